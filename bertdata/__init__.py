@@ -1,0 +1,62 @@
+"""Pretraining data for the BERT family: Wikipedia dumps and books in, Arrow shards out, the same bytes anywhere.
+
+Names are loaded when first used, so that importing bertdata imports neither Beam nor torch nor numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bertdata.books import clean_book
+    from bertdata.errors import (
+        BertDataError,
+        ConfigError,
+        InputError,
+        MissingExtraError,
+        OutputError,
+        VerificationError,
+    )
+    from bertdata.sentences import SentenceSegmenter
+    from bertdata.shards import open_shards
+    from bertdata.wikipedia import clean_wikitext
+    from bertdata.wordpiece import WordPieceTokenizer, train_wordpiece
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BertDataError",
+    "ConfigError",
+    "InputError",
+    "MissingExtraError",
+    "OutputError",
+    "SentenceSegmenter",
+    "VerificationError",
+    "WordPieceTokenizer",
+    "clean_book",
+    "clean_wikitext",
+    "open_shards",
+    "train_wordpiece",
+]
+
+_HOMES = {
+    "SentenceSegmenter": "bertdata.sentences",
+    "WordPieceTokenizer": "bertdata.wordpiece",
+    "clean_book": "bertdata.books",
+    "clean_wikitext": "bertdata.wikipedia",
+    "open_shards": "bertdata.shards",
+    "train_wordpiece": "bertdata.wordpiece",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'bertdata' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES.get(name, "bertdata.errors")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

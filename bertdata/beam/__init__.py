@@ -1,0 +1,1 @@
+"""PTransforms: thin wrappers, one for each pure function that makes a part; and how they are run."""

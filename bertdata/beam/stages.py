@@ -1,0 +1,91 @@
+"""A stage run to its end: what is done already is kept, the rest is made, what belongs to no task any more goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from bertdata import files
+from bertdata.beam.progress import Stage
+from bertdata.beam.runner import Runner
+from bertdata.config import CleaningConfig
+from bertdata.errors import BertDataError
+from bertdata.records import Record, Task, load, remove_others
+from bertdata.tables import SUFFIXES, own_part, plan_tables
+
+Done = tuple[Task, Record]
+
+
+def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
+    """Return what progress shows of a stage: its tasks' records, weighed by bytes, or counted in another unit."""
+    weights = {task.record_path: max(1, task.weight) if unit == "B" else 1 for task in tasks}
+    return Stage(title, weights, unit)
+
+
+def forget_stale(tasks: Sequence[Task]) -> list[Task]:
+    """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first."""
+    pending = [task for task in tasks if load(task) is None]
+    for task in pending:
+        files.remove(task.record_path)
+    return sorted(pending, key=lambda task: (-task.weight, task.name))
+
+
+def finished(tasks: Sequence[Task]) -> list[Done]:
+    """Return all tasks with their records; raises BertDataError where the runner left one undone."""
+    done = []
+    for task in tasks:
+        record = load(task)
+        if record is None:
+            raise BertDataError(
+                "the runner ended without writing this part; run the same command again", path=task.path
+            )
+        done.append((task, record))
+    return done
+
+
+def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any) -> list[Done]:
+    """Run one transform over the tasks that are not done yet; returns all tasks with their records."""
+    pending = forget_stale(tasks)
+    if pending:
+        runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), _paths(pending))
+    remove_others(tasks[0].directory, tasks)
+    return finished(tasks)
+
+
+def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
+    """Return the tasks as a PCollection, dealt out one by one."""
+    import apache_beam as beam
+
+    return pipeline | beam.Create(tasks, reshuffle=False)
+
+
+def _paths(tasks: Sequence[Task]) -> list[str]:
+    return [tasks[0].path]
+
+
+def read_documents(
+    runner: Runner, patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
+) -> list[Done]:
+    """Return documents as parts: those that clean_* wrote as they are, other tables read into `directory`."""
+    paths = files.expand(patterns, SUFFIXES)
+    own: list[Done] = []
+    foreign = []
+    for path in paths:
+        record = own_part(path)
+        if record is None:
+            foreign.append(path)
+        else:
+            folder, name = os.path.split(path)
+            own.append((Task(folder, name.removesuffix(".parquet"), ".parquet", record.fingerprint, 0, None), record))
+    if not foreign:
+        return own
+    target = config.target_bytes(sum(files.size(path) for path in foreign))
+    tasks = plan_tables(foreign, directory, target, text_column)
+
+    def transform() -> object:
+        from bertdata.beam.transforms import ReadTables
+
+        return ReadTables()
+
+    return own + make_parts(runner, "read documents", tasks, transform)

@@ -1,0 +1,136 @@
+"""PTransforms that make parts: each wraps one pure function and does a task once.
+
+An element is a `Task`; the output is the task with its `Record`. A task that is done already gives its record at once,
+so replays, retries and reruns do no work twice. What it does not do: any logic of the stages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, BinaryIO
+
+import apache_beam as beam
+
+from bertdata import files
+from bertdata.cleaning import books_part, wikipedia_part
+from bertdata.config import VocabularyConfig
+from bertdata.errors import BertDataError
+from bertdata.records import Record, Tally, Task, run_once
+from bertdata.shards.parts import ShardsSpec, TokensSpec, shard_part, shard_task, slices_of, tokens_part
+from bertdata.shards.tokens import Slice
+from bertdata.tables import table_part
+from bertdata.wordpiece.parts import vocabulary_part, vocabulary_task, words_part
+
+Work = Callable[[Task, BinaryIO], Tally]
+Done = tuple[Task, Record]
+
+
+class MakePart(beam.DoFn):  # type: ignore[misc]
+    """Does a task once; tells a failure in a file beside the record, for whoever started the build."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def process(self, task: Task) -> Iterator[Done]:
+        try:
+            yield task, run_once(task, self._work)
+        except BertDataError as error:
+            with contextlib.suppress(BertDataError):
+                files.write_json(task.failure_path, {"kind": type(error).__name__, "message": str(error)})
+            raise
+
+
+class MakeParts(beam.PTransform):  # type: ignore[misc]
+    """Tasks to finished parts, by one pure function."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self._work = work
+
+    def expand(self, tasks: Any) -> Any:
+        return tasks | beam.ParDo(MakePart(self._work))
+
+
+class CleanWikipedia(MakeParts):
+    """Ranges of dumps to parts of documents."""
+
+    def __init__(self) -> None:
+        super().__init__(wikipedia_part)
+
+
+class CleanBooks(MakeParts):
+    """Groups of books to parts of documents."""
+
+    def __init__(self) -> None:
+        super().__init__(books_part)
+
+
+class ReadTables(MakeParts):
+    """Ranges of Parquet and JSON lines to parts of documents."""
+
+    def __init__(self) -> None:
+        super().__init__(table_part)
+
+
+class CountWords(MakeParts):
+    """Ranges of documents to word counts."""
+
+    def __init__(self, config: VocabularyConfig) -> None:
+        super().__init__(partial(words_part, config))
+
+
+class TrainVocabulary(beam.PTransform):  # type: ignore[misc]
+    """All word counts, by reference, to one vocabulary."""
+
+    def __init__(self, directory: str, config: VocabularyConfig) -> None:
+        super().__init__()
+        self._directory, self._config = directory, config
+
+    def expand(self, counted: Any) -> Any:
+        return (
+            counted
+            | beam.Map(lambda done: (None, done))
+            | beam.GroupByKey()
+            | beam.Map(_vocabulary_task, self._directory, self._config)
+            | MakeParts(partial(vocabulary_part, self._config))
+        )
+
+
+def _vocabulary_task(group: tuple[None, Iterable[Done]], directory: str, config: VocabularyConfig) -> Task:
+    return vocabulary_task(list(group[1]), directory, config)
+
+
+class Tokenize(beam.PTransform):  # type: ignore[misc]
+    """Ranges of documents to references (shard, slice) into the token store."""
+
+    def __init__(self, spec: TokensSpec) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def expand(self, tasks: Any) -> Any:
+        return tasks | MakeParts(partial(tokens_part, self._spec)) | beam.FlatMapTuple(slices_of)
+
+
+class WriteShards(beam.PTransform):  # type: ignore[misc]
+    """References into the token store, grouped by shard, to shards."""
+
+    def __init__(self, spec: ShardsSpec) -> None:
+        super().__init__()
+        self._spec = spec
+
+    def expand(self, slices: Any) -> Any:
+        shards = [(shard, None) for shard in range(len(self._spec.plan.ends))]
+        every_shard = slices.pipeline | "Shards" >> beam.Create(shards)
+        return (
+            (slices, every_shard)
+            | beam.Flatten()
+            | beam.GroupByKey()
+            | beam.Map(_shard_task, self._spec)
+            | MakeParts(partial(shard_part, self._spec))
+        )
+
+
+def _shard_task(group: tuple[int, Iterable[Slice | None]], spec: ShardsSpec) -> Task:
+    return shard_task(spec, group[0], [one for one in group[1] if one is not None])

@@ -1,0 +1,78 @@
+"""What every command line of bertdata shares: flags, runner flags behind `--`, errors as one line, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from bertdata.errors import BertDataError
+
+if TYPE_CHECKING:
+    from bertdata.beam.runner import Runner
+
+
+def add_output(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
+    """Add --output and --workers."""
+    parser.add_argument(
+        "--output", required=required, default=default, metavar="DIR", help="where to write; a folder or a URL"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="worker processes on this machine (default: one for each core)",
+    )
+
+
+def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add --documents and --text-column."""
+    parser.add_argument(
+        "--documents",
+        nargs="+",
+        required=required,
+        default=[],
+        metavar="PATH",
+        help="Parquet, .jsonl, .jsonl.gz or .jsonl.zst, or a folder that clean_wikipedia or clean_books wrote",
+    )
+    parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
+
+
+def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse our flags strictly; what stands behind `--` is kept for Beam as `runner_flags`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
+    parser.epilog = "Flags behind -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
+    flags = parser.parse_args(own)
+    flags.runner_flags = tuple(beam)
+    return flags
+
+
+def runner(flags: argparse.Namespace) -> Runner:
+    """Return the runner that --workers and the runner flags ask for."""
+    from bertdata.beam.runner import Runner
+
+    return Runner(flags.workers, flags.runner_flags)
+
+
+def run(main: Callable[[], int]) -> int:
+    """Run a command: an error of ours is one line on stderr and exit code 1, an interrupt says how to go on."""
+    try:
+        code = main()
+    except BertDataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 1
+    except KeyboardInterrupt:
+        print("interrupted: run the same command again to go on; what is done is kept", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if code:
+        os._exit(code)
+    return code

@@ -1,0 +1,174 @@
+"""Settings: frozen dataclasses, checked when made, each default with its reason.
+
+They make the command-line flags (`add_flags`, `from_flags`) and go into fingerprints and the manifest (`asdict`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, TypeVar, get_type_hints
+
+from bertdata.errors import ConfigError
+
+MIB = 1 << 20
+
+
+def _option(default: Any, help: str, choices: Sequence[str] | None = None) -> Any:  # noqa: A002
+    return field(default=default, metadata={"help": help, "choices": choices})
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)
+
+
+@dataclass(frozen=True)
+class CleaningConfig:
+    """How sources become documents."""
+
+    range_bytes: int = _option(
+        0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB"
+    )
+
+    def __post_init__(self) -> None:
+        _require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
+
+    def target_bytes(self, total: int) -> int:
+        """Return the bytes of one range for an input of `total` bytes; a function of the input alone.
+
+        >>> CleaningConfig().target_bytes(22 << 30) >> 20, CleaningConfig().target_bytes(5 << 20) >> 20
+        (16, 1)
+        """
+        return self.range_bytes or min(16 * MIB, max(MIB, total // 64))
+
+
+@dataclass(frozen=True)
+class VocabularyConfig:
+    """How a WordPiece vocabulary is trained."""
+
+    vocab_size: int = _option(30_000, "pieces, special tokens included (BERT section 3: 30,000)")
+    do_lower_case: bool = _option(True, "lower-case and strip accents, as BERT uncased")
+    criterion: str = _option(
+        "likelihood", "what a merge is chosen by (see train_wordpiece)", ("likelihood", "frequency", "score")
+    )
+    min_frequency: int = _option(2, "a pair must occur this often to be merged")
+    limit_alphabet: int = _option(1000, "most frequent characters kept; rarer ones become [UNK]")
+
+    def __post_init__(self) -> None:
+        _require(self.vocab_size >= 10, f"--vocab-size is {self.vocab_size}; expected at least 10")
+        _require(self.min_frequency >= 1, f"--min-frequency is {self.min_frequency}; expected at least 1")
+        _require(self.limit_alphabet >= 1, f"--limit-alphabet is {self.limit_alphabet}; expected at least 1")
+        _choice("--criterion", self.criterion, ("likelihood", "frequency", "score"))
+
+
+@dataclass(frozen=True)
+class ShardsConfig:
+    """How documents are dealt to shards."""
+
+    shard_bytes: int = _option(64 * MIB, "text bytes of one shard: a worker holds one shard's tokens in memory")
+    validation_fraction: float = _option(0.01, "share of the documents held out, chosen by the hash of their id")
+
+    def __post_init__(self) -> None:
+        _require(self.shard_bytes >= 1024, f"--shard-bytes is {self.shard_bytes}; expected at least 1024")
+        _require(
+            0 <= self.validation_fraction < 1,
+            f"--validation-fraction is {self.validation_fraction}; expected 0 (none) or more, and less than 1",
+        )
+
+
+@dataclass(frozen=True)
+class MaskingConfig:
+    """How tokens are masked (BERT section 3.1 and appendix A.1)."""
+
+    masked_lm_prob: float = _option(0.15, "share of the tokens that are predicted; special tokens do not count")
+    mask_token_prob: float = _option(0.8, "share of the predicted tokens that become [MASK]")
+    random_token_prob: float = _option(0.1, "share that become a random token; the rest stay as they are")
+    max_predictions_per_seq: int = _option(0, "most predictions in one example; 0: no limit")
+
+    def __post_init__(self) -> None:
+        _require(
+            0 < self.masked_lm_prob < 1, f"--masked-lm-prob is {self.masked_lm_prob}; expected between 0 and 1, as 0.15"
+        )
+        share = self.mask_token_prob + self.random_token_prob
+        _require(
+            min(self.mask_token_prob, self.random_token_prob) >= 0 and share <= 1 + 1e-9,
+            f"--mask-token-prob {self.mask_token_prob} and --random-token-prob {self.random_token_prob} "
+            f"add up to {share:g}; expected two shares that add up to at most 1",
+        )
+        _require(
+            self.max_predictions_per_seq >= 0,
+            f"--max-predictions-per-seq is {self.max_predictions_per_seq}; expected 0 (no limit) or more",
+        )
+
+
+OBJECTIVES = ("nsp", "sop", "doc-sentences", "full-sentences")
+MASKINGS = ("dynamic", "static")
+
+
+@dataclass(frozen=True)
+class ExamplesConfig:
+    """What an example is made of."""
+
+    objective: str = _option(
+        "nsp",
+        "nsp: BERT's pairs; sop: ALBERT's sentence order; doc-sentences, full-sentences: RoBERTa's rows without pairs",
+        OBJECTIVES,
+    )
+    masking: str = _option(
+        "dynamic", "dynamic: masks are drawn by the loader; static: written into the shards", MASKINGS
+    )
+    max_seq_length: int = _option(128, "tokens in a row, special tokens included (BERT: 128, then 512)")
+    short_seq_prob: float = _option(0.1, "share of the rows that are made shorter on purpose")
+    dupe_factor: int = _option(1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)")
+    seed: int = _option(0, "every draw is a function of it")
+
+    def __post_init__(self) -> None:
+        _choice("--objective", self.objective, OBJECTIVES)
+        _choice("--masking", self.masking, MASKINGS)
+        _require(
+            8 <= self.max_seq_length <= 65536,
+            f"--max-seq-length is {self.max_seq_length}; expected 8 to 65536, as 128 or 512",
+        )
+        _require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
+        _require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
+
+
+def _choice(flag: str, value: str, choices: Sequence[str]) -> None:
+    _require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
+
+
+Config = TypeVar("Config", CleaningConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig)
+
+
+def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
+    """Add one flag for each field of a settings class; booleans get a `--no-` form."""
+    group = parser.add_argument_group((config.__doc__ or "").strip().rstrip("."))
+    for one in fields(config):
+        kind = get_type_hints(config)[one.name]
+        shown = f"{one.metadata['help']} (default: {one.default})"
+        flag = "--" + one.name.replace("_", "-")
+        if kind is bool:
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
+        else:
+            group.add_argument(flag, type=kind, default=one.default, choices=one.metadata["choices"], help=shown)
+
+
+def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
+    """Make a settings object from parsed flags; raises ConfigError with the reason."""
+    return config(**{one.name: getattr(arguments, one.name) for one in fields(config)})
+
+
+__all__ = [
+    "MASKINGS",
+    "OBJECTIVES",
+    "CleaningConfig",
+    "ExamplesConfig",
+    "MaskingConfig",
+    "ShardsConfig",
+    "VocabularyConfig",
+    "add_flags",
+    "asdict",
+    "from_flags",
+]

@@ -1,0 +1,137 @@
+"""The document: one row of text with its identity, and the Parquet files that hold documents.
+
+A document's text is paragraphs parted by a blank line. A part of documents keeps row groups of about 8 MiB, so that a
+reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot.
+What this module does not do: cleaning, or reading other people's tables (see `bertdata.tables`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bertdata import files
+from bertdata.draws import text_bits
+from bertdata.errors import InputError
+from bertdata.records import Record, Tally
+
+SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id", "source", "title", "url", "text")])
+SLOTS = 1 << 16
+ROW_GROUP_BYTES = 8 << 20
+RANGE_BYTES = 32 << 20
+
+
+def slot(document_id: str) -> int:
+    """Return which of the 65,536 slots a document falls on: the top 16 bits of the hash of its id.
+
+    Shards are runs of slots, so the slot decides the shard and the split, whatever the order of the input.
+
+    >>> slot("enwiki:12")
+    8310
+    """
+    return text_bits(document_id) >> 48
+
+
+class DocumentWriter:
+    """Writes documents to one Parquet file and tallies them.
+
+    >>> import io
+    >>> with DocumentWriter(io.BytesIO(), tally := Tally()) as writer:
+    ...     writer.add("enwiki:12", "wikipedia", "Salt", "", "Salt is a mineral.")
+    >>> tally.counts, tally.details["slots"]
+    ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
+    """
+
+    def __init__(self, file: BinaryIO, tally: Tally) -> None:
+        self._writer = pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=3, write_statistics=False)
+        self._tally = tally
+        self._rows: list[tuple[str, str, str, str, str]] = []
+        self._bytes = 0
+        self._groups: list[list[int]] = []
+        self._slots: dict[int, list[int]] = {}
+
+    def add(self, document_id: str, source: str, title: str, url: str, text: str) -> None:
+        """Write one document; characters that UTF-8 cannot hold (lone surrogates) become U+FFFD."""
+        raw = text.encode("utf-8", "surrogatepass")
+        if b"\xed" in raw:
+            text = raw.decode("utf-8", "replace")
+        count = self._slots.setdefault(slot(document_id), [0, 0])
+        count[0] += 1
+        count[1] += len(raw)
+        self._rows.append((document_id, source, title, url, text))
+        self._bytes += len(raw)
+        self._tally.add("documents")
+        self._tally.add("text_bytes", len(raw))
+        if self._bytes >= ROW_GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            columns = [pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)]
+            self._writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
+            self._groups.append([len(self._rows), self._bytes])
+        self._rows, self._bytes = [], 0
+
+    def __enter__(self) -> DocumentWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self._flush()
+            self._tally.details["row_groups"] = self._groups
+            self._tally.details["slots"] = [[one, *self._slots[one]] for one in sorted(self._slots)]
+        self._writer.close()
+
+
+@dataclass(frozen=True)
+class DocumentRange:
+    """Consecutive row groups of one part of documents; `sha256` is that of the whole part."""
+
+    path: str
+    sha256: str
+    first: int
+    last: int
+    text_bytes: int
+
+
+def cut_ranges(parts: Sequence[tuple[str, Record]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
+    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time; empty parts give none."""
+    result: list[DocumentRange] = []
+    for path, record in parts:
+        first, held = 0, 0
+        groups = record.details["row_groups"]
+        for number, (_, size) in enumerate(groups):
+            held += size
+            if held >= target_bytes or number == len(groups) - 1:
+                result.append(DocumentRange(path, record.sha256, first, number + 1, held))
+                first, held = number + 1, 0
+    return result
+
+
+def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
+    """Yield the row groups of a range as tables of `SCHEMA`; raises InputError where the file is not what it was."""
+    with files.open_raw(documents.path) as raw:
+        parquet = open_parquet(raw, documents.path)
+        for number in range(documents.first, documents.last):
+            try:
+                yield parquet.read_row_group(number, columns=SCHEMA.names).cast(SCHEMA)
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(
+                    f"row group {number} cannot be read ({error}); delete this file and build again",
+                    path=documents.path,
+                ) from error
+
+
+def open_parquet(raw: BinaryIO, path: str) -> Any:
+    """Return a pyarrow ParquetFile; raises InputError where the bytes are not Parquet."""
+    try:
+        return pq.ParquetFile(raw)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"is not a Parquet file ({error}); expected documents", path=path) from error

@@ -1,0 +1,65 @@
+"""The errors bertdata raises on purpose; anything else that escapes is a bug.
+
+    BertDataError
+        ConfigError         a setting, or settings that contradict each other (also a ValueError)
+        InputError          a source that is missing, empty, truncated, corrupt or not what it should be
+        OutputError         a place that cannot be written: taken by something else, full, not reachable
+        VerificationError   shards whose bytes and manifest disagree
+        MissingExtraError   an optional dependency that is not installed (also an ImportError)
+
+A message says what was found, what was expected and what to do; `path`, `offset` and `title` say where.
+"""
+
+from __future__ import annotations
+
+
+class BertDataError(Exception):
+    """Base of every error that bertdata raises on purpose.
+
+    `path` is a file or directory, `offset` a byte offset in it, `title` a page or document title; each
+    that is given is put in front of the message.
+
+    >>> str(InputError("the bz2 stream is corrupt; download the file again", path="wiki.xml.bz2", offset=4096))
+    'wiki.xml.bz2, byte 4096: the bz2 stream is corrupt; download the file again'
+    """
+
+    def __init__(
+        self, message: str, *, path: str | None = None, offset: int | None = None, title: str | None = None
+    ) -> None:
+        where = ", ".join(
+            part
+            for part in (
+                path,
+                None if offset is None else f"byte {offset}",
+                None if title is None else f"page {title!r}",
+            )
+            if part is not None
+        )
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ConfigError(BertDataError, ValueError):
+    """A setting, or settings that contradict each other."""
+
+
+class InputError(BertDataError):
+    """A source that is missing, empty, truncated, corrupt or not what it should be."""
+
+
+class OutputError(BertDataError):
+    """A place that cannot be written: taken by something else, full, or not reachable."""
+
+
+class VerificationError(BertDataError):
+    """Shards whose bytes and manifest disagree."""
+
+
+class MissingExtraError(BertDataError, ImportError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        self.package, self.extra = package, extra
+        super().__init__(f'{package} is not installed; get it with: pip install "bertdata[{extra}]"')
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        return type(self), (self.package, self.extra)

@@ -1,0 +1,367 @@
+"""Files anywhere: find them, open them through any compression, write them whole or not at all.
+
+A path is local, or a URL that fsspec knows (`gs://`, `s3://`, `memory://`). Reading a damaged or truncated file
+raises an `InputError` that names the byte. Nothing here knows what the files hold.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import errno
+import glob
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, cast
+
+from bertdata.errors import ConfigError, InputError, OutputError
+
+CHUNK = 1 << 20
+_PIECE = 4 << 20
+TEMPORARY = ".bertdata-tmp-"
+
+
+def is_remote(path: str) -> bool:
+    """Tell a URL from a local path.
+
+    >>> is_remote("gs://bucket/x"), is_remote("/data/x")
+    (True, False)
+    """
+    return "://" in path
+
+
+def _remote(path: str) -> tuple[Any, str]:
+    import fsspec
+
+    try:
+        return cast("tuple[Any, str]", fsspec.core.url_to_fs(path))
+    except (ImportError, ValueError) as error:
+        scheme = path.split("://", 1)[0]
+        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
+        hint = f'; get it with: pip install "bertdata[{extra}]"' if extra else ""
+        raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=path) from error
+
+
+def join(directory: str, *names: str) -> str:
+    """Join path parts; URLs keep their slashes.
+
+    >>> join("gs://b/out", "train", "x.arrow")
+    'gs://b/out/train/x.arrow'
+    """
+    return "/".join([directory.rstrip("/") or "/", *names]) if is_remote(directory) else os.path.join(directory, *names)
+
+
+def name(path: str) -> str:
+    """Return the last part of a path or URL.
+
+    >>> name("gs://bucket/dumps/enwiki.xml.bz2")
+    'enwiki.xml.bz2'
+    """
+    return path.rstrip("/").rsplit("/", 1)[-1]
+
+
+def exists(path: str) -> bool:
+    """Tell whether a file or directory is there."""
+    if is_remote(path):
+        fs, place = _remote(path)
+        return bool(fs.exists(place))
+    return os.path.exists(path)
+
+
+def size(path: str) -> int:
+    """Return the bytes of a file; raises InputError where there is none."""
+    try:
+        if is_remote(path):
+            fs, place = _remote(path)
+            return int(fs.size(place))
+        return os.stat(path).st_size
+    except FileNotFoundError as error:
+        raise InputError("there is no such file; check the path", path=path) from error
+
+
+def identity(path: str) -> str:
+    """Return a short text that changes when a file is replaced: its name, size and time or tag, not its contents."""
+    if is_remote(path):
+        fs, place = _remote(path)
+        return f"{os.path.basename(path)}:{size(path)}:{fs.ukey(place)}"
+    status = os.stat(path)
+    return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def names(directory: str) -> list[str]:
+    """Return the sorted names in a directory, none where it does not exist."""
+    if is_remote(directory):
+        fs, place = _remote(directory)
+        fs.invalidate_cache()
+        found = fs.ls(place, detail=False) if fs.exists(place) else []
+        return sorted(os.path.basename(entry.rstrip("/")) for entry in found)
+    try:
+        return sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return []
+
+
+def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
+    """Return the files that paths, folders and globs name, sorted, each once.
+
+    A folder gives every file below it whose name ends in one of `suffixes`, hidden ones left out. Raises
+    InputError where a pattern matches nothing.
+    """
+    found: dict[str, str] = {}
+    for pattern in patterns:
+        matches = _expand_remote(pattern, suffixes) if is_remote(pattern) else _expand_local(pattern, suffixes)
+        if not matches:
+            isdir = not is_remote(pattern) and os.path.isdir(pattern)
+            raise InputError(
+                f"this folder holds no file ending in {', '.join(suffixes)}"
+                if isdir
+                else "this path matches nothing; expected a file, a folder or a glob (quote globs)",
+                path=pattern,
+            )
+        for match in matches:
+            found.setdefault(match if is_remote(match) else os.path.realpath(match), match)
+    return sorted(found.values())
+
+
+def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
+    if os.path.isfile(pattern):
+        return [pattern]
+    result: list[str] = []
+    for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
+        if not os.path.isdir(root):
+            result.append(root)
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            result += [
+                os.path.join(folder, name)
+                for name in files
+                if name.lower().endswith(tuple(suffixes)) and not name.startswith(".")
+            ]
+    return result
+
+
+def _expand_remote(pattern: str, suffixes: Sequence[str]) -> list[str]:
+    fs, name = _remote(pattern)
+    if fs.isfile(name):
+        return [pattern]
+    found = fs.find(name) if fs.isdir(name) else fs.glob(name)
+    keep = [entry for entry in found if not fs.isdir(name) or entry.lower().endswith(tuple(suffixes))]
+    return [fs.unstrip_protocol(entry) for entry in keep]
+
+
+def open_raw(path: str) -> BinaryIO:
+    """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
+    if size(path) == 0:
+        raise InputError("this file is empty; get it again, or leave it out", path=path)
+    if is_remote(path):
+        fs, place = _remote(path)
+        return cast("BinaryIO", fs.open(place, "rb"))
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path) from error
+
+
+def compression(path: str) -> str | None:
+    """Return the compression a file's name tells: gz, bz2, zst, zip, or None for plain."""
+    ending = path.rsplit(".", 1)[-1].lower()
+    return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz"}.get(ending)
+
+
+def _decompressor(kind: str) -> Any:
+    if kind == "bz2":
+        return bz2.BZ2Decompressor()
+    if kind == "gz":
+        return zlib.decompressobj(31)
+    import zstandard
+
+    return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+
+
+def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
+    """Feed a decompressor; bz2 and gz give what they hold in pieces, so that a few bytes cannot fill the memory."""
+    if kind == "zst":
+        yield machine.decompress(data)
+        return
+    full = True
+    while not machine.eof and (full or (data if kind == "gz" else not machine.needs_input)):
+        output = machine.decompress(data, _PIECE)
+        full = len(output) == _PIECE
+        data = machine.unconsumed_tail if kind == "gz" else b""
+        yield output
+
+
+def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = CHUNK) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream they came from.
+
+    Streams or members one after another are read as one. Zero bytes behind the last stream are padding. Raises
+    InputError with the byte offset where a stream is corrupt or ends too early.
+    """
+    position = raw.tell()
+    if kind is None:
+        while data := raw.read(chunk):
+            yield position, data
+            position += len(data)
+        return
+    machine, stream, pending = _decompressor(kind), position, b""
+    while True:
+        data = pending or raw.read(chunk)
+        pending = b""
+        if not data:
+            break
+        if position == stream and not data.strip(b"\0"):
+            position = stream = position + len(data)
+            continue
+        try:
+            for output in _outputs(machine, kind, data):
+                if output:
+                    yield stream, output
+        except Exception as error:
+            raise InputError(
+                f"the {kind} stream that starts here is corrupt; get the file again and check its checksum",
+                path=path,
+                offset=stream,
+            ) from error
+        position += len(data)
+        if machine.eof:
+            pending = machine.unused_data
+            position -= len(pending)
+            stream, machine = position, _decompressor(kind)
+    if position != stream:
+        raise InputError(
+            f"the file ends at byte {position}, inside the {kind} stream that starts here: it was cut off; "
+            "get it again and check its size",
+            path=path,
+            offset=stream,
+        )
+
+
+class _Stream(io.RawIOBase):
+    """The decompressed bytes as a file, for readers that want one."""
+
+    def __init__(self, raw: BinaryIO, kind: str | None, path: str) -> None:
+        self._raw, self._chunks, self._rest = raw, decompress(raw, kind, path), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._chunks, (0, b""))[1]
+        taken = self._rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = self._rest[len(taken) :]
+        return len(taken)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def open_decompressed(path: str) -> io.BufferedReader:
+    """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name."""
+    return io.BufferedReader(_Stream(open_raw(path), compression(path), path), CHUNK)
+
+
+@contextlib.contextmanager
+def atomic_write(path: str) -> Iterator[BinaryIO]:
+    """Give a binary file that takes its final name only when the block ends well; raises OutputError.
+
+    A local file is written beside its final place and renamed; a remote one is written locally and put whole.
+    """
+    remote = is_remote(path)
+    temporary = ""
+    try:
+        if not remote:
+            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=TEMPORARY, suffix=f"-{os.path.basename(path)}", dir=None if remote else os.path.dirname(path) or "."
+        )
+        with os.fdopen(descriptor, "wb") as file:
+            yield cast("BinaryIO", file)
+            file.flush()
+            if not remote:
+                os.fsync(file.fileno())
+        if remote:
+            fs, place = _remote(path)
+            fs.put_file(temporary, place)
+            os.unlink(temporary)
+        else:
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise _output_error(error, path) from error
+        raise
+
+
+def _output_error(error: OSError, path: str) -> OutputError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OutputError(
+            "no space left to write this file; make room and run the same command again: what is done is kept",
+            path=path,
+        )
+    return OutputError(f"cannot be written ({error.strerror or error}); choose another place", path=path)
+
+
+def remove_temporaries(directory: str) -> int:
+    """Delete what an interrupted `atomic_write` left below a local directory; returns how many files."""
+    removed = 0
+    if not is_remote(directory):
+        for folder, _, files in os.walk(directory):
+            for name in files:
+                if name.startswith(TEMPORARY):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(os.path.join(folder, name))
+                        removed += 1
+    return removed
+
+
+def remove(path: str) -> None:
+    """Delete a file or a whole directory, if it is there."""
+    if is_remote(path):
+        fs, place = _remote(path)
+        if fs.exists(place):
+            fs.rm(place, recursive=True)
+    elif os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def sha256(path: str) -> str:
+    """Return the SHA-256 of a file's bytes as 64 hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open_raw(path) as file:
+        while data := file.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def write_bytes(path: str, data: bytes) -> None:
+    """Write a whole small file atomically."""
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write a JSON file atomically: sorted keys, one trailing newline, the same bytes for the same value."""
+    write_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+
+
+def read_json(path: str) -> Any:
+    """Read a JSON file; raises InputError where it is missing or is not JSON."""
+    with open_raw(path) as file:
+        data = file.read()
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise InputError(f"is not valid JSON ({error}); delete it and build again", path=path) from error

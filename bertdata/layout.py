@@ -1,0 +1,255 @@
+"""Prose out of plain text by its layout: paragraphs joined from wrapped lines; headings, tables and contents left out.
+
+What is prose is read from the geometry of a block of lines (how full they are, how they begin and end) and not from its
+language. Verse that reads as sentences is kept as one paragraph. What it does not do: archive headers and
+transcribers' marks (`gutenberg`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+Block = list[str]
+
+_NUMBER = (
+    r"(?:\d+(?:\.[\divxlc]+)*|[ivxlcdm]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
+    r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w+)?|"
+    r"(?:the\s+)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|last))"
+)
+_DIVISION = (
+    r"(?:chapters?|books?|parts?|volumes?|vol\.?|cantos?|acts?|scenes?|letters?|sections?|stave|stanza|lesson|essay|"
+    r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
+)
+_ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
+_LABEL = re.compile(
+    rf"^[\s*_=(\[#.—–-]*(?:{_DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{_DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
+    re.IGNORECASE,
+)
+_DIVISION_TITLE = re.compile(
+    rf"^\W*(?:the\s+)?{_DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))", re.IGNORECASE
+)
+_NUMBERED_TITLE = re.compile(r"^\W*(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
+_NAMED = re.compile(
+    r"^[\s*_=(\[#.—–-]*(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
+    r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
+    r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
+    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{_DIVISION}\b.{{0,30}})?|"
+    r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*|by\s+the\s+same\s+author|"
+    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(
+    r"^\W*(?:(?:table\s+of\s+|the\s+)?contents\b.{0,30}|list\s+of\s+\w+|(?:full[- ]page\s+)?illustrations|index|"
+    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|sommaire)\W*$",
+    re.IGNORECASE,
+)
+_NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)\W*$", re.IGNORECASE)
+_ENTRY = re.compile(rf"^\W*(?:{_DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,}|\s{2,}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
+_COLUMNS = re.compile(r"\S(?:\s{3,}|\s*\|\s*)\S")
+_ENDS_SENTENCE = re.compile(r"[.!?…。！？][\W_]*$")
+_ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-][\W_]*$|[,;:—–-]$")
+_OPENS_SPEECH = re.compile(r"^[\s_(\[]*[\"`“”‘'«»„—–]")
+_HYPHEN = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
+_DASHES = re.compile(r"-{2,}")
+_DASH = re.compile(r"--+|—|\s–\s")
+_OPEN_DASH = re.compile(r"(?<=\S)—\n")
+_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_DIGIT = re.compile(r"\d")
+_SPACES = re.compile(r"\s+")
+_WRAP_LIMIT = 120
+
+
+def blocks_of(lines: Sequence[str]) -> list[Block]:
+    """Return the runs of lines between blank ones, tabs expanded; each line alone where lines are whole paragraphs."""
+    single = _is_unwrapped([line for line in lines if line.strip()])
+    blocks: list[Block] = [[]]
+    for line in lines:
+        stripped = line.expandtabs().rstrip()
+        if blocks[-1] and (single or not stripped):
+            blocks.append([])
+        if stripped:
+            blocks[-1].append(stripped)
+    return blocks if blocks[-1] else blocks[:-1]
+
+
+def is_line_by_line(lines: Sequence[str]) -> bool:
+    """Tell text with a sentence or paragraph to a line and no blank lines, as BookCorpus has, from wrapped text."""
+    full = [line for line in lines if line.strip()]
+    if len(lines) - len(full) > len(full) / 12:
+        return False
+    return _is_unwrapped(full) or sum(1 for line in full if _ENDS_SENTENCE.search(line)) > len(full) / 2
+
+
+def _is_unwrapped(full: Sequence[str]) -> bool:
+    """Tell lines that are whole paragraphs: most of the text stands in lines longer than any page is wide."""
+    return sum(len(line) for line in full if len(line) > _WRAP_LIMIT) > sum(map(len, full)) / 2
+
+
+def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
+    """Return the paragraphs of prose in blocks of wrapped lines.
+
+    >>> blocks = blocks_of(["CHAPTER I", "", "It was a dark night, and no-", "body spoke for an hour.", "", "* * *"])
+    >>> paragraphs_of(blocks)
+    ['It was a dark night, and nobody spoke for an hour.']
+    """
+    width = _width(blocks)
+    kept: list[str] = []
+    waiting: list[str] = []
+    contents, notes, headed, open_end = False, False, True, False
+    for number, block in enumerate(_split_at_indents(blocks, width)):
+        lines, late = block, number > len(blocks) // 2
+        while lines and _heads(lines, width):
+            contents = contents or bool(_CONTENTS.match(lines[0]))
+            notes = (notes and not _DIVISION_TITLE.match(lines[0])) or (late and bool(_NOTES.match(lines[0])))
+            headed, lines = True, lines[1:]
+            waiting.clear()
+        kind = "" if notes or not lines or (headed and _is_synopsis(lines)) else _kind(lines, width)
+        if kind == "heading":
+            headed = True
+            waiting.clear()
+        if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and not _ENDS_SENTENCE.search(lines[0])):
+            continue
+        text = "\n".join(line.strip() for line in lines)
+        if contents and not _is_running(lines, width):
+            waiting.append(text)
+            continue
+        kept += waiting
+        waiting.clear()
+        contents = headed = False
+        if open_end and kind == "prose" and text[0].islower():
+            kept[-1] += "\n" + text
+        else:
+            kept.append(text)
+        open_end = kind == "prose" and text[-1].isalnum()
+    return _joined(kept)
+
+
+def lines_of(lines: Iterable[str]) -> list[str]:
+    """Return the lines that hold words and are no chapter labels, each a paragraph of its own."""
+    found = (_SPACES.sub(" ", line).strip() for line in lines)
+    return [_DASHES.sub("—", line) for line in found if _LETTER.search(line) and not _LABEL.match(line)]
+
+
+def _width(blocks: Sequence[Block]) -> int:
+    """Return the column at which lines are wrapped: the 90th percentile of the lines that another follows."""
+    lengths = sorted(len(line) for block in blocks if len(block) > 2 for line in block[:-1])
+    return min(max(lengths[len(lengths) * 9 // 10], 40), _WRAP_LIMIT) if lengths else 72
+
+
+def _split_at_indents(blocks: Iterable[Block], width: int) -> Iterator[Block]:
+    """Part the paragraphs of a block that are told by an indented first line only."""
+    for block in blocks:
+        indented = [line[0] == " " for line in block]
+        count = sum(indented[1:])
+        margin = sum(len(line) > 0.7 * width for line, inner in zip(block, indented, strict=True) if not inner)
+        if not count or count > len(block) // 3 or margin < (len(block) - count) * 0.6:
+            yield block
+            continue
+        start = 0
+        for number in range(1, len(block)):
+            if indented[number] and not indented[number - 1]:
+                yield block[start:number]
+                start = number
+        yield block[start:]
+
+
+def _heads(lines: Block, width: int) -> bool:
+    """Tell whether the first line is a heading that stands apart from what follows."""
+    line = lines[0].strip()
+    if _LABEL.match(line) or _NAMED.match(line):
+        return len(lines) == 1 or not lines[1].strip()[0].islower()
+    short = len(line) < 0.8 * width
+    if _is_caps(line) and not _OPENS_SPEECH.match(line):
+        return len(lines) == 1 or short
+    return bool(short and _DIVISION_TITLE.match(line)) and (len(lines) == 1 or len(lines[1]) > 0.8 * width)
+
+
+def _kind(lines: Block, width: int) -> str:
+    """Return what a block is: "prose", "verse", "heading", or "" for what is none of them."""
+    text = " ".join(line.strip() for line in lines)
+    solid = len(_SPACES.sub("", text))
+    letters = len(_LETTER.findall(text))
+    if not letters or (letters < 0.6 * solid and solid > 20):
+        return ""
+    if len(lines) == 1:
+        return _kind_of_line(text, len(lines[0]) - len(lines[0].lstrip()), width)
+    if sum(1 for line in lines if _COLUMNS.search(line.strip())) * 2 >= len(lines):
+        return ""
+    if sum(1 for line in lines if _PAGE_NUMBER.search(line) or _ENTRY.match(line)) * 2 > len(lines):
+        return ""
+    margin = max(0.8 * width, *map(len, lines)) * 0.9
+    firsts = [line.split(None, 1)[0] for line in lines[1:]]
+    full = sum(len(line) + 1 + len(word) > margin for line, word in zip(lines, firsts, strict=False)) / len(firsts)
+    lower = sum(word[0].islower() for word in firsts) / len(firsts)
+    if full >= 0.6 or (lower >= 0.5 and full >= 0.3):
+        untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text) or not _is_title(text)
+        return "prose" if untitled else "heading"
+    words = text.count(" ") + 1
+    reads = _ENDS_CLAUSE.search(text) and words >= 3.5 * len(lines) and not _is_title(text)
+    return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""
+
+
+def _kind_of_line(text: str, indent: int, width: int) -> str:
+    words = text.count(" ") + 1
+    long = len(text) > 0.75 * width
+    speech = _OPENS_SPEECH.match(text)
+    if len(text) < 1.5 * width and (_DIVISION_TITLE.match(text) or (_NUMBERED_TITLE.match(text) and _is_title(text))):
+        return "heading"
+    if _PAGE_NUMBER.search(text) or (indent > 0.25 * width and words < 8):
+        return ""
+    if _ENDS_SENTENCE.search(text):
+        return "heading" if not speech and 2 <= words <= 8 and _is_title(text) else "prose"
+    if _ENDS_CLAUSE.search(text):
+        return "prose" if words > 2 else ""
+    return "prose" if long and words > 7 and not _is_title(text) else "heading"
+
+
+def _is_running(lines: Block, width: int) -> bool:
+    """Tell prose that can end a table of contents from a long entry in it."""
+    text = " ".join(lines)
+    return (
+        len(text) > 1.3 * width
+        and not _ENTRY.match(text)
+        and bool(_ENDS_CLAUSE.search(text))
+        and not _is_synopsis(lines)
+    )
+
+
+def _is_synopsis(lines: Block) -> bool:
+    """Tell what follows a chapter's heading in old books: phrases parted by dashes."""
+    phrases = _DASH.split(" ".join(lines))
+    return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
+
+
+def _is_caps(text: str) -> bool:
+    return text.isupper() and bool(_LETTER.search(text))
+
+
+def _is_title(text: str) -> bool:
+    """Tell text whose words all begin with a capital, but for short ones."""
+    words = _WORD.findall(text)
+    large = [word for word in words if len(word) > 3] or words
+    return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()
+
+
+def _joined(texts: list[str]) -> list[str]:
+    """Join the lines of each paragraph; a word parted at a line end is healed as the rest of the book writes it."""
+    known: set[str] = set()
+    parted = any(_HYPHEN.search(text) for text in texts)
+    if parted:
+        for text in texts:
+            known.update(_COMPOUND.findall(_HYPHEN.sub(" ", text)))
+
+    def heal(match: re.Match[str]) -> str:
+        first, second = match[1], match[2]
+        if not (first.islower() and second.islower()) or f"{first}-{second}" in known:
+            return f"{first}-{second}"
+        both = first in known and second in known
+        return f"{first}-{second}" if both and first + second not in known else first + second
+
+    healed = (_HYPHEN.sub(heal, text) if parted else text for text in texts)
+    return [_SPACES.sub(" ", _OPEN_DASH.sub("—", _DASHES.sub("—", text))) for text in healed]

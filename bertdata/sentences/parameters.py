@@ -1,0 +1,173 @@
+"""Punkt parameters: what they are, and their files, which are readable tables and a small card.
+
+The files are those of NLTK's `punkt_tab` (`abbrev_types.txt`, `collocations.tab`, `ortho_context.tab`,
+`sent_starters.txt`), so each side reads what the other wrote. `card.json`, which NLTK does not have, says where the
+parameters come from. Nothing here decides or learns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bertdata import files
+from bertdata.errors import ConfigError, InputError
+
+FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
+CARD = "card.json"
+NLTK_PREFIX = "nltk:"
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parameters")
+
+BEGIN_UPPER, MIDDLE_UPPER, UNKNOWN_UPPER, BEGIN_LOWER, MIDDLE_LOWER, UNKNOWN_LOWER = (1 << n for n in range(1, 7))
+UPPER = BEGIN_UPPER | MIDDLE_UPPER | UNKNOWN_UPPER
+LOWER = BEGIN_LOWER | MIDDLE_LOWER | UNKNOWN_LOWER
+
+
+@dataclasses.dataclass(frozen=True)
+class PunktParameters:
+    """The parameters of Punkt (Kiss and Strunk 2006), under NLTK's names.
+
+    `abbrev_types` are lower-cased and lack their final period; `collocations` are pairs of types around a period that
+    ends no sentence; `sent_starters` often begin a sentence; `ortho_context` has the sum of the flags BEGIN_UPPER to
+    UNKNOWN_LOWER for the places and cases in which a type was seen. `card` is provenance and changes no decision.
+    """
+
+    abbrev_types: frozenset[str] = frozenset()
+    collocations: frozenset[tuple[str, str]] = frozenset()
+    sent_starters: frozenset[str] = frozenset()
+    ortho_context: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    card: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, 64 hexadecimal digits, of all that decides; equal parameters have equal fingerprints."""
+        digest = hashlib.sha256()
+        for name, text in sorted(_tables(self).items()):
+            data = _encode(text)
+            digest.update(f"{name} {len(data)}\n".encode())
+            digest.update(data)
+        return digest.hexdigest()
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the parameters that come with bertdata.
+
+    >>> shipped_names()
+    ['english']
+    """
+    return [name for name in files.names(SHIPPED) if _is_directory_of_parameters(os.path.join(SHIPPED, name))]
+
+
+def nltk_names() -> list[str]:
+    """Return the languages whose `punkt_tab` parameters are in NLTK's data folders on this machine."""
+    return sorted({name for folder in _nltk_folders() for name in files.names(folder) if name.isidentifier()})
+
+
+def load_parameters(name: str) -> PunktParameters:
+    """Return the parameters of a shipped name, of a directory, or of `nltk:LANGUAGE`; downloads nothing.
+
+    A directory, local or a URL, is one that `save_parameters` or NLTK wrote. `nltk:german` is looked for in NLTK's
+    data folders. Raises ConfigError where there is nothing of that name, with what there is, and InputError where a
+    file is missing or damaged.
+
+    >>> "etc" in load_parameters("english").abbrev_types
+    True
+    """
+    return _read(_find(name))
+
+
+def save_parameters(parameters: PunktParameters, directory: str) -> None:
+    """Write parameters as four sorted tables and `card.json`: the same bytes for the same parameters."""
+    for name, text in _tables(parameters).items():
+        files.write_bytes(files.join(directory, name), _encode(text))
+    files.write_json(files.join(directory, CARD), dict(parameters.card))
+
+
+def _find(name: str) -> str:
+    if name in shipped_names():
+        return os.path.join(SHIPPED, name)
+    if name.startswith(NLTK_PREFIX):
+        language = name.removeprefix(NLTK_PREFIX)
+        for folder in _nltk_folders():
+            if language and os.path.basename(language) == language and language in files.names(folder):
+                return os.path.join(folder, language)
+    elif _is_directory_of_parameters(name):
+        return name
+    found = [*shipped_names(), *(NLTK_PREFIX + language for language in nltk_names())]
+    raise ConfigError(
+        f"there are no sentence parameters {name!r}; there are: {', '.join(found)}. Name one of these, or a directory "
+        f"with {', '.join(FILES)}, or train your own with bertdata.sentences.train_punkt"
+    )
+
+
+def _is_directory_of_parameters(directory: str) -> bool:
+    return bool(directory) and any(files.exists(files.join(directory, name)) for name in FILES)
+
+
+def _nltk_folders() -> list[str]:
+    import nltk.data
+
+    folders = (os.path.join(str(path), "tokenizers", "punkt_tab") for path in nltk.data.path)
+    return [folder for folder in folders if os.path.isdir(folder)]
+
+
+def _read(directory: str) -> PunktParameters:
+    lines = {name: _lines(files.join(directory, name)) for name in FILES}
+    card = files.join(directory, CARD)
+    collocations: set[tuple[str, str]] = set()
+    ortho_context: dict[str, int] = {}
+    for number, line in enumerate(lines["collocations.tab"], 1):
+        first, tab, second = line.partition("\t")
+        if not tab:
+            raise _bad_line(directory, "collocations.tab", number, line, "two types parted by a tab")
+        collocations.add((first, second))
+    for number, line in enumerate(lines["ortho_context.tab"], 1):
+        type_, _, flags = line.rpartition("\t")
+        if not (type_ and flags.isascii() and flags.isdigit()):
+            raise _bad_line(directory, "ortho_context.tab", number, line, "a type, a tab and a number")
+        ortho_context[type_] = int(flags)
+    return PunktParameters(
+        abbrev_types=frozenset(lines["abbrev_types.txt"]),
+        collocations=frozenset(collocations),
+        sent_starters=frozenset(lines["sent_starters.txt"]),
+        ortho_context=ortho_context,
+        card=files.read_json(card) if files.exists(card) else {},
+    )
+
+
+def _bad_line(directory: str, name: str, number: int, line: str, expected: str) -> InputError:
+    return InputError(
+        f"line {number} is {line!r}, expected {expected}; get the file again", path=files.join(directory, name)
+    )
+
+
+def _lines(path: str) -> list[str]:
+    if files.size(path) == 0:
+        return []
+    with files.open_raw(path) as file:
+        data = file.read()
+    try:
+        return [line for line in data.decode("utf-8", "surrogatepass").split("\n") if line]
+    except UnicodeDecodeError as error:
+        raise InputError("is not UTF-8; get the file again", path=path, offset=error.start) from error
+
+
+def _tables(parameters: PunktParameters) -> dict[str, str]:
+    return {
+        "abbrev_types.txt": _table(parameters.abbrev_types),
+        "collocations.tab": _table("\t".join(pair) for pair in parameters.collocations),
+        "ortho_context.tab": _table(f"{type_}\t{flags}" for type_, flags in parameters.ortho_context.items()),
+        "sent_starters.txt": _table(parameters.sent_starters),
+    }
+
+
+def _table(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

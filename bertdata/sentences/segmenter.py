@@ -1,0 +1,264 @@
+"""Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
+
+Every `.`, `?` and `!` before white space or closing punctuation is a candidate; the word it ends and the next token
+decide. What it does not do: learn parameters, or look across a blank line. It imports no NLTK.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from bertdata.errors import InputError
+from bertdata.sentences.parameters import (
+    BEGIN_LOWER,
+    LOWER,
+    MIDDLE_UPPER,
+    UPPER,
+    PunktParameters,
+    load_parameters,
+)
+from bertdata.sentences.tokens import (
+    NON_WORD,
+    NUMBER,
+    QUOTES,
+    SPACE,
+    is_ellipsis,
+    is_initial,
+    tokens,
+    type_of,
+    without_period,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ALGORITHM = "punkt-nltk-3.10/1"
+
+_CANDIDATE = re.compile(rf"[.?!](?=([{NON_WORD}])|[{SPACE}]+([^{SPACE}]+))")
+_CLOSING = re.compile(rf"""["')\]}}{QUOTES}]+?(?:[{SPACE}]+|(?=--)|$)""", re.MULTILINE)
+_LINE_WHITE_SPACE = "\n\t\r\v\f"
+_MARKS = frozenset(".?!")
+_ALWAYS = frozenset("?!")
+_NEVER_FIRST = frozenset(";:,.!?")
+_CACHE_ENTRIES = 1 << 16
+_CACHE_LENGTH = 64
+
+
+class SentenceSegmenter:
+    """Splits text into sentences; what it returns depends on the text and the parameters alone.
+
+    >>> SentenceSegmenter.load().segment("Dr. Brown lives on St. James St. in the U.S. (I think.) Do you? Yes.")
+    ['Dr. Brown lives on St. James St. in the U.S. (I think.)', 'Do you?', 'Yes.']
+    """
+
+    def __init__(self, parameters: PunktParameters) -> None:
+        self.parameters = parameters
+        self._not_plain = parameters.abbrev_types | {first for first, _ in parameters.collocations}
+        self._decided: dict[str, bool] = {}
+
+    @classmethod
+    def load(cls, name: str = "english") -> SentenceSegmenter:
+        """Return a segmenter with the parameters of a shipped name, a directory, or `nltk:LANGUAGE`.
+
+        See `bertdata.sentences.load_parameters`; raises ConfigError for an unknown name and InputError for a damaged
+        file.
+        """
+        return cls(load_parameters(name))
+
+    def __reduce__(self) -> tuple[type[SentenceSegmenter], tuple[PunktParameters]]:
+        return type(self), (self.parameters,)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, 64 hexadecimal digits, of the parameters and the revision of the algorithm."""
+        return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}".encode()).hexdigest()
+
+    def segment(self, text: str) -> list[str]:
+        r"""Return the sentences of a text, stripped of white space, none empty.
+
+        A blank line (two newlines) ends a sentence; a single newline is white space.
+
+        >>> SentenceSegmenter.load().segment("A title\n\nIt has one\nsentence. It has two.")
+        ['A title', 'It has one\nsentence.', 'It has two.']
+        """
+        return [text[start:stop] for start, stop in self.spans(text)]
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the (start, end) offsets, in characters, of what `segment` returns.
+
+        >>> SentenceSegmenter.load().spans("One. Two.")
+        [(0, 4), (5, 9)]
+        """
+        result: list[tuple[int, int]] = []
+        position = 0
+        while position < len(text):
+            end = text.find("\n\n", position)
+            piece = text[position : end if end >= 0 else len(text)]
+            paragraph = piece.strip()
+            if paragraph:
+                start = position + len(piece) - len(piece.lstrip())
+                for first, stop in self._paragraph(paragraph):
+                    sentence = paragraph[first:stop]
+                    if sentence[:1].isspace() or sentence[-1:].isspace():
+                        first += len(sentence) - len(sentence.lstrip())  # noqa: PLW2901
+                        sentence = sentence.strip()
+                    if sentence:
+                        result.append((start + first, start + first + len(sentence)))
+            position += len(piece) + 2
+        return result
+
+    def segment_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
+        """Return one row of sentences for each text, as list<string>, or list<large_string> for large_string input.
+
+        A null text gives a null row. Raises InputError where a text is not valid Unicode (a lone surrogate), or where
+        the sentences of a batch of `string` pass 2 GiB.
+
+        >>> SentenceSegmenter.load().segment_batch(["One. Two.", ""]).to_pylist()
+        [['One.', 'Two.'], []]
+        """
+        import pyarrow as pa
+
+        column = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else _string_array(texts)
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            raise InputError(f"found texts of Arrow type {column.type}; expected string or large_string: cast them")
+        sentences: list[str] = []
+        offsets: list[int | None] = [0]
+        for text in column:
+            row = text.as_py()
+            if row is None:
+                offsets[-1:] = [None, len(sentences)]
+            else:
+                sentences += self.segment(row)
+                offsets.append(len(sentences))
+        try:
+            values = pa.array(sentences, column.type)
+        except pa.ArrowCapacityError:
+            values = None
+        if not isinstance(values, pa.Array):
+            raise InputError("the sentences of this batch pass 2 GiB; give fewer texts at a time, or large_string")
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+
+    def _paragraph(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the spans of a stripped paragraph, closing punctuation moved to the sentence it closes."""
+        first, stop = 0, -1
+        start = 0
+        for mark_end, next_start in itertools.chain(self._breaks(text), [(len(text), len(text))]):
+            if stop >= 0:
+                closing = _CLOSING.match(text, start, mark_end)
+                yield first, start + len(closing.group().rstrip()) if closing else stop
+                first = closing.end() if closing else start
+            start, stop = next_start, mark_end
+        yield first, len(text)
+
+    def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield (end of mark, start of the next sentence) for every boundary of a stripped paragraph.
+
+        Of two candidates whose words overlap, as in `Go!!!`, the later counts.
+        """
+        flat = text
+        for character in _LINE_WHITE_SPACE:
+            flat = flat.replace(character, " ")
+        candidate: re.Match[str] | None = None
+        mark = word = 0
+        for match in _CANDIDATE.finditer(flat):
+            at = match.start()
+            space = flat.rfind(" ", mark, at)
+            begin = word if space <= mark else space + 1
+            if candidate is not None and mark <= begin and self._ends_here(text, flat, word, candidate):
+                yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
+            candidate, mark, word = match, at, begin
+        if candidate is not None and self._ends_here(text, flat, word, candidate):
+            yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
+
+    def _ends_here(self, text: str, flat: str, word: int, candidate: re.Match[str]) -> bool:
+        mark = candidate.start()
+        following = candidate[2] or candidate[1]
+        if following[0] >= " ":
+            if flat[mark] != ".":
+                return True
+            before = flat[word:mark]
+            if len(before) > 1 and before.isalpha() and before.lower() not in self._not_plain:
+                return True
+        context = text[word : candidate.end(2) if candidate[2] else mark + 2]
+        known = self._decided.get(context)
+        if known is None:
+            known = self._contains_break(context)
+            if len(context) <= _CACHE_LENGTH:
+                if len(self._decided) >= _CACHE_ENTRIES:
+                    self._decided.clear()
+                self._decided[context] = known
+        return known
+
+    def _contains_break(self, context: str) -> bool:
+        """Tell whether a sentence ends in a context before its last token."""
+        previous = ""
+        for token in tokens(context):
+            if previous in _ALWAYS or (previous[-1:] == "." and self._ends_sentence(previous, token)):
+                return True
+            previous = token
+        return False
+
+    def _is_abbreviation(self, token: str) -> bool:
+        word = token[:-1].lower()
+        return word in self.parameters.abbrev_types or word.rpartition("-")[2] in self.parameters.abbrev_types
+
+    def _breaks_alone(self, token: str) -> bool:
+        """Tell whether a token ends a sentence before its neighbour is looked at (section 3 of the paper)."""
+        return token in _MARKS or (token[-1] == "." and token[-2:] != ".." and not self._is_abbreviation(token))
+
+    def _ends_sentence(self, token: str, following: str) -> bool:
+        """Decide for a token with a final period by the token after it (section 4 of the paper)."""
+        parameters = self.parameters
+        alone = self._breaks_alone(token)
+        initial = is_initial(token)
+        type_ = without_period(type_of(token))
+        next_type = type_of(following)
+        if self._breaks_alone(following):
+            next_type = without_period(next_type)
+        if (type_, next_type) in parameters.collocations:
+            return False
+        if not initial and (is_ellipsis(token) or (not alone and token[-2:] != "..")):
+            if self._starts_sentence(following, next_type) is True:
+                return True
+            if following[0].isupper() and next_type in parameters.sent_starters:
+                return True
+        if initial or type_ == NUMBER:
+            starts = self._starts_sentence(following, next_type)
+            if starts is False:
+                return False
+            if (
+                starts is None
+                and initial
+                and following[0].isupper()
+                and not parameters.ortho_context.get(next_type, 0) & LOWER
+            ):
+                return False
+        return alone
+
+    def _starts_sentence(self, token: str, type_: str) -> bool | None:
+        """Tell by its case whether a token starts a sentence: yes, no, or None for unknown (section 4.1.1)."""
+        if token in _NEVER_FIRST:
+            return False
+        context = self.parameters.ortho_context.get(type_, 0)
+        if token[0].isupper() and context & LOWER and not context & MIDDLE_UPPER:
+            return True
+        if token[0].islower() and (context & UPPER or not context & BEGIN_LOWER):
+            return False
+        return None
+
+
+def _string_array(texts: list[str]) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return cast("pa.Array | pa.ChunkedArray", pa.array(texts, pa.string()))
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"text {error.object[:40]!r} has a lone surrogate at character {error.start}, which UTF-8 cannot hold; "
+            "read the file with the right encoding, or replace it"
+        ) from error

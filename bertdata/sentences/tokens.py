@@ -1,0 +1,95 @@
+"""Punkt's words: cutting a text into tokens, and what Punkt asks of one token.
+
+The rules are those of NLTK 3.10 (`PunktLanguageVars`, `PunktToken`), written so that every search is linear. White
+space is Unicode's White_Space property spelled out, as in NLTK, which leaves U+001C to U+001F out. Nothing here
+decides where a sentence ends.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+QUOTES = "\u2018\u2019\u201c\u201d\xab\xbb"
+NON_WORD = rf""")";}}\]*:@'({{\[?!{QUOTES}"""
+
+_MANY = rf"--|\.\.|(?:\.[{SPACE}]){{2}}\."
+_END = rf"(?=[{SPACE}{NON_WORD}]|\Z|{_MANY}|,(?=[{SPACE}{NON_WORD}]|\Z|{_MANY}))"
+_TOKEN = re.compile(
+    rf"-{{2,}}|\.{{2,}}|(?:\.[{SPACE}]){{2,}}\."
+    rf"|(?=[^(\"`{{\[:;&#*@)}}\]\-,])(?:[^{SPACE}{NON_WORD},.\-]++[^{SPACE}]*?|[^{SPACE}]+?){_END}"
+    rf"|[^{SPACE}]"
+)
+_NUMERIC = re.compile(r"-?[.,]?\d[\d,.\-]*")
+_CIRCLED = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u200c\u200d]")
+_LETTER_CATEGORIES = frozenset({"Mn", "Mc", "Me", "Nl", "Pc"})
+_LAZY_LENGTH = 4096
+
+NUMBER = "##number##"
+
+
+def lines_of_tokens(text: str) -> Iterator[Iterator[str]]:
+    """Yield the tokens of each line of a text, and an empty iterator for a blank line."""
+    for line in text.split("\n"):
+        if not line or line.isspace():
+            yield iter(())
+        elif len(line) < _LAZY_LENGTH:
+            yield iter(_TOKEN.findall(line))
+        else:
+            yield (match.group() for match in _TOKEN.finditer(line))
+
+
+def tokens(text: str) -> Iterator[str]:
+    """Yield the tokens of a text: words with their final period, and the punctuation around them.
+
+    >>> list(tokens('"Mr. Smith (of Rome, Ga.)..."'))
+    ['"', 'Mr.', 'Smith', '(', 'of', 'Rome', ',', 'Ga.', ')', '...', '"']
+    """
+    for line in lines_of_tokens(text):
+        yield from line
+
+
+def type_of(token: str) -> str:
+    """Return the type of a token: lower-cased, every number the same.
+
+    >>> type_of("Mr."), type_of("1,000.")
+    ('mr.', '##number##')
+    """
+    lowered = token.lower()
+    return NUMBER if _NUMERIC.fullmatch(lowered) else lowered
+
+
+def without_period(type_: str) -> str:
+    """Return a type without its final period; a type that is only a period keeps it."""
+    return type_[:-1] if len(type_) > 1 and type_[-1] == "." else type_
+
+
+def is_letter(character: str) -> bool:
+    """Tell whether Punkt counts a character as a letter: letters, marks, letter numbers, connectors such as `_`."""
+    return (
+        character.isalpha()
+        or unicodedata.category(character) in _LETTER_CATEGORIES
+        or _CIRCLED.match(character) is not None
+    )
+
+
+def is_alphabetic(token: str) -> bool:
+    """Tell whether a token is letters only."""
+    return token.isalpha() or all(map(is_letter, token))
+
+
+def has_letter(type_: str) -> bool:
+    """Tell whether a type is more than punctuation; numbers are, by the letters of their type."""
+    return type_.isalpha() or any(map(is_letter, type_))
+
+
+def is_initial(token: str) -> bool:
+    """Tell whether a token is an initial: one letter and a period."""
+    return len(token) == 2 and token[1] == "." and is_letter(token[0])
+
+
+def is_ellipsis(token: str) -> bool:
+    """Tell whether a token is two periods or more and nothing else."""
+    return len(token) > 1 and token.strip(".") == ""

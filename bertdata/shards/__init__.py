@@ -1,0 +1,5 @@
+"""Shards: planned (`plan`), made from a token store (`tokens`, `writer`), described, read and verified."""
+
+from bertdata.shards.reader import Shards, open_shards
+
+__all__ = ["Shards", "open_shards"]

@@ -1,0 +1,145 @@
+"""What stands beside the shards: the manifest, the dataset card, and the files `datasets.load_from_disk` wants.
+
+Everything is a function of the records, so the same corpus gives the same files: no time, machine or path is in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bertdata import __version__, files
+from bertdata.records import Counts, Record, add_counts, fingerprint
+from bertdata.shards.plan import ShardPlan
+from bertdata.shards.schema import FORMAT, ShardInfo, features, shard_schema
+
+LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
+
+
+def source_entry(inputs: Sequence[tuple[str, int]], records: Sequence[Record]) -> dict[str, Any]:
+    """Return what the manifest says of one kind of source: its files, counts, drops by reason, broken pieces."""
+    return {
+        "inputs": [{"name": name, "bytes": size} for name, size in inputs],
+        "counts": add_counts(record.counts for record in records),
+        "drops": add_counts(record.drops for record in records),
+        "broken": [
+            one | {"path": files.name(one["path"])} for record in records for one in record.details.get("broken", [])
+        ],
+    }
+
+
+def build_manifest(
+    sources: dict[str, Any],
+    vocabulary: dict[str, Any],
+    tokens: Sequence[Record],
+    plan: ShardPlan,
+    info: ShardInfo,
+    shards: Sequence[Record],
+) -> dict[str, Any]:
+    """Return the manifest: how the build was made and what is in it, from the sources to each shard."""
+    entries: list[dict[str, Any]] = [
+        {"file": plan.file(number), "bytes": one.bytes, "sha256": one.sha256, "counts": one.counts}
+        for number, one in enumerate(shards)
+    ]
+    splits: dict[str, Any] = {}
+    for split in ("train", "validation"):
+        chosen = [entry for number, entry in enumerate(entries) if plan.split(number) == split]
+        if chosen:
+            splits[split] = {"counts": add_counts(entry["counts"] for entry in chosen), "shards": chosen}
+    return {
+        "format": FORMAT,
+        "bertdata": __version__,
+        "info": asdict(info),
+        "sources": sources,
+        "vocabulary": vocabulary,
+        "tokens": {
+            "counts": add_counts(record.counts for record in tokens),
+            "drops": add_counts(record.drops for record in tokens),
+        },
+        "notes": list(plan.notes),
+        "splits": splits,
+    }
+
+
+def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> None:
+    """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`."""
+    files.write_json(files.join(output, "dataset_dict.json"), {"splits": list(manifest["splits"])})
+    for split, entry in manifest["splits"].items():
+        names = [files.name(shard["file"]) for shard in entry["shards"]]
+        state = {
+            "_data_files": [{"filename": name} for name in names],
+            "_fingerprint": fingerprint([shard["sha256"] for shard in entry["shards"]])[:16],
+            "_format_columns": None,
+            "_format_kwargs": {},
+            "_format_type": None,
+            "_output_all_columns": False,
+            "_split": split,
+        }
+        described = {"citation": "", "description": "", "homepage": "", "license": ""}
+        described |= {"features": features(shard_schema(info))}  # type: ignore[dict-item]
+        files.write_json(files.join(output, split, "state.json"), state)
+        files.write_json(files.join(output, split, "dataset_info.json"), described)
+    files.write_bytes(files.join(output, "README.md"), dataset_card(manifest).encode())
+    files.write_json(files.join(output, "manifest.json"), manifest)
+
+
+def dataset_card(manifest: dict[str, Any]) -> str:
+    """Return the dataset card as Markdown with the metadata block that dataset hubs read."""
+    info = manifest["info"]
+    examples, masking = info["examples"], info["masking"]
+    lines = [
+        "---",
+        "task_categories: [fill-mask]",
+        "tags: [bert, pretraining, bertdata]",
+        "---",
+        "",
+        f"# {examples['objective'].upper()} pretraining examples of {examples['max_seq_length']} tokens",
+        "",
+        f"Made by bertdata {manifest['bertdata']}. {LICENCES}",
+        "",
+        "| split | shards | documents | examples | tokens | bytes |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for split, entry in manifest["splits"].items():
+        counts: Counts = entry["counts"]
+        size = sum(shard["bytes"] for shard in entry["shards"])
+        cells = [len(entry["shards"]), counts["documents"], counts["examples"], counts["tokens_in_examples"], size]
+        lines.append(f"| {split} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
+    lines += ["", "## Sources", "", "| source | in | documents | dropped |", "|---|---:|---:|---|"]
+    for name, source in manifest["sources"].items():
+        counts = source["counts"]
+        taken = counts.get("pages", counts.get("books", counts.get("rows", 0)))
+        dropped = ", ".join(f"{reason}: {number:,}" for reason, number in source["drops"].items()) or "none"
+        lines.append(f"| {name} | {taken:,} | {counts.get('documents', 0):,} | {dropped} |")
+    lines += [
+        "",
+        "## How to read it",
+        "",
+        "```python",
+        "import datasets",
+        "",
+        'dataset = datasets.load_from_disk("THIS FOLDER")',
+        "```",
+        "",
+        "Columns: `input_ids` and `token_type_ids` (unpadded lists), "
+        + (f"`{_label(examples['objective'])}`, " if _label(examples["objective"]) else "")
+        + "`example_id`"
+        + (", `labels` (-100 where nothing is predicted)" if examples["masking"] == "static" else "")
+        + ". The tokenizer is in `tokenizer/`.",
+        "",
+        "## Settings",
+        "",
+        "```json",
+        json.dumps({"examples": examples, "masking": masking}, indent=1, sort_keys=True),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _label(objective: str) -> str | None:
+    from bertdata.shards.schema import LABELS
+
+    return LABELS.get(objective)

@@ -1,0 +1,99 @@
+"""How documents are dealt to shards: runs of slots, planned from the records before a token is made.
+
+A slot is the top of the hash of a document's id, so every shard is an even sample of the whole corpus, and a document
+stays in its split when others come or go. The first slots are the validation split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.config import ShardsConfig
+from bertdata.documents import SLOTS
+from bertdata.errors import ConfigError
+from bertdata.records import Record
+
+DOCUMENTS_PER_SHARD = 16
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """Shard s has the slots from ends[s - 1] to ends[s]; the first `validation` shards are the validation split."""
+
+    ends: tuple[int, ...]
+    validation: int
+    notes: tuple[str, ...] = ()
+
+    def split(self, shard: int) -> str:
+        """Return the split of a shard."""
+        return "validation" if shard < self.validation else "train"
+
+    def file(self, shard: int) -> str:
+        """Return the path of a shard below the output directory.
+
+        >>> ShardPlan((100, 65536), 1).file(1)
+        'train/data-00000-of-00001.arrow'
+        """
+        first, count = (0, self.validation) if shard < self.validation else (self.validation, len(self.ends))
+        return f"{self.split(shard)}/data-{shard - first:05d}-of-{count - first:05d}.arrow"
+
+
+def plan_shards(records: Iterable[Record], config: ShardsConfig, *, pairs: bool) -> ShardPlan:
+    """Plan shards of about `shard_bytes` of text with at least two documents each.
+
+    A function of the documents alone. Raises ConfigError where `pairs` (NSP) meets fewer than two documents.
+    """
+    documents, sizes = np.zeros(SLOTS, np.int64), np.zeros(SLOTS, np.int64)
+    for record in records:
+        for slot, count, size in record.details["slots"]:
+            documents[slot] += count
+            sizes[slot] += size
+    total = int(documents.sum())
+    if pairs and total < 2:
+        raise ConfigError(
+            f"next sentence prediction takes B from another document, and the corpus has {total}; "
+            "add documents, or choose --objective sop, doc-sentences or full-sentences"
+        )
+    border, notes = _validation_border(documents, config.validation_fraction)
+    validation = _cut(documents[:border], sizes[:border], config.shard_bytes, 0)
+    train = _cut(documents[border:], sizes[border:], config.shard_bytes, border)
+    return ShardPlan((*validation, *train), len(validation), notes)
+
+
+def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[int, tuple[str, ...]]:
+    if not fraction:
+        return 0, ()
+    total = int(documents.sum())
+    border = max(1, round(fraction * SLOTS))
+    behind = np.cumsum(documents)
+    if behind[border - 1] >= 2 and total - behind[border - 1] >= 2:
+        return border, ()
+    if total < 20:
+        return 0, (f"{total} documents are too few to hold some out: no validation split",)
+    border = int(np.searchsorted(behind, 2)) + 1
+    held = int(behind[border - 1])
+    return border, (f"{fraction:g} of {total} documents is less than two: {held} are held out for validation",)
+
+
+def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: int, first: int) -> list[int]:
+    """Cut a run of slots into shards of like size; returns the slot behind each."""
+    total, count = int(sizes.sum()), int(documents.sum())
+    if not len(documents):
+        return []
+    shards = max(1, min(-(-total // shard_bytes), count // DOCUMENTS_PER_SHARD))
+    behind = np.cumsum(sizes)
+    ends = [int(np.searchsorted(behind, total * number / shards)) + 1 for number in range(1, shards)]
+    ends.append(len(documents))
+    held = np.concatenate([[0], np.cumsum(documents)])
+    kept = [0]
+    for end in ends:
+        if held[end] - held[kept[-1]] >= 2:
+            kept.append(end)
+    if len(kept) == 1:
+        kept.append(len(documents))
+    kept[-1] = len(documents)
+    return [first + end for end in kept[1:]]

@@ -1,0 +1,112 @@
+"""The columns of a shard and what its Arrow schema says of itself.
+
+A shard is an Arrow IPC stream of unpadded lists, in the layout that `datasets.load_from_disk` maps. The schema's
+metadata carries `huggingface` (the features) and `bertdata` (a `ShardInfo`): enough to read a shard alone. Nothing in
+it names a machine, a path or a time, so the same corpus gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from bertdata.config import ExamplesConfig, MaskingConfig
+from bertdata.errors import InputError
+from bertdata.wordpiece import WordPieceTokenizer
+
+FORMAT = 1
+LABELS = {"nsp": "next_sentence_label", "sop": "sentence_order_label"}
+
+
+@dataclass(frozen=True)
+class ShardInfo:
+    """What a reader must know of shards: how they were made, and the ids it needs to mask and pad them."""
+
+    examples: ExamplesConfig
+    masking: MaskingConfig
+    tokenizer: str
+    vocab_size: int
+    pad_token_id: int
+    cls_token_id: int
+    sep_token_id: int
+    mask_token_id: int
+    format: int = FORMAT
+
+    @property
+    def label(self) -> str | None:
+        """The name of the pair label's column, None where the objective has none."""
+        return LABELS.get(self.examples.objective)
+
+    @staticmethod
+    def from_schema(schema: pa.Schema, path: str) -> ShardInfo:
+        """Read it back from a shard's schema; raises InputError where the file is not one of our shards."""
+        text = (schema.metadata or {}).get(b"bertdata")
+        if text is None:
+            raise InputError(
+                "is an Arrow file, but not a bertdata shard; expected one written by build_shards", path=path
+            )
+        values = json.loads(text)
+        if values["format"] != FORMAT:
+            raise InputError(
+                f"has shard format {values['format']}; this version reads {FORMAT}: build again", path=path
+            )
+        values["examples"] = ExamplesConfig(**values["examples"])
+        values["masking"] = MaskingConfig(**values["masking"])
+        return ShardInfo(**values)
+
+
+def shard_info(tokenizer: WordPieceTokenizer, examples: ExamplesConfig, masking: MaskingConfig) -> ShardInfo:
+    """Return what shards made with a tokenizer and settings say of themselves."""
+    return ShardInfo(
+        examples=examples,
+        masking=masking,
+        tokenizer=tokenizer.fingerprint,
+        vocab_size=tokenizer.vocab_size,
+        pad_token_id=tokenizer.pad_token_id,
+        cls_token_id=tokenizer.cls_token_id,
+        sep_token_id=tokenizer.sep_token_id,
+        mask_token_id=tokenizer.mask_token_id,
+    )
+
+
+def id_type(vocab_size: int) -> pa.DataType:
+    """Return the type of token ids: uint16 where the vocabulary fits, else uint32."""
+    return pa.uint16() if vocab_size <= 1 << 16 else pa.uint32()
+
+
+def shard_schema(info: ShardInfo) -> pa.Schema:
+    """Return the columns for an objective and masking, with the metadata.
+
+    `next_sentence_label`: 0 is IsNext, 1 is NotNext; `sentence_order_label`: 0 in order, 1 swapped; `labels` (static
+    masking only): the id to predict, -100 elsewhere; `example_id`: what a dynamic mask is drawn by.
+    """
+    label_type = pa.int16() if info.vocab_size <= 1 << 15 else pa.int32()
+    fields = [
+        pa.field("input_ids", pa.list_(id_type(info.vocab_size))),
+        pa.field("token_type_ids", pa.list_(pa.uint8())),
+    ]
+    if info.label:
+        fields.append(pa.field(info.label, pa.int8()))
+    fields.append(pa.field("example_id", pa.int64()))
+    if info.examples.masking == "static":
+        fields.append(pa.field("labels", pa.list_(label_type)))
+    schema = pa.schema(fields)
+    metadata = {
+        "huggingface": json.dumps({"info": {"features": features(schema)}}),
+        "bertdata": json.dumps(asdict(info), sort_keys=True),
+    }
+    return schema.with_metadata(metadata)
+
+
+def features(schema: pa.Schema) -> dict[str, Any]:
+    """Return the columns as `datasets` writes them into dataset_info.json."""
+
+    def feature(kind: pa.DataType) -> dict[str, Any]:
+        if pa.types.is_list(kind):
+            return {"_type": "Sequence", "feature": feature(kind.value_type)}
+        return {"_type": "Value", "dtype": str(kind)}
+
+    return {field.name: feature(field.type) for field in schema}

@@ -1,0 +1,113 @@
+"""The table at the end of a run, from a manifest or from records: what came in, what went where, how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_UNITS = {"wikipedia": "pages", "books": "books", "documents": "rows"}
+_SHOWN_BROKEN = 3
+
+Row = tuple[str, str]
+
+
+def source_rows(sources: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of the sources: pieces in, documents, drops by reason, and the broken ones by name."""
+    rows: list[Row] = []
+    for name, source in sources.items():
+        counts = source["counts"]
+        unit = _UNITS.get(name, "rows")
+        rows.append((f"{name}: {unit} in", f"{counts.get(unit, 0):,}"))
+        rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
+        broken = source["broken"]
+        for one in broken[:_SHOWN_BROKEN]:
+            place = f", byte {one['offset']}" if "offset" in one else ""
+            rows.append(
+                (f"  broken, {one['reason']}", f"{one.get('title') or one.get('place') or '?'} ({one['path']}{place})")
+            )
+        if len(broken) > _SHOWN_BROKEN:
+            rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
+        rows.append(("  documents", f"{counts.get('documents', 0):,} ({_bytes(counts.get('text_bytes', 0))} of text)"))
+    return rows
+
+
+def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of a whole build."""
+    examples, masking = manifest["info"]["examples"], manifest["info"]["masking"]
+    tokens, vocabulary = manifest["tokens"]["counts"], manifest["vocabulary"]
+    rows = source_rows(manifest["sources"])
+    rows.append(("vocabulary", vocabulary_text(vocabulary)))
+    rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in manifest["tokens"]["drops"].items()]
+    rows.append(("documents", f"{tokens.get('documents', 0):,}"))
+    rows.append(("sentences", f"{tokens.get('sentences', 0):,}"))
+    unknown = tokens.get("unknown_tokens", 0) / max(1, tokens.get("tokens", 0))
+    rows.append(("tokens", f"{tokens.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
+    for split, entry in manifest["splits"].items():
+        counts = entry["counts"]
+        number = counts["examples"]
+        rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
+        if manifest["info"]["examples"]["objective"] in ("nsp", "sop") and number:
+            names = ("IsNext", "NotNext") if examples["objective"] == "nsp" else ("in order", "swapped")
+            share = counts["labels_1"] / number
+            rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
+        rows += _mask_rows(counts, examples, masking)
+        for name, meaning in _TOKEN_FATES.items():
+            if counts.get(name):
+                rows.append((f"  tokens {meaning}", f"{counts[name]:,}"))
+        size = sum(shard["bytes"] for shard in entry["shards"])
+        rows.append(("  bytes", f"{_bytes(size)} in {len(entry['shards']):,} shards"))
+    return rows
+
+
+_TOKEN_FATES = {
+    "tokens_dropped_single_word": "dropped, a single word left over",
+    "tokens_dropped_no_partner": "dropped, no other document's B fitted",
+    "tokens_borrowed": "used twice, a B was borrowed",
+}
+
+
+def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
+    """Return one line on a vocabulary, saying so where the corpus gave fewer pieces than were asked for."""
+    text = f"{vocabulary['pieces']:,} pieces"
+    asked = vocabulary.get("asked")
+    if asked and vocabulary["pieces"] < asked:
+        return f"{text}: the corpus is too small for the {asked:,} asked for"
+    return text if asked else f"{text}, given"
+
+
+def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: Mapping[str, Any]) -> list[Row]:
+    ordinary = counts["tokens_in_examples"]
+    if not ordinary:
+        return []
+    rate = counts["predictions"] / ordinary
+    if examples["masking"] == "dynamic":
+        text = f"{rate:.3%} predicted in epoch 0; the loader draws masks"
+    else:
+        masked = counts["predictions_mask"] / max(1, counts["predictions"])
+        kept = counts["predictions_kept"] / max(1, counts["predictions"])
+        text = f"{rate:.3%} predicted: {masked:.1%} [MASK], {1 - masked - kept:.1%} random, {kept:.1%} kept"
+    rows = [("  realised mask rate", text)]
+    if masking["max_predictions_per_seq"]:
+        rows.append(
+            ("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {masking['max_predictions_per_seq']}")
+        )
+    return rows
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def table(rows: list[Row]) -> str:
+    """Return rows as two aligned columns.
+
+    >>> print(table([("pages", "12"), ("documents", "9")]))
+    pages      12
+    documents  9
+    """
+    width = max(len(left) for left, _ in rows)
+    return "\n".join(f"{left:<{width}}  {right}" for left, right in rows)

@@ -1,0 +1,29 @@
+"""The loader for PyTorch and the companion encoder, trained from the shards alone; needs the extra `torch`.
+
+    dataset     ShardDataset: examples by number, from memory-mapped shards
+    sampler     ResumableSampler: the order of a run, a position its only state
+    collator    PretrainingCollator: padded int64 batches, dynamic masks
+    config, bert, weights     the encoder, named and saved as in transformers
+    pretrain, finetune        plain training loops
+
+Importing it raises MissingExtraError where torch is not installed. It never imports Beam.
+"""
+
+from __future__ import annotations
+
+from bertdata.errors import MissingExtraError
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise MissingExtraError("torch", "torch") from error
+
+from bertdata.torch.bert import BertForPreTraining
+from bertdata.torch.collator import PretrainingCollator
+from bertdata.torch.config import BertConfig
+from bertdata.torch.dataset import ShardDataset
+from bertdata.torch.sampler import ResumableSampler
+
+__all__ = ["BertConfig", "BertForPreTraining", "PretrainingCollator", "ResumableSampler", "ShardDataset"]

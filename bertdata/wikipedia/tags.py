@@ -1,0 +1,163 @@
+"""The first pass over wikitext: comments, references and extension tags, whose insides are not wikitext of the page.
+
+What is left holds braces, brackets, tables, plain HTML tags and text. Nothing here looks at templates or links.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from bertdata.wikipedia.healing import HOLE
+
+LINE_BREAK = "\x0b"
+"""A line break that stays inside a paragraph, as the lines of a poem do."""
+
+PARAGRAPH_BREAK = "\n\n"
+
+_FORMATTING = frozenset(["del", "s", "strike", "includeonly", "rt", "rp"])
+_EXTENSIONS = frozenset(
+    [
+        "gallery",
+        "imagemap",
+        "timeline",
+        "score",
+        "syntaxhighlight",
+        "source",
+        "pre",
+        "mapframe",
+        "maplink",
+        "templatestyles",
+        "templatedata",
+        "graph",
+        "hiero",
+        "inputbox",
+        "indicator",
+        "categorytree",
+        "quiz",
+        "rss",
+        "style",
+        "script",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+    ]
+)
+_SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
+_ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
+_OPENING = re.compile(
+    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*_SPECIAL, *sorted(_EXTENSIONS | _FORMATTING)])})(?=[\s/>])"
+    rf"{_ATTRIBUTES})",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"<(/?)ref(?=[\s/>])[^<>]*+>?", re.IGNORECASE)
+_CLOSING = {
+    name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in [*_SPECIAL, *sorted(_EXTENSIONS | _FORMATTING)]
+}
+_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
+_PLAIN_FORMULA = re.compile(r"[^\\{}$&]{1,60}")
+_BEFORE_A_HOLE = frozenset(f" \n([,;:/\"'–—-|>{HOLE}")
+_POEM_LINE = re.compile(r"\n[:\s]*")
+
+
+def take_out_tags(source: str) -> str:
+    """Return the wikitext without comments, references and extension tags.
+
+    `<nowiki>` text comes back as character entities, a `<poem>` keeps its lines, `<chem>` and a `<math>` formula
+    that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line.
+
+    >>> take_out_tags('It rained.<ref name="a>b">Smith, p. 5.</ref> Then<!-- no --> it <nowiki>[[stopped]]</nowiki>.')
+    'It rained. Then it &#91;&#91;stopped&#93;&#93;.'
+    """
+    out = [""]
+    position = 0
+    unclosed: set[str] = set()
+    while (opening := _OPENING.search(source, position)) is not None:
+        start, end = opening.span()
+        hole = hole_after(source[position:start]) if start > position or len(out) == 1 else ""
+        out.append(source[position:start])
+        if opening["comment"]:
+            close = source.find("-->", end)
+            if close < 0:
+                position = len(source)
+                break
+            position = close + 3
+            if source[start - 1 : start] == "\n" == source[position : position + 1]:
+                position += 1
+            continue
+        name, attributes = opening["name"].lower(), opening["attributes"]
+        position = end
+        if attributes.endswith("/>"):
+            out.append(hole)
+            continue
+        if name == "ref":
+            out.append(hole)
+            position = _end_of_reference(source, end, attributes)
+            continue
+        closing = None if name in unclosed else _CLOSING[name].search(source, end)
+        if closing is not None:
+            position = closing.end()
+            out.append(_content(name, source[end : closing.start()]) or hole)
+        else:
+            unclosed.add(name)
+            if name in _EXTENSIONS:
+                position = _end_of_line(source, end)
+    out.append(source[position:])
+    return "".join(out)
+
+
+def hole_after(text: str) -> str:
+    """Return what a dropped construct leaves after `text`: a hole to heal, or nothing where no hole can show.
+
+    >>> hole_after("word"), hole_after("word ") == HOLE
+    ('', True)
+    """
+    return HOLE if not text or text[-1] in _BEFORE_A_HOLE else ""
+
+
+def poem(text: str) -> str:
+    """Return verse as a paragraph of its own whose lines stay lines."""
+    stanzas = [_POEM_LINE.sub(LINE_BREAK, stanza.strip(" \n:")) for stanza in text.split(PARAGRAPH_BREAK)]
+    return paragraph(PARAGRAPH_BREAK.join(stanzas))
+
+
+def paragraph(text: str) -> str:
+    """Return text as a paragraph of its own; the hole keeps a space after it from indenting what follows."""
+    return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + HOLE
+
+
+def _content(name: str, text: str) -> str:
+    if name == "nowiki":
+        return text.translate(_LITERAL)
+    if name == "poem":
+        return poem(take_out_tags(text))
+    if name in ("chem", "ce"):
+        return text.strip()
+    if name == "math":
+        formula = html.unescape(text.strip())
+        return formula.translate(_LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
+    return ""
+
+
+def _end_of_reference(source: str, start: int, attributes: str) -> int:
+    """Find where the text of a reference ends: its closing tag or, where another reference comes first, its line.
+
+    A named reference without a slash that runs into another on its line is taken for a use of the name, and hides
+    nothing.
+    """
+    following = _REFERENCE.search(source, start)
+    if following is not None and following[1]:
+        return following.end()
+    limit = len(source) if following is None else following.start()
+    line_end = source.find("\n", start, limit)
+    if line_end < 0 and following is not None and "name" in attributes:
+        return start
+    return limit if line_end < 0 else line_end
+
+
+def _end_of_line(source: str, start: int) -> int:
+    end = source.find("\n", start)
+    return len(source) if end < 0 else end

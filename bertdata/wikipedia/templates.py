@@ -1,0 +1,236 @@
+"""The templates whose text belongs to the prose; all others leave a hole.
+
+One table from names to the functions of `template_functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
+and pronunciations are left out on purpose: what is not in the table is not prose.
+"""
+
+from __future__ import annotations
+
+from bertdata.wikipedia import template_functions as functions
+from bertdata.wikipedia.convert import Arguments, convert
+from bertdata.wikipedia.template_functions import Handler, block, get, joined, kept, literal, money, wrapped
+
+
+def render_template(name: str, arguments: Arguments) -> str | None:
+    """Return the prose a template call stands for; None if it has none.
+
+    `name` is lower case with single spaces; `arguments` are numbered as MediaWiki does, and already rendered.
+
+    >>> render_template("lang-fr", {"1": "Paris"}), render_template("birth date", {"1": "1815", "2": "12", "3": "10"})
+    ('French: Paris', 'December 10, 1815')
+    >>> render_template("citation needed", {"date": "May 2010"}) is None
+    True
+    """
+    handler = TEMPLATES.get(name)
+    if handler is not None:
+        return handler(arguments)
+    if name.startswith("lang-"):
+        return functions.language(name[5:], arguments)
+    return arguments.get("text") if name in _NOTES_ON_A_TEXT else None
+
+
+def is_text_template(name: str) -> bool:
+    """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
+    return name in TEMPLATES or name in _NOTES_ON_A_TEXT or name.startswith("lang-")
+
+
+_TEXT: dict[str, Handler] = {
+    # text passed through
+    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, resize, center, centre": kept(
+        "1"
+    ),
+    "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": kept("1"),
+    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast, script": kept(
+        "1"
+    ),
+    "math, mvar, tmath, bigmath": kept("1"),
+    "visible anchor, vanchor, not a typo, notatypo, typo, as written, proper name, w, ins, midsize, mxt, xt, tq": kept(
+        "1"
+    ),
+    "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),
+    "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": kept(
+        "1", "text"
+    ),
+    "flag, flagcountry, flagu, flag+link, country, flaglink": kept("1"),
+    "lang, wikt-lang, rtl-lang, color, colour, font color, font colour, colored text, bg, highlight": kept("2", "text"),
+    "script/hebrew, script/arabic, script/greek, script/latin, script/cyrillic, script/armenian": joined(),
+    "script/devanagari, script/nastaliq, script/coptic, script/tibetan, script/mongolian, script/gothic": joined(),
+    "hebrew, hayeren, linktext, gaps, chem2": joined(),
+    "hlist, flatlist, cslist, comma separated entries": joined(", "),
+    "transl, translit, transliteration, tlit": functions.transliteration,
+    "langx": functions.langx,
+    "nihongo, nihongo foot, nihongo title": functions.nihongo,
+    "nihongo3": functions.nihongo3,
+    "ill, interlanguage link, interlanguage link multi, illm, link-interwiki, iw2": kept("lt", "display", "1"),
+    "sortname": joined(" ", most=2),
+    "post-nominals, postnominals, post nominals": lambda arguments: get(arguments, "list") or joined(" ")(arguments),
+    "keypress, key press, key, keys": joined("+"),
+    "nee, née": wrapped("née "),
+    "ne, né": wrapped("né "),
+    "lit, lit., literal, literal translation": functions.glosses("lit. "),
+    "gloss": functions.glosses(""),
+    "sic": functions.sic,
+    "angbr, angle bracket, gph, grapheme": wrapped("⟨", "⟩"),
+    "equationnote, equationref, eqnref": wrapped("(", ")"),
+    "ussc, scotus": functions.supreme_court,
+    "harvtxt, harvcoltxt": functions.textual_citation,
+    "bibleverse, bibleref, bibleref2": joined(" ", most=2),
+    # quotations
+    "quote, blockquote, cquote, quotation, bquote, bq, quotetext, centered quote, long quote, block quote": block,
+    "zitat, cita, citation bloc, cytat, citaat": block,
+    "poemquote, poem quote": functions.poem_quote,
+    # spaces and dashes
+    "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": literal(" "),
+    "break, br, crlf": literal(" "),
+    "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": literal(""),
+    "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": literal(""),
+    "ndash, en dash, endash, –": literal("–"),
+    "mdash, em dash, emdash, —": literal("—"),
+    "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": literal(" – "),
+    "ndashb, dash, dashb": literal(" – "),
+    "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": literal(" — "),
+    "hyphen, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": literal("-"),
+    "·, middot, dot, ·w, •, bull, bullet, •w": literal(" · "),
+    # marks; apostrophes as entities, so that they never join a run of quote marks
+    "', apos, apostrophe": literal("&#39;"),
+    "'s": literal("&#39;s"),
+    "\"'": literal('"&#39;'),
+    "'\"": literal('&#39;"'),
+    "\" '": literal('" &#39;'),
+    "' \"": literal('&#39; "'),
+    "=": literal("&#61;"),
+    "minus": literal("−"),
+    "times": literal("×"),
+    "okina": literal("ʻ"),
+    "hamza": literal("ʾ"),
+    "ayin": literal("ʿ"),
+    "asterisk": literal("&#42;"),
+    "hash": literal("&#35;"),
+    "music": functions.music,
+    # numbers and quantities
+    "convert, conv": convert,
+    "cvt": lambda arguments: convert(arguments, abbreviate=True),
+    "val": functions.value,
+    "frac, fraction": functions.fraction("⁄"),
+    "sfrac": functions.fraction("/"),
+    "1/2, half": literal("1⁄2"),
+    "e": wrapped("×10"),
+    "10^": wrapped("10"),
+    "±, +-": lambda arguments: "±" + get(arguments, "1"),
+    "su": functions.sub_and_superscript,
+    "ratio": joined(":"),
+    "us$, usd": money("US$"),
+    "a$, aud, au$": money("A$"),
+    "ca$, cad, c$, can$": money("CA$"),
+    "nz$, nzd": money("NZ$"),
+    "hk$, hkd": money("HK$"),
+    "s$, sgd": money("S$"),
+    "gbp, £": money("£"),
+    "eur, euro, €": money("€"),
+    "jpy, yen, ¥": money("¥"),
+    "cny, cn¥, rmb": money("CN¥"),
+    "inr, indian rupee, ₹": money("₹"),
+    "krw, south korean won": money("₩"),
+    "chf": money("CHF "),
+    "php, philippine peso": money("₱"),
+    "height": functions.height,
+    "plural": functions.plural,
+    "formatprice, nts, number table sorting": lambda arguments: functions.format_number(get(arguments, "1")) or None,
+    "ordinal": functions.ordinal,
+    "track gauge, railgauge, rail gauge": kept("1"),
+    # dates
+    "birth date, birth-date, birth date and age, birth date and age2, bda": functions.date,
+    "death date, death-date, start date, start date and age, end date, end date and age, film date": functions.date,
+    "death date and age, dda": functions.death_date_and_age,
+    "birth year and age, birth based on age as of date, dts, date, formatdate, start-date, end-date": kept("1"),
+    "circa, ca, c.": functions.circa,
+    "floruit, fl., fl": functions.years("fl."),
+    "reign, r.": functions.years("r."),
+    "born, b.": functions.years("b."),
+    "died, d.": functions.years("d."),
+    "married, m.": functions.years("m."),
+    "as of, asof": functions.as_of,
+    "oldstyledate, oldstyledatedy, old style date": functions.old_style_date,
+    "dash year": joined("–", most=2),
+    # science
+    "chem, chem/link": functions.chemistry,
+    "ce": kept("1"),
+    "delta": lambda arguments: "δ" + "".join(functions.positional(arguments)[:2]),
+    "nuclide": joined("-", most=2),
+    "solar mass": lambda arguments: f"{get(arguments, '1')} M☉".strip(),
+    "solar radius": lambda arguments: f"{get(arguments, '1')} R☉".strip(),
+    "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
+    "earth mass": lambda arguments: f"{get(arguments, '1')} M🜨".strip(),
+    "earth radius": lambda arguments: f"{get(arguments, '1')} R🜨".strip(),
+    # ships
+    "ship": functions.ship(""),
+    "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
+    "smu": wrapped("SM "),
+    # other large Wikipedias: numbers, dates, links to other wikis, foreign words
+    "unité": joined(" ", most=2),
+    "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
+    "japonais": functions.nihongo,
+    "lien": kept("texte", "trad", "1", "fr"),
+    "仮リンク, le, link-en, internal link helper": kept("1"),
+    "нп, нп3, нп4, нп5, не переведено, не переведено 3, не переведено 5": kept("2", "1"),
+}
+
+_SHIP_PREFIXES = [
+    *(
+        "uss",
+        "hms",
+        "hmas",
+        "hmcs",
+        "hmnzs",
+        "hmt",
+        "hmy",
+        "ss",
+        "rms",
+        "mv",
+        "ms",
+        "mt",
+        "mts",
+        "ts",
+        "ps",
+        "rrs",
+        "rv",
+        "sv",
+    ),
+    *(
+        "usns",
+        "uscgc",
+        "usat",
+        "usrc",
+        "sms",
+        "sas",
+        "ins",
+        "orp",
+        "hnoms",
+        "hdms",
+        "hnlms",
+        "hswms",
+        "rfa",
+        "css",
+        "ara",
+    ),
+]
+_GREEK = {
+    **{"alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι"},
+    **{"kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "omicron": "ο", "pi": "π", "rho": "ρ"},
+    **{"sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω"},
+}
+
+TEMPLATES: dict[str, Handler] = {
+    **{prefix: functions.ship(prefix.upper()) for prefix in _SHIP_PREFIXES},
+    **{name: literal(letter) for name, letter in _GREEK.items()},
+    **{name: handler for names, handler in _TEXT.items() for name in names.split(", ")},
+}
+"""From a template's name, lower case with single spaces, to the function that writes its text."""
+
+_NOTES_ON_A_TEXT = frozenset(
+    [
+        *("clarify", "vague", "which", "who", "whom", "when", "where", "specify", "elucidate", "dubious", "explain"),
+        *("what", "according to whom", "by whom", "weasel inline", "peacock inline", "quantify", "jargon inline"),
+    ]
+)
+"""Cleanup notes that carry, as text=, the very words they complain about."""

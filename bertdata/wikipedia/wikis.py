@@ -1,0 +1,141 @@
+"""What differs from wiki to wiki: namespace names, redirect words, disambiguation pages, sections without prose.
+
+Tables only, for the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read those with
+`Namespaces.from_siteinfo`. Nothing here reads wikitext.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+MEDIA_NUMBER, FILE_NUMBER, CATEGORY_NUMBER = -2, 6, 14
+
+_FILE = _names(
+    "file, image, media, datei, bild, medium, fichier, média, archivo, imagen, medio, immagine, ficheiro, imagem, "
+    "bestand, afbeelding, fil, plik, grafika, файл, изображение, медиа, файлът, картинка, ファイル, 画像, メディア, "
+    "文件, 图像, 圖像, 檔案, 媒体, ملف, صورة, وسائط, 파일, 그림, dosya, resim, tập tin, hình, soubor, kép, fájl, "
+    "tiedosto, kuva, fișier, imagine, berkas, gambar, αρχείο, εικόνα, קובץ, תמונה, پرونده"
+)
+_CATEGORY = _names(
+    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, категорія, "
+    "カテゴリ, 分类, 分類, تصنيف, 분류, thể loại, kategória, luokka, kategorija, κατηγορία, קטגוריה, رده"
+)
+
+
+@dataclass(frozen=True)
+class Namespaces:
+    """The lower-cased prefixes, without colon, of the namespaces whose links leave no text.
+
+    >>> "datei" in DEFAULT_NAMESPACES.file, "alien" in DEFAULT_NAMESPACES.category
+    (True, False)
+    """
+
+    file: frozenset[str] = _FILE
+    category: frozenset[str] = _CATEGORY
+
+    @classmethod
+    def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
+        """Build the namespaces of a dump from its `<siteinfo>`: number to one name or several.
+
+        The English names and those of the larger Wikipedias stay understood whatever the wiki's language.
+
+        >>> wiki = Namespaces.from_siteinfo({0: "", 6: "Attēls", 14: ["Kategorija", "K"]})
+        >>> "attēls" in wiki.file, "image" in wiki.file, "k" in wiki.category
+        (True, True, True)
+        """
+
+        def prefixes(*numbers: int) -> set[str]:
+            values = [names.get(number, ()) for number in numbers]
+            return {normal_prefix(name) for value in values for name in ([value] if isinstance(value, str) else value)}
+
+        return cls(
+            file=_FILE | prefixes(MEDIA_NUMBER, FILE_NUMBER) - {""},
+            category=_CATEGORY | prefixes(CATEGORY_NUMBER) - {""},
+        )
+
+
+def normal_prefix(prefix: str) -> str:
+    """Return a link prefix as the tables spell it: lower case, single spaces for underscores.
+
+    >>> normal_prefix(" User_talk")
+    'user talk'
+    """
+    return prefix.replace("_", " ").strip().lower()
+
+
+DEFAULT_NAMESPACES = Namespaces()
+
+REDIRECT = re.compile(
+    r"\s*+#\s*+(?:redirect|weiterleitung|redirection|redirección|redireccion|redirecionamento|rinvia|rinvio|"
+    r"doorverwijzing|patrz|przekieruj|omdirigering|omdiriger|ohjaus|uudelleenohjaus|átirányítás|presmeruj|přesměruj|"
+    r"yönlendirme|yönlendir|đổi|alih|перенаправление|перенапр|перенаправлення|пренасочване|виж|преусмери|"
+    r"転送|リダイレクト|重定向|重新導向|넘겨주기|تحويل|تغییر_مسیر|تغییرمسیر|הפניה|ανακατευθυνση|ανακατεύθυνση)"
+    r"\s*+:?\s*+\[\[",
+    re.IGNORECASE,
+)
+
+DISAMBIGUATION_TEMPLATES = _names(
+    "disambiguation, disambig, disamb, dab, disambiguation page, disambig-cleanup, disambiguation cleanup, "
+    "dab cleanup, 2cc, 2lc, tla, tla-dab, tladisambig, lnd, 3cc, 4lc, 4la, hndis, hndis-cleanup, geodis, roaddis, "
+    "numberdis, mathdab, mathdis, schooldis, hospitaldis, callsigndis, chessdis, letterdis, "
+    "letter-numbercombdisambig, shipindexdis, airport disambig, biology disambiguation, "
+    "species latin name disambiguation, species latin name abbreviation disambiguation, music disambiguation, "
+    "human name disambiguation, place name disambiguation, geo-dis, disambig-geo, geo-disambig, begriffsklärung, "
+    "bkl, homonymie, paronymie, patronymie, toponymie, sigle, desambiguación, desambiguacion, des, disambigua, "
+    "desambiguação, desambig, dp, doorverwijspagina, dpintro, ujednoznacznienie, förgrening, gren, неоднозначность, "
+    "многозначность, disambig-ru, пояснение, багатозначність, 曖昧さ回避, aimai, 人名の曖昧さ回避, 地名の曖昧さ回避, "
+    "消歧义, 消歧義, 消歧义页, توضيح, صفحة توضيح, 동음이의, anlam ayrımı, rozcestník, täsmennyssivu, flertydig, "
+    "egyért, trang định hướng, פירושונים, ابهام‌زدایی"
+)
+DISAMBIGUATION_TITLE = re.compile(
+    r"\((?:disambiguation|begriffsklärung|homonymie|desambiguación|disambigua|desambiguação|doorverwijspagina|"
+    r"ujednoznacznienie|olika betydelser|значения|значення|пояснение|曖昧さ回避|消歧义|消歧義|توضيح)\)\s*\Z",
+    re.IGNORECASE,
+)
+
+SECTIONS_WITHOUT_PROSE = _names(
+    "see also, references, reference, external links, external link, further reading, notes, note, footnotes, "
+    "footnote, bibliography, sources, source, citations, works cited, references and notes, notes and references, "
+    "notes and citations, citations and notes, references and sources, sources and references, "
+    "references and footnotes, footnotes and references, explanatory notes, explanatory footnotes, "
+    "informational notes, general references, general sources, general and cited references, "
+    "general and cited sources, cited sources, cited references, selected bibliography, additional reading, "
+    "additional sources, literature cited, notes and sources, sources and notes, external sources, external media, "
+    "online sources, primary sources, secondary sources, references and further reading, "
+    "further reading and references, external links and references, references and external links, "
+    "bibliography and further reading, gallery, siehe auch, einzelnachweise, weblinks, literatur, quellen, "
+    "anmerkungen, fußnoten, belege, voir aussi, références, notes et références, liens externes, lien externe, "
+    "bibliographie, articles connexes, annexes, véase también, referencias, enlaces externos, bibliografía, notas, "
+    "notas y referencias, fuentes, note e riferimenti, voci correlate, collegamenti esterni, bibliografia, "
+    "altri progetti, ver também, referências, ligações externas, notas e referências, zie ook, referenties, "
+    "externe links, externe link, externe koppelingen, bronnen, literatuur, voetnoten, zobacz też, przypisy, "
+    "linki zewnętrzne, uwagi, см. также, примечания, ссылки, литература, источники, вижте също, външни препратки, "
+    "източници, бележки, препратки, див. також, примітки, посилання, література, джерела, se även, referenser, "
+    "externa länkar, källor, noter, fotnoter, 関連項目, 脚注, 出典, 参考文献, 外部リンク, 注釈, 注, 参照, 参见, "
+    "參見, 参考资料, 參考資料, 外部链接, 外部連結, 参考来源, 注释, 註釋, 延伸阅读, انظر أيضا, مراجع, المراجع, "
+    "وصلات خارجية, هوامش, مصادر, المصادر, 같이 보기, 각주, 외부 링크, 참고 문헌"
+)
+
+LANGUAGE_CODES = _names(
+    "aa, ab, ace, ady, af, ak, als, alt, am, ami, an, ang, ar, arc, ary, arz, as, ast, atj, av, avk, awa, ay, az, "
+    "azb, ba, ban, bar, bat-smg, bcl, be, be-tarask, be-x-old, bg, bh, bi, bjn, blk, bm, bn, bo, bpy, br, bs, bug, "
+    "bxr, ca, cbk-zam, cdo, ce, ceb, ch, cho, chr, chy, ckb, co, cr, crh, cs, csb, cu, cv, cy, da, dag, de, din, "
+    "diq, dsb, dty, dv, dz, ee, el, eml, en, eo, es, et, eu, ext, fa, ff, fi, fiu-vro, fj, fo, fr, frp, frr, fur, "
+    "fy, ga, gag, gan, gcr, gd, gl, glk, gn, gom, gor, got, gu, guw, gv, ha, hak, haw, he, hi, hif, ho, hr, hsb, ht, "
+    "hu, hy, hyw, hz, ia, id, ie, ig, ii, ik, ilo, inh, io, is, it, iu, ja, jam, jbo, jv, ka, kaa, kab, kbd, kbp, "
+    "kcg, kg, ki, kj, kk, kl, km, kn, ko, koi, kr, krc, ks, ksh, ku, kv, kw, ky, la, lad, lb, lbe, lez, lfn, lg, li, "
+    "lij, lld, lmo, ln, lo, lrc, lt, ltg, lv, mad, mai, map-bms, mdf, mg, mh, mhr, mi, min, mk, ml, mn, mni, mnw, "
+    "mr, mrj, ms, mt, mus, mwl, my, myv, mzn, na, nah, nap, nds, nds-nl, ne, new, ng, nia, nl, nn, no, nov, nqo, "
+    "nrm, nso, nv, ny, oc, olo, om, or, os, pa, pag, pam, pap, pcd, pcm, pdc, pfl, pi, pih, pl, pms, pnb, pnt, ps, "
+    "pt, pwn, qu, rm, rmy, rn, ro, roa-rup, roa-tara, ru, rue, rw, sa, sah, sat, sc, scn, sco, sd, se, sg, sh, shi, "
+    "shn, si, simple, sk, skr, sl, sm, smn, sn, so, sq, sr, srn, ss, st, stq, su, sv, sw, szl, szy, ta, tay, tcy, "
+    "te, tet, tg, th, ti, tk, tl, tn, to, tpi, tr, trv, ts, tt, tum, tw, ty, tyv, udm, ug, uk, ur, uz, ve, vec, vep, "
+    "vi, vls, vo, wa, war, wo, wuu, xal, xh, xmf, yi, yo, za, zea, zh, zh-classical, zh-min-nan, zh-yue, zu"
+)

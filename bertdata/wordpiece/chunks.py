@@ -1,0 +1,146 @@
+"""Texts cut at white space into chunks, each distinct chunk once: what the tokenizer and the word counter work on.
+
+A chunk is what stands between spaces, tabs, line feeds and carriage returns. BERT's normaliser makes a space of each
+of these before anything else, canonical reordering never moves a mark across a space, and the pre-tokenizer never
+joins over one; so a text's words are its chunks' words, in order. Other white space is left inside the chunks (the
+normaliser deletes some of it, such as the vertical tab, and so joins what stands around it).
+Nothing here knows of words or ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+
+Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
+WORK_UNIT = 8 << 20
+_SEPARATORS = " \t\n\r"
+_TO_SPACE = bytes.maketrans(b"\t\n\r", b"   ")
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Chunks of rows: strings `distinct`, `codes` (int32) into them, `offsets` (int64, rows + 1) into `codes`."""
+
+    distinct: list[str]
+    codes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+
+def split_text(text: str) -> list[str]:
+    """Return the chunks of one text, in order; an empty one is nothing.
+
+    >>> split_text("to be,\\tor  not")
+    ['to', 'be,', 'or', '', 'not']
+    """
+    return text.replace("\t", " ").replace("\n", " ").replace("\r", " ").split(" ")
+
+
+def as_strings(texts: object) -> pa.ChunkedArray:
+    """Return texts as a chunked Arrow array of string or large_string, sharing the memory of Arrow input.
+
+    Raises ConfigError where `texts` is no list of strings or Arrow string array, and InputError, naming the row, for a
+    null, for something else than a string and for a lone surrogate.
+    """
+    strings: Any = pa.chunked_array([texts]) if isinstance(texts, pa.Array) else texts
+    if not isinstance(texts, pa.Array | pa.ChunkedArray):
+        if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
+            raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}")
+        try:
+            strings = pa.chunked_array([pa.array(texts, pa.large_string())])
+        except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+            _check_rows(texts)
+            raise InputError(f"the texts cannot be held in an Arrow array ({error})") from error
+    kind = strings.type.value_type if pa.types.is_dictionary(strings.type) else strings.type
+    if kind not in (pa.string(), pa.large_string(), pa.string_view()):
+        raise ConfigError(f"expected Arrow strings, found {strings.type}; cast the column to pa.string()")
+    if strings.null_count:
+        raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
+    plain = strings.type in (pa.string(), pa.large_string())
+    return strings if plain else strings.cast(pa.large_string())
+
+
+def _check_rows(texts: Sequence[object]) -> None:
+    for row, text in enumerate(texts):
+        if text is None:
+            raise InputError(f"row {row} is null; drop it, or fill it with ''")
+        if not isinstance(text, str):
+            raise InputError(f"row {row} is {type(text).__name__}; expected a string")
+        check_text(text, f"row {row}")
+
+
+def check_text(text: str, where: str) -> None:
+    """Raise InputError where a string holds a lone surrogate, so has no UTF-8 form."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{where} holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start}); "
+            "it stands for no character: decode the source with errors='replace'"
+        ) from error
+
+
+def work_units(strings: pa.ChunkedArray, size: int = WORK_UNIT) -> Iterator[tuple[int, pa.Array]]:
+    """Yield (first row, rows) in slices of about `size` bytes of text; a longer row comes alone."""
+    row = 0
+    for array in strings.chunks:
+        offsets = _offsets(array)
+        start = 0
+        while start < len(array):
+            stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
+            stop = min(max(stop, start + 1), len(array))
+            yield row + start, array.slice(start, stop - start)
+            start = stop
+        row += len(array)
+
+
+def _offsets(array: pa.Array) -> NDArray[np.int64]:
+    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    buffer = array.buffers()[1]
+    if buffer is None or len(array) == 0:
+        return np.zeros(len(array) + 1, np.int64)
+    return np.frombuffer(buffer, width, len(array) + 1, array.offset * np.dtype(width).itemsize).astype(np.int64)
+
+
+def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:
+    """Return the chunks of an Arrow string array without nulls; `first_row` is for the messages.
+
+    Raises InputError, naming the row, where the array's bytes are not UTF-8.
+
+    >>> chunks = split_rows(pa.array(["a b a", "", "b"]))
+    >>> chunks.distinct, chunks.codes.tolist(), chunks.offsets.tolist()
+    (['a', 'b', ''], [0, 1, 0, 2, 1], [0, 3, 4, 5])
+    """
+    offsets = _offsets(array)
+    buffer = array.buffers()[2]
+    data = b"" if buffer is None else bytes(memoryview(buffer)[offsets[0] : offsets[-1]]).translate(_TO_SPACE)
+    plain = pa.Array.from_buffers(
+        pa.large_string(), len(array), [None, pa.py_buffer(offsets - offsets[0]), pa.py_buffer(data)]
+    )
+    lists = pc.split_pattern(plain, " ")
+    encoded = lists.flatten().dictionary_encode()
+    try:
+        distinct = encoded.dictionary.to_pylist()
+    except UnicodeDecodeError as error:
+        raise _utf8_error(data, offsets - offsets[0], first_row) from error
+    return Chunks(distinct, encoded.indices.to_numpy(), lists.offsets.to_numpy().astype(np.int64))
+
+
+def _utf8_error(data: bytes, offsets: NDArray[np.int64], first_row: int) -> InputError:
+    for row in range(len(offsets) - 1):
+        try:
+            data[offsets[row] : offsets[row + 1]].decode("utf-8")
+        except UnicodeDecodeError as error:
+            return InputError(
+                f"row {first_row + row} is not UTF-8 (byte 0x{error.object[error.start]:02x} at byte {error.start} "
+                "of the row); build the array from decoded text"
+            )
+    return InputError(f"rows from {first_row} on are not UTF-8; build the array from decoded text")

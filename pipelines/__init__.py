@@ -1,0 +1,1 @@
+"""The Beam programs, one page each: what flows from where to where."""

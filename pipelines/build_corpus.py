@@ -1,0 +1,217 @@
+"""Everything in a row: dumps, books and other documents to a vocabulary and shards.
+
+    clean_wikipedia, clean_books, read documents -> documents -> train_vocab -> build_shards
+
+Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia DUMP ...] [--books PATH ...]
+    [--documents PATH ...] --output DIR [--vocab DIR | --vocab-size N] [--plan] [--force] [-- RUNNER FLAGS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bertdata import __version__, commands, files, summary
+from bertdata.beam.runner import Runner, cores
+from bertdata.beam.stages import Done, read_documents
+from bertdata.cleaning import BOOK_SUFFIXES, DUMP_SUFFIXES, plan_books, plan_wikipedia
+from bertdata.config import (
+    CleaningConfig,
+    ExamplesConfig,
+    MaskingConfig,
+    ShardsConfig,
+    VocabularyConfig,
+    add_flags,
+    from_flags,
+)
+from bertdata.errors import ConfigError, InputError
+from bertdata.output import claimed, finished_manifest, mark_finished
+from bertdata.records import fingerprint
+from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.shards.manifest import source_entry
+from bertdata.tables import SUFFIXES
+from bertdata.wordpiece import WordPieceTokenizer
+from pipelines.build_shards import build_shards
+from pipelines.clean_books import clean_books
+from pipelines.clean_wikipedia import clean_wikipedia
+from pipelines.train_vocab import train_vocab
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a build reads: dumps, books and other documents, each a list of paths, folders or globs."""
+
+    wikipedia: tuple[str, ...] = ()
+    books: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    text_column: str = "text"
+
+    def inputs(self) -> dict[str, list[str]]:
+        """Return the files of each kind of source that has any; raises InputError where a path matches nothing."""
+        kinds = {
+            "wikipedia": (self.wikipedia, DUMP_SUFFIXES),
+            "books": (self.books, BOOK_SUFFIXES),
+            "documents": (self.documents, SUFFIXES),
+        }
+        return {name: files.expand(given, suffixes) for name, (given, suffixes) in kinds.items() if given}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the bytes of a build, beside its sources."""
+
+    cleaning: CleaningConfig
+    vocabulary: VocabularyConfig
+    dealing: ShardsConfig
+    examples: ExamplesConfig
+    masking: MaskingConfig
+    vocab: str | None = None
+
+
+def build_corpus(
+    sources: Sources, output: str, settings: Settings, runner: Runner, *, force: bool = False
+) -> tuple[dict[str, Any], bool]:
+    """Build shards from sources in `output`; returns the manifest and whether there was anything to do."""
+    inputs = sources.inputs()
+    given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
+    mark = _mark(inputs, settings, given)
+    with claimed(output, "build"):
+        stages = files.join(output, "stages")
+        if force:
+            files.remove(stages)
+        elif manifest := finished_manifest(output, mark):
+            return manifest, False
+        parts: dict[str, list[Done]] = {}
+        if "wikipedia" in inputs:
+            folder = files.join(stages, "wikipedia")
+            parts["wikipedia"] = clean_wikipedia(inputs["wikipedia"], folder, settings.cleaning, runner)
+        if "books" in inputs:
+            parts["books"] = clean_books(inputs["books"], files.join(stages, "books"), settings.cleaning, runner)
+        if "documents" in inputs:
+            folder = files.join(stages, "tables")
+            found = read_documents(runner, inputs["documents"], folder, settings.cleaning, sources.text_column)
+            parts["documents"] = found
+        _forget_other_sources(stages, inputs)
+        every = [done for name in parts for done in parts[name]]
+        _require_documents(every)
+        if given is None:
+            folder = files.join(stages, "tokenizer")
+            tokenizer, record = train_vocab(every, folder, stages, settings.vocabulary, runner)
+            vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
+        else:
+            tokenizer, vocabulary = given, {"pieces": given.vocab_size}
+        entries = {
+            name: source_entry(
+                [(files.name(path), files.size(path)) for path in inputs[name]], [record for _, record in parts[name]]
+            )
+            for name in parts
+        }
+        configs = settings.dealing, settings.examples, settings.masking
+        manifest = build_shards(every, tokenizer, output, configs, runner, sources=entries, vocabulary=vocabulary)
+        mark_finished(output, mark)
+    return manifest, True
+
+
+def _mark(inputs: dict[str, list[str]], settings: Settings, given: WordPieceTokenizer | None) -> str:
+    identities = {name: [files.identity(path) for path in paths] for name, paths in inputs.items()}
+    configs = asdict(settings) | {"vocab": given.fingerprint if given else None}
+    return fingerprint("build", __version__, configs, identities)
+
+
+def _forget_other_sources(stages: str, inputs: dict[str, list[str]]) -> None:
+    for name, folder in (("wikipedia", "wikipedia"), ("books", "books"), ("documents", "tables")):
+        if name not in inputs:
+            files.remove(files.join(stages, folder))
+
+
+def _require_documents(parts: Sequence[Done]) -> None:
+    if not any(record.counts.get("documents") for _, record in parts):
+        drops = ", ".join(f"{reason}: {number}" for _, record in parts for reason, number in record.drops.items())
+        raise InputError(f"no document is left of these sources (dropped: {drops or 'nothing'}); add others")
+
+
+def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
+    """Return what a build would do, without doing it."""
+    rows = []
+    inputs = sources.inputs()
+    for name, paths in inputs.items():
+        size = sum(files.size(path) for path in paths)
+        rows.append((name, f"{len(paths)} files, {size:,} bytes"))
+    if "wikipedia" in inputs:
+        tasks, notes = plan_wikipedia(inputs["wikipedia"], "", settings.cleaning)
+        rows.append(("clean wikipedia", f"{len(tasks)} ranges"))
+        rows += [("  note", note) for note in notes]
+    if "books" in inputs:
+        rows.append(("clean books", f"{len(plan_books(inputs['books'], '', settings.cleaning))} groups"))
+    wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
+    examples = settings.examples
+    rows.append(("vocabulary", wanted))
+    rows.append(
+        (
+            "examples",
+            f"{examples.objective}, {examples.masking} masking, {examples.max_seq_length} tokens, "
+            f"{examples.dupe_factor} copies, seed {examples.seed}",
+        )
+    )
+    rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or cores()} workers here"))
+    return summary.table(rows)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of a build."""
+    parser.add_argument("--wikipedia", nargs="+", default=[], metavar="DUMP", help="dumps: files, folders or globs")
+    parser.add_argument("--books", nargs="+", default=[], metavar="PATH", help="books: files, folders or globs")
+    commands.add_documents(parser, required=False)
+    commands.add_output(parser, required=False)
+    parser.add_argument(
+        "--vocab", metavar="PATH", help="use this vocabulary: a folder, a vocab.txt or a tokenizer.json"
+    )
+    parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
+    parser.add_argument("--force", action="store_true", help="do everything again")
+    for kind in (VocabularyConfig, ExamplesConfig, MaskingConfig, ShardsConfig, CleaningConfig):
+        add_flags(parser, kind)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; with no sources, build the sample corpus."""
+    began = time.monotonic()
+    parser = argparse.ArgumentParser(
+        prog="bertdata build",
+        description="Dumps, books and other documents to shards; the sample corpus if none are given.",
+    )
+    add_arguments(parser)
+    flags = commands.parse(parser, arguments)
+    sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
+    if not any((sources.wikipedia, sources.books, sources.documents)):
+        sources = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
+        flags.output = flags.output or "corpus"
+    if not flags.output:
+        raise ConfigError("--output is missing; give a folder for the shards")
+    settings = Settings(
+        from_flags(flags, CleaningConfig),
+        from_flags(flags, VocabularyConfig),
+        from_flags(flags, ShardsConfig),
+        from_flags(flags, ExamplesConfig),
+        from_flags(flags, MaskingConfig),
+        flags.vocab,
+    )
+    runner = commands.runner(flags)
+    if flags.plan:
+        print(plan_text(sources, settings, runner))
+        return 0
+    manifest, worked = build_corpus(sources, flags.output, settings, runner, force=flags.force)
+    seconds = time.monotonic() - began
+    if not worked:
+        print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
+        return 0
+    print(summary.table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
+    print(f"\nLook at it: bertdata show {flags.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(commands.run(main))

@@ -1,0 +1,49 @@
+"""Books to documents.
+
+    groups of books -> CleanBooks -> one part of documents for each group
+
+Run: python -m pipelines.clean_books BOOK... --output DIR [--workers N] [-- RUNNER FLAGS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bertdata import commands, summary
+from bertdata.beam.runner import Runner
+from bertdata.beam.stages import Done, make_parts
+from bertdata.cleaning import plan_books
+from bertdata.config import CleaningConfig, add_flags, from_flags
+from bertdata.output import claimed
+from bertdata.shards.manifest import source_entry
+
+
+def clean_books(sources: Sequence[str], output: str, config: CleaningConfig, runner: Runner) -> list[Done]:
+    """Clean books into parts of documents in `output`; returns the parts with their records."""
+    tasks = plan_books(sources, output, config)
+
+    def transform() -> object:
+        from bertdata.beam.transforms import CleanBooks
+
+        return CleanBooks()
+
+    return make_parts(runner, "clean books", tasks, transform)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="clean_books", description="Books to documents.")
+    parser.add_argument("books", nargs="+", metavar="BOOK", help=".txt, .txt.gz, .txt.zst or .zip; a folder or a glob")
+    commands.add_output(parser)
+    add_flags(parser, CleaningConfig)
+    flags = commands.parse(parser, arguments)
+    with claimed(flags.output, "documents"):
+        done = clean_books(flags.books, flags.output, from_flags(flags, CleaningConfig), commands.runner(flags))
+    print(summary.table(summary.source_rows({"books": source_entry([], [record for _, record in done])})))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(commands.run(main))

@@ -1,0 +1,53 @@
+"""Wikipedia dumps to documents.
+
+    ranges of dumps -> CleanWikipedia -> one part of documents for each range
+
+Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- RUNNER FLAGS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from bertdata import commands, summary
+from bertdata.beam.runner import Runner
+from bertdata.beam.stages import Done, make_parts
+from bertdata.cleaning import plan_wikipedia
+from bertdata.config import CleaningConfig, add_flags, from_flags
+from bertdata.output import claimed
+from bertdata.shards.manifest import source_entry
+
+
+def clean_wikipedia(sources: Sequence[str], output: str, config: CleaningConfig, runner: Runner) -> list[Done]:
+    """Clean dumps into parts of documents in `output`; returns the parts with their records."""
+    tasks, notes = plan_wikipedia(sources, output, config)
+    for note in notes:
+        runner.say(note)
+
+    def transform() -> object:
+        from bertdata.beam.transforms import CleanWikipedia
+
+        return CleanWikipedia()
+
+    return make_parts(runner, "clean wikipedia", tasks, transform)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="clean_wikipedia", description="Wikipedia dumps to documents.")
+    parser.add_argument(
+        "dumps", nargs="+", metavar="DUMP", help=".xml, .xml.bz2, .xml.gz or .xml.zst; a folder or a glob"
+    )
+    commands.add_output(parser)
+    add_flags(parser, CleaningConfig)
+    flags = commands.parse(parser, arguments)
+    with claimed(flags.output, "documents"):
+        done = clean_wikipedia(flags.dumps, flags.output, from_flags(flags, CleaningConfig), commands.runner(flags))
+    print(summary.table(summary.source_rows({"wikipedia": source_entry([], [record for _, record in done])})))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(commands.run(main))

@@ -1,0 +1,76 @@
+"""Documents to a WordPiece vocabulary.
+
+    ranges of documents -> CountWords -> word counts, one file for each range
+    word counts, by reference, in one group -> TrainVocabulary -> vocab.txt
+
+Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [-- RUNNER FLAGS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from bertdata import commands, files, summary
+from bertdata.beam.runner import Runner
+from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, stage_of
+from bertdata.config import CleaningConfig, VocabularyConfig, add_flags, from_flags
+from bertdata.documents import cut_ranges
+from bertdata.errors import InputError
+from bertdata.output import claimed
+from bertdata.records import Record, load, remove_others
+from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.wordpiece.parts import plan_words, vocabulary_task
+
+
+def train_vocab(
+    parts: Sequence[Done], output: str, stages: str, config: VocabularyConfig, runner: Runner
+) -> tuple[WordPieceTokenizer, Record]:
+    """Train a vocabulary from parts of documents and save its tokenizer in `output`, its parts below `stages`."""
+    ranges = cut_ranges([(task.path, record) for task, record in parts])
+    if not ranges:
+        raise InputError("there are no documents to train a vocabulary from; see what was dropped, or add sources")
+    counting = plan_words(ranges, files.join(stages, "words"), config)
+    directory = files.join(stages, "vocabulary")
+
+    def construct(pipeline: Any) -> None:
+        from bertdata.beam.transforms import CountWords, TrainVocabulary
+
+        _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(directory, config)
+
+    if forget_stale(counting) or load(vocabulary_task(finished(counting), directory, config)) is None:
+        files.remove(directory)
+        training = stage_of("train vocabulary", [vocabulary_task([], directory, config)], unit="vocabulary")
+        runner.run([stage_of("count words", counting), training], construct, [output])
+    remove_others(counting[0].directory, counting)
+    [(task, record)] = finished([vocabulary_task(finished(counting), directory, config)])
+    tokenizer = WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case)
+    tokenizer.save(output)
+    return tokenizer, record
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(prog="train_vocab", description="Documents to a WordPiece vocabulary.")
+    commands.add_documents(parser)
+    commands.add_output(parser)
+    add_flags(parser, VocabularyConfig)
+    flags = commands.parse(parser, arguments)
+    config = from_flags(flags, VocabularyConfig)
+    runner = commands.runner(flags)
+    with claimed(flags.output, "vocabulary"):
+        stages = files.join(flags.output, "stages")
+        tables = files.join(stages, "tables")
+        parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        _, record = train_vocab(parts, flags.output, stages, config, runner)
+    counts = record.counts
+    vocabulary = summary.vocabulary_text({"pieces": counts["pieces"], "asked": config.vocab_size})
+    words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"
+    print(summary.table([("words", words), ("vocabulary", vocabulary)]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(commands.run(main))

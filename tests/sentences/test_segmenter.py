@@ -1,0 +1,287 @@
+"""Sentences against NLTK's with the same parameters: generated text, real text, hostile text, accuracy."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import pickle
+import random
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import InputError
+from bertdata.sentences import PunktParameters, SentenceSegmenter, load_parameters
+from tests.data import data_path
+
+
+@cache
+def english() -> SentenceSegmenter:
+    return SentenceSegmenter.load()
+
+
+def nltk_with(parameters: PunktParameters) -> Any:
+    from nltk.tokenize.punkt import PunktParameters as NltkParameters
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    theirs = NltkParameters()
+    theirs.abbrev_types = set(parameters.abbrev_types)
+    theirs.collocations = set(parameters.collocations)
+    theirs.sent_starters = set(parameters.sent_starters)
+    theirs.ortho_context = defaultdict(int, parameters.ortho_context)
+    return PunktSentenceTokenizer(theirs)
+
+
+def by_nltk(tokenizer: Any, text: str) -> list[str]:
+    found = [sentence.strip() for part in text.split("\n\n") for sentence in tokenizer.tokenize(part.strip())]
+    return [sentence for sentence in found if sentence]
+
+
+@cache
+def english_by_nltk() -> Any:
+    return nltk_with(load_parameters("english"))
+
+
+def pieces() -> st.SearchStrategy[str]:
+    parameters = load_parameters("english")
+    known = random.Random(1)
+    words = known.sample(sorted(parameters.ortho_context), 60)
+    return st.sampled_from(
+        [*".?!,;:-\"'()[]{}*@#`\u2018\u2019\u201c\u201d\xab\xbb\u2026\u3002  \t\n\r\x0b\x1c\x85\xa0\u2003\0\ud800_$"]
+        + ["\n\n", "..", "...", ". . .", ".\xa0.\xa0.", "--", ". ", "? ", "! ", '."', ".)", '?"', "!'' ", ".\u201d "]
+        + [
+            "Mr. ",
+            "U.S. ",
+            "e.g. ",
+            "etc. ",
+            "A. ",
+            "\u00c9. ",
+            "\u24b6.",
+            "\u0301.",
+            "5",
+            "1990. ",
+            "-3.5,",
+            "\u0663.",
+        ]
+        + ["##number## ", "x-mr.", "\u0130.", "The ", "the ", "I ", "He ", "Smith", "don't "]
+        + [word + " " for word in words]
+        + [word.capitalize() + " " for word in words]
+        + [word + ". " for word in known.sample(sorted(parameters.abbrev_types), 40)]
+        + [
+            f"{first.upper()}. {second.capitalize()} ".replace("##NUMBER##", "12")
+            for first, second in known.sample(sorted(parameters.collocations), 40)
+        ]
+    )
+
+
+@given(st.lists(pieces(), max_size=30).map("".join))
+@settings(max_examples=1000, deadline=None)
+def test_generated_text_gives_the_sentences_of_nltk(text: str) -> None:
+    assert english().segment(text) == by_nltk(english_by_nltk(), text)
+
+
+def test_spans_are_those_of_nltk_in_one_paragraph() -> None:
+    text = '(How does it go?)  "It should be\nhere." "(And with this one.)" [(and this. )] Very bad!!! I promise.'
+    assert english().spans(text) == list(english_by_nltk().span_tokenize(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Mr. Smith met J. S. Bach. They spoke.", ["Mr. Smith met J. S. Bach.", "They spoke."]),
+        ("He paid $5.50. She left at 5 p.m. on Friday.", ["He paid $5.50.", "She left at 5 p.m. on Friday."]),
+        ("\u201cGo!\u201d he said. \u201cNow.\u201d", ["\u201cGo!\u201d", "he said.", "\u201cNow.\u201d"]),
+        ("Wait... what? Yes.", ["Wait... what?", "Yes."]),
+        ("No mark", ["No mark"]),
+        ("A title\n\nA line\nbroken. Next.", ["A title", "A line\nbroken.", "Next."]),
+        ("", []),
+        (" \n\n \t\n\n\n", []),
+    ],
+)
+def test_plain_cases(text: str, sentences: list[str]) -> None:
+    assert english().segment(text) == sentences
+
+
+def test_a_sentence_never_crosses_a_paragraph_even_after_an_abbreviation() -> None:
+    assert english().segment("He met Mr.\n\nSmith came.") == ["He met Mr.", "Smith came."]
+
+
+@given(st.text(st.sampled_from(" ab.?!\n\t\x1c\xa0\"'"), max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_sentences_are_stripped_ordered_and_hold_all_that_is_not_white_space(text: str) -> None:
+    spans = english().spans(text)
+    assert [text[start:stop] for start, stop in spans] == english().segment(text)
+    assert all(text[start:stop].strip() == text[start:stop] != "" for start, stop in spans)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    assert "".join("".join(text[start:stop].split()) for start, stop in spans) == "".join(text.split())
+
+
+HOSTILE = {
+    "no mark": "word ",
+    "no white space": "a",
+    "marks": "!",
+    "periods": ".",
+    "marks apart": ". ",
+    "nul": "\0. ",
+    "lone surrogates": "\ud800. ",
+    "quoted marks": 'a?"',
+    "spaced dots": ".\xa0",
+    "closing brackets": "a.)",
+    "line ends": "\n",
+    "brackets": "(",
+    "unknown white space": "a.\n\x1c ",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_takes_time_in_proportion(name: str) -> None:
+    def seconds(size: int) -> float:
+        text = "A. " + HOSTILE[name] * (size // len(HOSTILE[name])) + ". B"
+        fastest = 60.0
+        for _ in range(2):
+            start = time.perf_counter()
+            english().spans(text)
+            fastest = min(fastest, time.perf_counter() - start)
+        return fastest
+
+    assert seconds(160_000) < 0.02 + 40 * seconds(10_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["no mark", "marks", "nul", "lone surrogates", "quoted marks", "spaced dots"])
+def test_twenty_megabytes_of_hostile_text_are_done_in_seconds(name: str) -> None:
+    start = time.perf_counter()
+    english().spans(HOSTILE[name] * (20_000_000 // len(HOSTILE[name])))
+    assert time.perf_counter() - start < 60
+
+
+def test_a_worker_that_sees_ever_new_words_does_not_grow() -> None:
+    segmenter = SentenceSegmenter.load()
+    size = len(segmenter.parameters.ortho_context)
+    for start in range(0, 200_000, 1000):
+        segmenter.segment(" ".join(f"etc. Word{n}x Mr. X{n}." for n in range(start, start + 1000)))
+    assert len(segmenter.parameters.ortho_context) == size
+    assert len(segmenter._decided) <= 1 << 16
+
+
+def test_a_pickled_segmenter_is_small_and_the_same() -> None:
+    segmenter = SentenceSegmenter.load()
+    before = len(pickle.dumps(segmenter))
+    sentences = segmenter.segment("Mr. Smith. " * 10 + "Etc. Then. " + " ".join(f"x{n}.) A" for n in range(999)))
+    assert len(pickle.dumps(segmenter)) == before
+    again = pickle.loads(pickle.dumps(segmenter))
+    assert again.fingerprint == segmenter.fingerprint
+    assert again.segment("Mr. Smith. " * 10 + "Etc. Then. " + " ".join(f"x{n}.) A" for n in range(999))) == sentences
+
+
+def test_the_fingerprint_follows_the_parameters() -> None:
+    assert len(english().fingerprint) == 64
+    assert english().fingerprint != SentenceSegmenter(PunktParameters()).fingerprint
+
+
+def test_segmenting_imports_no_nltk() -> None:
+    code = "import sys, bertdata; bertdata.SentenceSegmenter.load().segment('A. B.'); print('nltk' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [b"False"]
+
+
+TEXTS = ["One. Two.", "", "\u00dcber Mr. K\u00f6nig. Ja!\n\nEnde"]
+ROWS = [["One.", "Two."], [], ["\u00dcber Mr. K\u00f6nig.", "Ja!", "Ende"]]
+
+
+@pytest.mark.parametrize(
+    ("texts", "type_"),
+    [
+        (TEXTS, pa.string()),
+        (pa.array(TEXTS), pa.string()),
+        (pa.array(["x", *TEXTS]).slice(1), pa.string()),
+        (pa.chunked_array([TEXTS[:1], [], TEXTS[1:]], pa.string()), pa.string()),
+        (pa.array(TEXTS, pa.large_string()), pa.large_string()),
+    ],
+)
+def test_a_batch_gives_one_row_of_sentences_a_text(texts: Any, type_: pa.DataType) -> None:
+    rows = english().segment_batch(texts)
+    assert rows.type == pa.list_(type_)
+    assert rows.to_pylist() == ROWS
+    rows.validate(full=True)
+
+
+def test_a_null_text_gives_a_null_row() -> None:
+    rows = english().segment_batch(pa.array([None, "A b. C d.", None, "E."]))
+    assert rows.to_pylist() == [None, ["A b.", "C d."], None, ["E."]]
+    rows.validate(full=True)
+
+
+def test_an_empty_batch_gives_no_rows() -> None:
+    assert english().segment_batch([]).to_pylist() == []
+    assert english().segment_batch(pa.chunked_array([], pa.string())).to_pylist() == []
+
+
+def test_a_lone_surrogate_in_a_batch_is_refused_with_its_place() -> None:
+    with pytest.raises(InputError, match="lone surrogate at character 2"):
+        english().segment_batch(["fine", "ab\ud800"])
+    assert english().segment("ab\ud800. C") == ["ab\ud800.", "C"]
+
+
+def test_a_column_that_is_not_text_is_refused() -> None:
+    with pytest.raises(InputError, match="int64"):
+        english().segment_batch(pa.array([1, 2]))
+
+
+def wikipedia_texts() -> Iterator[str]:
+    import zstandard
+
+    for path in sorted(data_path("wikipedia-plain").glob("*.jsonl.zst")):
+        with path.open("rb") as file:
+            for line in io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(file), "utf-8"):
+                yield json.loads(line)["text"]
+
+
+def book_texts() -> Iterator[str]:
+    for path in sorted(data_path("books").glob("*.txt")) + sorted(data_path("books-french").glob("*.txt")):
+        yield path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def test_real_text_gives_the_sentences_of_nltk() -> None:
+    for texts, every in ((wikipedia_texts(), 400), (book_texts(), 30)):
+        for number, text in enumerate(texts):
+            if number % every == 0:
+                assert english().segment(text[:100_000]) == by_nltk(english_by_nltk(), text[:100_000])
+            if number > 1000:
+                break
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("texts", [wikipedia_texts, book_texts])
+@pytest.mark.parametrize("name", ["english", "punkt_tab"])
+def test_all_real_text_gives_the_sentences_of_nltk(texts: Any, name: str) -> None:
+    segmenter = SentenceSegmenter.load(str(data_path(name, "english")) if name == "punkt_tab" else name)
+    tokenizer = nltk_with(segmenter.parameters)
+    for text in texts():
+        assert segmenter.segment(text) == by_nltk(tokenizer, text)
+
+
+def boundary_f1(segmenter: SentenceSegmenter, name: str) -> float:
+    both = ours = gold = 0
+    for line in data_path("sentences", name).read_text(encoding="utf-8").splitlines():
+        for paragraph in json.loads(line)["paragraphs"]:
+            sentences = [joined for sentence in paragraph if (joined := " ".join(sentence.split()))]
+            ends = {len(" ".join(sentences[:count])) for count in range(1, len(sentences))}
+            found = {stop for _, stop in segmenter.spans(" ".join(sentences))[:-1]}
+            both, ours, gold = both + len(ends & found), ours + len(found), gold + len(ends)
+    return 2 * both / (ours + gold)
+
+
+@pytest.mark.parametrize("name", ["ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl"])
+def test_the_shipped_parameters_find_boundaries_at_least_as_well_as_those_of_nltk(name: str) -> None:
+    theirs = boundary_f1(SentenceSegmenter.load(str(data_path("punkt_tab", "english"))), name)
+    assert boundary_f1(english(), name) >= theirs > 0.8

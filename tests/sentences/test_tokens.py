@@ -1,0 +1,83 @@
+"""Punkt's tokens against NLTK's, on generated text and over every character."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.sentences.tokens import has_letter, is_alphabetic, is_ellipsis, is_initial, is_letter, tokens, type_of
+
+PIECES = st.sampled_from(
+    [
+        *".?!,;:-\"'()[]{}*@#&`\u2018\u2019\u201c\u201d\xab\xbb\u2026\u3002 \t\n\r\x1c\x85\xa0\u2003\0\ud800_",
+        *[
+            "..",
+            "...",
+            ". . .",
+            "--",
+            "Mr.",
+            "U.S.",
+            "e.g.",
+            "5",
+            "-3.5,",
+            ".5",
+            "\u0663.",
+            "don't",
+            "\u0301.",
+            "\u24b6.",
+        ],
+        *["##number##", "x-mr.", "\u0130.", "\u03a3.", "word", "Word", "A."],
+    ]
+)
+TEXTS = st.lists(PIECES, max_size=20).map("".join)
+
+
+@given(TEXTS)
+@settings(max_examples=500, deadline=None)
+def test_tokens_are_those_of_nltk(text: str) -> None:
+    from nltk.tokenize.punkt import PunktBaseClass
+
+    assert list(tokens(text)) == [token.tok for token in PunktBaseClass()._tokenize_words(text)]
+
+
+@given(TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_what_is_asked_of_a_token_is_what_nltk_answers(text: str) -> None:
+    from nltk.tokenize.punkt import PunktToken
+
+    for token in tokens(text):
+        theirs = PunktToken(token)
+        assert (
+            type_of(token),
+            is_initial(token),
+            is_alphabetic(token),
+            has_letter(type_of(token)),
+            is_ellipsis(token),
+        ) == (
+            theirs.type,
+            bool(theirs.is_initial),
+            bool(theirs.is_alpha),
+            bool(theirs.is_non_punct),
+            bool(theirs.is_ellipsis),
+        ), token
+
+
+def test_every_character_python_knows_is_a_letter_as_in_nltk() -> None:
+    """NLTK asks the `regex` package; what is unassigned in Python's Unicode tables may be a letter in newer ones."""
+    from nltk.tokenize.punkt import PunktToken
+
+    letters = PunktToken._RE_ALPHA
+    odd = [
+        hex(code)
+        for code in range(sys.maxunicode + 1)
+        if is_letter(chr(code)) != bool(letters.match(chr(code))) and unicodedata.category(chr(code)) != "Cn"
+    ]
+    assert odd == []
+
+
+def test_a_long_line_gives_the_same_tokens_as_its_short_lines() -> None:
+    line = 'Mr. Smith, "so-called" (of Rome)... said: no!'
+    assert list(tokens(" ".join([line] * 500))) == list(tokens("\n".join([line] * 500)))

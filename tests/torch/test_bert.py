@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from torch import Tensor
+
+from bertdata import files
+from bertdata.errors import ConfigError, InputError
+from bertdata.torch import BertConfig, BertForPreTraining
+from bertdata.torch.bert import BertForSequenceClassification, BertModel
+from bertdata.torch.weights import parameter_count
+
+CONFIG = BertConfig(
+    vocab_size=60,
+    hidden_size=32,
+    num_hidden_layers=3,
+    num_attention_heads=4,
+    intermediate_size=64,
+    max_position_embeddings=24,
+)
+
+
+def their_config() -> Any:
+    return transformers.BertConfig(**{name: getattr(CONFIG, name) for name in CONFIG.__dataclass_fields__})
+
+
+def strong(model: torch.nn.Module) -> None:
+    """Draw weights, norms and biases so large that a wrong wire or a missing bias cannot hide below 1e-5."""
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.3, generator=generator)
+
+
+def inputs() -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    lengths = torch.tensor([16, 9, 3])
+    mask = (torch.arange(16) < lengths[:, None]).long()
+    return {
+        "input_ids": torch.randint(1, 60, (3, 16), generator=generator) * mask,
+        "token_type_ids": torch.randint(0, 2, (3, 16), generator=generator) * mask,
+        "attention_mask": mask,
+    }
+
+
+def close(left: Tensor, right: Tensor) -> bool:
+    return left.shape == right.shape and float((left - right).detach().abs().max()) < 1e-5
+
+
+def agree(ours: BertForPreTraining, theirs: Any) -> bool:
+    ours.eval()
+    theirs.eval()
+    with torch.no_grad():
+        result = ours(**inputs())
+        expected = theirs(**inputs(), output_hidden_states=True)
+    tokens = inputs()["attention_mask"].bool()
+    assert expected.prediction_logits.abs().max() > 0.1
+    return (
+        close(result.hidden_states[tokens], expected.hidden_states[-1][tokens])
+        and close(result.prediction_logits[tokens], expected.prediction_logits[tokens])
+        and close(result.seq_relationship_logits, expected.seq_relationship_logits)
+    )
+
+
+@pytest.mark.parametrize(("config", "count"), [(BertConfig.base(), 109_482_240), (BertConfig.large(), 335_141_888)])
+def test_encoders_have_as_many_parameters_as_the_published_ones(config: BertConfig, count: int) -> None:
+    with torch.device("meta"):
+        assert parameter_count(BertModel(config)) == count
+
+
+def test_state_dicts_load_both_ways() -> None:
+    ours, theirs = BertForPreTraining(CONFIG), transformers.BertForPreTraining(their_config())
+    assert ours.state_dict().keys() == theirs.state_dict().keys()
+    strong(ours)
+    theirs.load_state_dict(ours.state_dict())
+    assert agree(ours, theirs)
+    fresh = BertForPreTraining(CONFIG)
+    assert not agree(fresh, theirs)
+    fresh.load_state_dict(theirs.state_dict())
+    assert agree(fresh, theirs)
+
+
+def test_transformers_opens_what_we_save(tmp_path: Path) -> None:
+    ours = BertForPreTraining(CONFIG)
+    strong(ours)
+    ours.save_pretrained(tmp_path)
+    theirs, notes = transformers.BertForPreTraining.from_pretrained(tmp_path, output_loading_info=True)
+    assert not notes["missing_keys"]
+    assert not notes["unexpected_keys"]
+    assert agree(ours, theirs)
+    encoder = transformers.AutoModel.from_pretrained(tmp_path)
+    assert isinstance(encoder, transformers.BertModel)
+    assert close(encoder.pooler.dense.weight, ours.bert.pooler.dense.weight)
+    assert transformers.AutoConfig.from_pretrained(tmp_path).layer_norm_eps == CONFIG.layer_norm_eps
+
+
+def test_we_open_what_transformers_saves(tmp_path: Path) -> None:
+    theirs = transformers.BertForPreTraining(their_config())
+    strong(theirs)
+    theirs.save_pretrained(tmp_path)
+    ours = BertForPreTraining.from_pretrained(tmp_path)
+    assert ours.config == CONFIG
+    assert agree(ours, theirs)
+
+
+@pytest.mark.parametrize("prefixed", [True, False])
+def test_a_classifier_goes_to_transformers_and_back_and_starts_from_an_encoder(tmp_path: Path, prefixed: bool) -> None:
+    theirs = transformers.BertForPreTraining(their_config())
+    (theirs if prefixed else theirs.bert).save_pretrained(tmp_path / "encoder")
+    ours = BertForSequenceClassification.from_pretrained(tmp_path / "encoder", ["no", "perhaps", "yes"])
+    assert close(ours.bert.pooler.dense.weight, theirs.bert.pooler.dense.weight)
+    strong(ours)
+    ours.save_pretrained(tmp_path / "ours")
+    opened = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path / "ours").eval()
+    assert opened.config.id2label == {0: "no", 1: "perhaps", 2: "yes"}
+    opened.save_pretrained(tmp_path / "theirs")
+    again = BertForSequenceClassification.from_pretrained(tmp_path / "theirs").eval()
+    assert again.labels == ["no", "perhaps", "yes"]
+    with torch.no_grad():
+        expected = opened(**inputs()).logits
+        assert close(ours.eval()(**inputs()).logits, expected)
+        assert close(again(**inputs()).logits, expected)
+
+
+def test_the_losses_are_those_of_transformers() -> None:
+    ours, theirs = BertForPreTraining(CONFIG).eval(), transformers.BertForPreTraining(their_config()).eval()
+    strong(ours)
+    theirs.load_state_dict(ours.state_dict())
+    labels = torch.where(torch.rand(3, 16, generator=torch.Generator().manual_seed(2)) < 0.3, 7, -100)
+    pairs = torch.tensor([0, 1, 1])
+    result = ours(**inputs(), labels=labels, next_sentence_label=pairs)
+    expected = theirs(**inputs(), labels=labels, next_sentence_label=pairs)
+    assert abs(result.loss.item() - expected.loss.item()) < 1e-5
+    assert close(result.prediction_logits, expected.prediction_logits[labels != -100])
+    order = ours(**inputs(), labels=labels, sentence_order_label=pairs)
+    assert order.loss.item() == result.loss.item()
+    alone = ours(**inputs(), labels=labels)
+    assert abs(result.loss.item() - alone.loss.item()) > 1e-3
+
+
+def test_a_batch_without_labels_gives_a_loss_of_zero_and_not_nan() -> None:
+    model = BertForPreTraining(CONFIG)
+    result = model(**inputs(), labels=torch.full((3, 16), -100))
+    result.loss.backward()
+    assert result.loss.item() == 0
+    assert all(torch.isfinite(one.grad).all() for one in model.parameters() if one.grad is not None)
+
+
+def test_padding_changes_nothing() -> None:
+    model = BertForPreTraining(CONFIG).eval()
+    strong(model)
+    batch = inputs()
+    with torch.no_grad():
+        whole = model(**batch).hidden_states[2, :3]
+        alone = model(batch["input_ids"][2:, :3], batch["token_type_ids"][2:, :3]).hidden_states[0]
+    assert close(whole, alone)
+
+
+def test_the_decoder_is_the_word_embedding_after_loading_too(tmp_path: Path) -> None:
+    BertForPreTraining(CONFIG).save_pretrained(tmp_path)
+    model = BertForPreTraining.from_pretrained(tmp_path)
+    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
+    assert model.cls.predictions.bias is model.cls.predictions.decoder.bias
+
+
+def test_names_of_the_released_checkpoints_are_understood(tmp_path: Path) -> None:
+    import safetensors.torch
+
+    model = BertForPreTraining(CONFIG)
+    strong(model)
+    model.save_pretrained(tmp_path)
+    path = tmp_path / "model.safetensors"
+    old = {
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value
+        for name, value in safetensors.torch.load_file(path).items()
+    }
+    assert any("gamma" in name for name in old)
+    safetensors.torch.save_file(old, path)
+    again = BertForPreTraining.from_pretrained(tmp_path)
+    assert all(torch.equal(again.state_dict()[name], value) for name, value in model.state_dict().items())
+
+
+def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    BertModelSaver = transformers.BertModel(their_config())  # noqa: N806
+    BertModelSaver.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match=r"has no weight 'cls\.predictions"):
+        BertForPreTraining.from_pretrained(tmp_path)
+    BertForPreTraining(CONFIG).save_pretrained(tmp_path)
+    values = files.read_json(str(tmp_path / "config.json"))
+    files.write_json(str(tmp_path / "config.json"), values | {"intermediate_size": 128})
+    with pytest.raises(InputError, match="has shape"):
+        BertForPreTraining.from_pretrained(tmp_path)
+    files.write_json(str(tmp_path / "config.json"), values | {"hidden_act": "relu"})
+    with pytest.raises(ConfigError, match="hidden_act is 'relu'"):
+        BertForPreTraining.from_pretrained(tmp_path)
+    files.write_json(str(tmp_path / "config.json"), values)
+    (tmp_path / "model.safetensors").write_bytes(b"cut off")
+    with pytest.raises(InputError, match="not a safetensors file"):
+        BertForPreTraining.from_pretrained(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        BertForPreTraining.from_pretrained(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"hidden_size": 30}, {"num_hidden_layers": 0}, {"hidden_dropout_prob": 1.0}, {"pad_token_id": 60}],
+)
+def test_sizes_that_do_not_go_together_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        BertConfig(**{"vocab_size": 60} | changes)

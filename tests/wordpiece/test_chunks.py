@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.wordpiece.chunks import as_strings, split_rows, split_text, work_units
+
+TEXTS = ["one two", "", " three\tfour\n", "one\r\none", "\x0b\x85\u2028 é", "two"]
+
+
+def chunks_of_rows(array: pa.Array) -> list[list[str]]:
+    chunks = split_rows(array)
+    found = [chunks.distinct[code] for code in chunks.codes]
+    return [found[a:b] for a, b in zip(chunks.offsets, chunks.offsets[1:], strict=False)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.sampled_from("ab é中 \t\n\r\x0b\x0c\x85\xa0\u2028"), max_size=12), max_size=6))
+def test_rows_of_an_array_are_split_as_single_texts_are(texts: list[str]) -> None:
+    expected = [split_text(text) for text in texts]
+    assert chunks_of_rows(pa.array(texts, pa.string())) == expected
+    padded = pa.array(["x y", *texts, "z"], pa.large_string())
+    assert chunks_of_rows(padded.slice(1, len(texts))) == expected
+
+
+def test_offsets_past_2_gib_do_not_wrap() -> None:
+    start = (1 << 31) + 7
+    data = np.zeros(start + 8, np.uint8)  # never touched but at its end, so it costs no memory
+    data[start:] = np.frombuffer(b"a b c\xc3\xa9 ", np.uint8)[:8]
+    offsets = pa.py_buffer(np.array([start, start + 3, start + 7], np.int64))
+    array = pa.Array.from_buffers(pa.large_string(), 2, [None, offsets, pa.py_buffer(data)])
+    assert [rows.to_pylist() for _, rows in work_units(as_strings(array), 3)] == [["a b"], [" cé"]]
+    assert chunks_of_rows(array) == [["a", "b"], ["", "cé"]]
+
+
+def test_each_distinct_chunk_is_there_once() -> None:
+    chunks = split_rows(pa.array(["a b a", "b c"]))
+    assert chunks.distinct == ["a", "b", "c"]
+    assert chunks.codes.tolist() == [0, 1, 0, 1, 2]
+
+
+@pytest.mark.parametrize("size", [1, 5, 9, 1000])
+def test_work_units_hold_every_row_once_and_in_order(size: int) -> None:
+    chunked = pa.chunked_array([pa.array(TEXTS), pa.array([], pa.string()), pa.array(["x" * 30, *TEXTS]).slice(1)])
+    units = list(work_units(chunked, size))
+    assert [text for _, rows in units for text in rows.to_pylist()] == TEXTS + TEXTS
+    assert [row for row, _ in units] == np.cumsum([0, *(len(rows) for _, rows in units)])[:-1].tolist()
+    assert all(len(rows) == 1 or sum(len(text.encode()) for text in rows.to_pylist()) <= size for _, rows in units)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_every_kind_of_arrow_string_is_taken(kind: pa.DataType) -> None:
+    array = pa.array(TEXTS).cast(kind) if pa.types.is_dictionary(kind) else pa.array(TEXTS, kind)
+    assert as_strings(array).to_pylist() == TEXTS
+
+
+@pytest.mark.parametrize("texts", ["one text", b"bytes", 7, pa.array([1, 2]), {"a": 1}])
+def test_what_is_no_list_of_strings_is_refused(texts: object) -> None:
+    with pytest.raises(ConfigError, match="expected"):
+        as_strings(texts)
+
+
+def test_a_null_is_named_by_its_row() -> None:
+    with pytest.raises(InputError, match="row 2 is null"):
+        as_strings(["a", "b", None])
+    with pytest.raises(InputError, match="row 1 is null"):
+        as_strings(pa.chunked_array([pa.array(["a"]), pa.array([None, "b"])]))
+
+
+def test_what_is_no_string_is_named_by_its_row() -> None:
+    with pytest.raises(InputError, match="row 1 is int; expected a string"):
+        as_strings(["a", 3])
+
+
+def test_a_lone_surrogate_is_named_by_its_row() -> None:
+    with pytest.raises(InputError, match=r"row 1 holds a lone surrogate \(U\+D83D at character 2\)"):
+        as_strings(["a", "bc\ud83d"])
+
+
+def test_bytes_that_are_not_utf8_are_named_by_their_row() -> None:
+    wrong = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 5], np.int32)), pa.py_buffer(b"abc\xffd")]
+    )
+    with pytest.raises(InputError, match=r"row 8 is not UTF-8 \(byte 0xff at byte 1 of the row\)"):
+        split_rows(wrong, first_row=7)
