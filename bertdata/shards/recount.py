@@ -1,0 +1,232 @@
+"""The rows of one shard counted again from its record batches, and held against what rows must be.
+
+It looks at the layout of every row (special tokens, token types, ids, labels, length), at the order of the rows, and
+at the number of predictions. What it does not do: files, and what the manifest says of them (see `verify`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.examples.masking import IGNORE_INDEX, number_of_predictions
+from bertdata.records import Tally
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
+from bertdata.wordpiece import WordPieceTokenizer
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+SEPARATORS = {"nsp": 2, "sop": 2, "doc-sentences": 1}
+
+
+class UncountableError(Exception):
+    """A record batch is so damaged that its rows cannot be counted."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`."""
+
+    special: Flags
+    replacement: Flags
+
+    @staticmethod
+    def of(tokenizer: WordPieceTokenizer) -> Vocabulary:
+        """Take it from a tokenizer."""
+        special, replacement = (np.zeros(tokenizer.vocab_size, np.bool_) for _ in range(2))
+        special[tokenizer.special_ids] = True
+        special[tokenizer.unk_token_id] = False
+        replacement[tokenizer.replacement_ids] = True
+        return Vocabulary(special, replacement)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """One record batch as flat arrays: row i is at offsets[i] to offsets[i+1]; `fail` notes rows that break a rule."""
+
+    ids: NDArray[np.unsignedinteger]
+    offsets: Ints
+    types: NDArray[np.uint8]
+    example_ids: Ints
+    pair_labels: NDArray[np.int8] | None
+    labels: NDArray[np.signedinteger] | None
+    fail: Callable[[str, Ints], None]
+
+    def fail_at(self, rule: str, wrong: Flags) -> None:
+        """Note the rows in which a flat array of flags has any."""
+        if wrong.any():
+            self.fail(rule, np.unique(np.searchsorted(self.offsets, np.flatnonzero(wrong), side="right") - 1))
+
+
+def recount(batches: Iterable[pa.RecordBatch], info: ShardInfo, vocabulary: Vocabulary) -> tuple[Tally, list[str]]:
+    """Return the counts of a shard's rows, and a line for each rule that rows break, with how many and the first.
+
+    The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. Memory is that of one
+    batch and of the example ids. Raises UncountableError where a batch is not what its schema says.
+    """
+    tally = Tally()
+    broken: dict[str, tuple[int, int]] = {}
+    every_id: list[Ints] = []
+    order = _Order(info)
+    begin = 0
+
+    def fail(rule: str, rows: Ints) -> None:
+        if len(rows):
+            number, first = broken.get(rule, (0, begin + int(rows[0])))
+            broken[rule] = number + len(rows), first
+
+    for name in ("examples", "tokens_in_examples"):
+        tally.add(name, 0)
+    for arrow in batches:
+        batch = _flat(arrow, info, begin, fail)
+        copy = order.copy_of(batch.example_ids, begin)
+        special = _check_layout(batch, info, vocabulary)
+        if batch.pair_labels is not None:
+            tally.add("labels_1", int((batch.pair_labels == 1).sum()))
+            fail(f"{info.label} is not 0 or 1", np.flatnonzero(~np.isin(batch.pair_labels, (0, 1))))
+        fail("the example id is negative", np.flatnonzero(batch.example_ids < 0))
+        per_row = np.add.reduceat(special, batch.offsets[:-1], dtype=np.int64)
+        available = np.diff(batch.offsets) - per_row
+        tally.add("examples", len(available))
+        tally.add("row_tokens", len(batch.ids))
+        tally.add("tokens_in_examples", int(available.sum()))
+        epoch = copy if batch.labels is not None else 0
+        drawn, capped = number_of_predictions(available, batch.example_ids, info.masking, info.examples.seed, epoch)
+        tally.add("predictions_capped_rows", capped)
+        if batch.labels is None:
+            tally.add("predictions", int(drawn.sum()))
+        else:
+            _check_predictions(batch, batch.labels, info, vocabulary, special, drawn, tally)
+        every_id.append(batch.example_ids)
+        begin += len(available)
+    ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
+    tally.add("repeated_example_ids", len(ids) - len(np.unique(ids)))
+    return tally, [
+        f"{rule} in {number:,} of {begin:,} rows, first in row {first:,}" for rule, (number, first) in broken.items()
+    ]
+
+
+def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[str, Ints], None]) -> _Batch:
+    where = f"the record batch of row {begin:,}"
+    try:
+        arrow.validate(full=True)
+    except pa.ArrowException as error:
+        raise UncountableError(f"{where} is damaged ({error})") from error
+    lists = [arrow[field.name] for field in arrow.schema if pa.types.is_list(field.type)]
+    if any(column.null_count for column in [*arrow.columns, *(column.values for column in lists)]):
+        raise UncountableError(f"{where} holds nulls")
+    offsets = [column.offsets.to_numpy().astype(np.int64) for column in lists]
+    if not all(np.array_equal(np.diff(one), np.diff(offsets[0])) for one in offsets):
+        raise UncountableError(f"{where} has lists of unlike lengths in one row")
+    lengths = np.diff(offsets[0])
+    shortest = 1 + 2 * SEPARATORS.get(info.examples.objective, 1)
+    if not len(lengths) or int(lengths.min()) < shortest:
+        raise UncountableError(f"{where} has a row of under {shortest} tokens, or no rows")
+    values = {
+        field.name: arrow[field.name].flatten().to_numpy()
+        if pa.types.is_list(field.type)
+        else arrow[field.name].to_numpy()
+        for field in arrow.schema
+    }
+    batch = _Batch(
+        values["input_ids"],
+        offsets[0] - offsets[0][0],
+        values["token_type_ids"],
+        values["example_id"],
+        values[info.label] if info.label else None,
+        values.get("labels"),
+        fail,
+    )
+    if int(batch.ids.max()) >= info.vocab_size:
+        raise UncountableError(f"{where} has the id {batch.ids.max()}; the vocabulary ends at {info.vocab_size - 1}")
+    fail(
+        f"there are more than {info.examples.max_seq_length} tokens",
+        np.flatnonzero(lengths > info.examples.max_seq_length),
+    )
+    return batch
+
+
+def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Flags:
+    """Check special tokens and token types; returns where [CLS] and [SEP] stand."""
+    ids, starts, ends = batch.ids, batch.offsets[:-1], batch.offsets[1:]
+    separator: Flags = ids == info.sep_token_id
+    batch.fail("[CLS] is not the first token", np.flatnonzero(ids[starts] != info.cls_token_id))
+    batch.fail("[SEP] is not the last token", np.flatnonzero(~separator[ends - 1]))
+    at = np.flatnonzero(separator)
+    rows = np.searchsorted(batch.offsets, at, side="right") - 1
+    found = np.bincount(rows, minlength=len(starts))
+    wanted = SEPARATORS.get(info.examples.objective)
+    if wanted is not None:
+        batch.fail(f"there are not {wanted} [SEP]", np.flatnonzero(found != wanted))
+    before = at - 1
+    batch.fail(
+        "a segment is empty", np.unique(rows[(before < starts[rows]) | (before == starts[rows]) | separator[before]])
+    )
+
+    special = separator.copy()
+    special[starts] = True
+    stray = vocabulary.special[ids] & ~special
+    if batch.labels is not None:
+        stray &= batch.labels == IGNORE_INDEX
+    batch.fail_at("a special token stands among the text", stray)
+
+    types = np.zeros(len(ids), np.uint8)
+    if info.label:
+        first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
+        last_of_a = np.full(len(starts), len(ids), np.int64)
+        last_of_a[rows[first]] = at[first]
+        types = (np.arange(len(ids)) > np.repeat(last_of_a, ends - starts)).view(np.uint8)
+    batch.fail_at("token_type_ids do not follow the separators", batch.types != types)
+    return special
+
+
+def _check_predictions(
+    batch: _Batch,
+    labels: NDArray[np.signedinteger],
+    info: ShardInfo,
+    vocabulary: Vocabulary,
+    special: Flags,
+    drawn: Ints,
+    tally: Tally,
+) -> None:
+    """Check and count what static masking has written into a batch."""
+    predicted = labels != IGNORE_INDEX
+    batch.fail_at("a special token is predicted", predicted & special)
+    at = np.flatnonzero(predicted)
+    original, shown = labels[at].astype(np.int64), batch.ids[at].astype(np.int64)
+    if len(original) and (original.min() < 0 or original.max() >= info.vocab_size):
+        raise UncountableError("labels hold what is neither -100 nor an id of the vocabulary")
+    rows = np.searchsorted(batch.offsets, at, side="right") - 1
+    batch.fail("a label is a special token", np.unique(rows[vocabulary.special[original]]))
+    masked, kept = shown == info.mask_token_id, shown == original
+    batch.fail("a replacement is special or unused", np.unique(rows[~masked & ~kept & ~vocabulary.replacement[shown]]))
+    number = np.bincount(rows, minlength=len(drawn))
+    batch.fail("the number of predictions is not the one drawn", np.flatnonzero(number != drawn))
+    tally.add("predictions", len(at))
+    tally.add("predictions_mask", int(masked.sum()))
+    tally.add("predictions_kept", int(kept.sum()))
+
+
+class _Order:
+    """Tells which copy each record batch belongs to: copies follow one another, each in an order drawn for it."""
+
+    def __init__(self, info: ShardInfo) -> None:
+        self._seed, self._copies = info.examples.seed, info.examples.dupe_factor
+        self._copy, self._last, self._ended = 0, 0, False
+
+    def copy_of(self, example_ids: Ints, begin: int) -> int:
+        """Return the copy of the next batch; raises UncountableError where its rows are in the order of none."""
+        for copy in range(self._copy + self._ended, self._copies):
+            draws = order_draws(self._seed, copy, example_ids)
+            after = copy > self._copy or int(draws[0]) >= self._last
+            if after and bool((draws[1:] >= draws[:-1]).all()):
+                self._copy, self._last, self._ended = copy, int(draws[-1]), len(draws) < ROWS_PER_BATCH
+                return copy
+        raise UncountableError(
+            f"the rows from row {begin:,} on are not in the order drawn for any of the {self._copies} copies"
+        )

@@ -1,0 +1,299 @@
+"""Verify a finished build: count everything again from the bytes and hold it against the manifest.
+
+Sizes and SHA-256 of the shards, none missing and none too many, every row (`recount`), sums over shards and splits,
+where each token went, the tokenizer, and the files for `datasets`. What cannot be counted from shards (pages, books,
+documents) must add up from stage to stage. What it does not look at: the card, which people edit, and the stages,
+which they may delete.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from bertdata import files, summary
+from bertdata.errors import BertDataError, InputError, VerificationError
+from bertdata.records import Counts, add_counts
+from bertdata.shards.manifest import dataset_files
+from bertdata.shards.recount import UncountableError, Vocabulary, recount
+from bertdata.shards.schema import ShardInfo, shard_info, shard_schema
+from bertdata.summary import Row
+from bertdata.wordpiece import WordPieceTokenizer
+
+MANIFEST = "manifest.json"
+SPLITS = ("train", "validation")
+DROPPED = ("tokens_dropped_single_word", "tokens_dropped_no_partner")
+BORROWED = "tokens_borrowed"
+_UNITS = ("pages", "books", "rows")
+
+
+def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None = None) -> list[Row]:
+    """Recount a build, one shard at a time, and return the table of what was counted.
+
+    `report` is called with the name of each shard when it is done. Raises VerificationError with every disagreement,
+    one a line, each beginning with the file it is in; InputError where there is no finished build.
+
+        verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
+    """
+    build = _Build.read(os.fspath(path).rstrip("/") or "/")
+    _check_sums(build)
+    _check_names(build)
+    for name, expected in dataset_files(build.manifest["splits"], build.info).items():
+        with build.noting(name):
+            if files.read_json(files.join(build.path, name)) != expected:
+                build.note(name, f"does not say what {MANIFEST} says of the same shards; build again")
+    vocabulary = _check_tokenizer(build)
+    counted: dict[str, list[Counts]] = {split: [] for split in build.splits}
+    for split, shard in build.shards():
+        with build.noting(shard.file):
+            counted[split].append(_check_shard(build, shard, vocabulary))
+        if report:
+            report(shard.file)
+    if build.problems:
+        number = len(build.problems)
+        raise VerificationError(
+            "\n".join([f"{number} disagreement{'s' * (number > 1)} in {build.path}:", *build.problems])
+        )
+    return _table(build, counted)
+
+
+@dataclass(frozen=True)
+class _Shard:
+    file: str
+    bytes: int
+    sha256: str
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class _Split:
+    counts: Counts
+    shards: list[_Shard]
+
+
+@dataclass
+class _Build:
+    """A manifest, taken apart, and the disagreements found so far."""
+
+    path: str
+    manifest: dict[str, Any]
+    info: ShardInfo
+    splits: dict[str, _Split]
+    tokens: Counts
+    token_drops: Counts
+    sources: dict[str, tuple[Counts, Counts]]
+    pieces: int
+    problems: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def read(path: str) -> _Build:
+        """Read the manifest; raises InputError where there is none and VerificationError where it is not whole."""
+        where = files.join(path, MANIFEST)
+        if not files.exists(where):
+            raise InputError(
+                f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
+                path=path,
+            )
+        try:
+            manifest = files.read_json(where)
+            return _Build(
+                path,
+                manifest,
+                ShardInfo.from_values(manifest["info"], where),
+                {
+                    str(name): _Split(
+                        _counts(split["counts"]),
+                        [
+                            _Shard(str(one["file"]), int(one["bytes"]), str(one["sha256"]), _counts(one["counts"]))
+                            for one in split["shards"]
+                        ],
+                    )
+                    for name, split in manifest["splits"].items()
+                },
+                _counts(manifest["tokens"]["counts"]),
+                _counts(manifest["tokens"]["drops"]),
+                {
+                    str(name): (_counts(source["counts"]), _counts(source["drops"]))
+                    for name, source in manifest["sources"].items()
+                },
+                int(manifest["vocabulary"]["pieces"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise VerificationError(
+                f"is not a whole manifest ({type(error).__name__}: {error}); build again", path=where
+            ) from error
+
+    def shards(self) -> Iterator[tuple[str, _Shard]]:
+        """Yield the shards with their split."""
+        return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
+
+    def note(self, file: str, problem: str) -> None:
+        """Keep one disagreement."""
+        self.problems.append(f"{file}: {problem}")
+
+    @contextmanager
+    def noting(self, file: str) -> Iterator[None]:
+        """Keep what stops the look at one file as a disagreement, and go on."""
+        try:
+            yield
+        except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
+            self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
+
+    def expect(self, file: str, what: str, found: int, claimed: int) -> None:
+        """Keep a disagreement of two numbers, where they are not the same."""
+        if found != claimed:
+            self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
+
+
+def _counts(values: Mapping[str, Any]) -> Counts:
+    if not all(type(number) is int for number in values.values()):
+        raise TypeError(f"counts that are no numbers: {values}")
+    return dict(values)
+
+
+def _check_sums(build: _Build) -> None:
+    """Check what must add up within the manifest: sources, documents, tokens, splits."""
+    for name, (counts, drops) in build.sources.items():
+        taken = sum(counts.get(unit, 0) for unit in _UNITS)
+        left = counts.get("documents", 0) + sum(drops.values())
+        if taken != left:
+            build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")
+    given = sum(counts.get("documents", 0) for counts, _ in build.sources.values())
+    kept = build.tokens.get("documents", 0)
+    build.expect(MANIFEST, "documents tokenized or dropped", kept + sum(build.token_drops.values()), given)
+    for name in ("documents", "tokens"):
+        held = sum(split.counts.get(name, 0) for split in build.splits.values())
+        build.expect(MANIFEST, f"{name} of all splits", held, build.tokens.get(name, 0))
+    build.expect(MANIFEST, "pieces of the vocabulary", build.info.vocab_size, build.pieces)
+    for name, split in build.splits.items():
+        total = add_counts(shard.counts for shard in split.shards)
+        for count in sorted({*total, *split.counts}):
+            found = total.get(count, 0)
+            build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
+
+
+def _check_names(build: _Build) -> None:
+    """Check that the folders hold the shards that the manifest names, and no others."""
+    for name in sorted({*SPLITS, *build.splits}):
+        split = build.splits.get(name)
+        claimed = [shard.file for shard in split.shards] if split else []
+        wanted = [f"{name}/data-{number:05d}-of-{len(claimed):05d}.arrow" for number in range(len(claimed))]
+        if claimed != wanted:
+            build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
+        found = [f"{name}/{one}" for one in files.names(files.join(build.path, name))]
+        for other in found:
+            if other.endswith(".arrow") and other not in claimed:
+                build.note(other, f"is no shard that {MANIFEST} names; delete it, or build again")
+
+
+def _check_tokenizer(build: _Build) -> Vocabulary | None:
+    """Check that the tokenizer beside the shards is the one they were made with; returns what may stand where."""
+    with build.noting("tokenizer"):
+        tokenizer = WordPieceTokenizer.load(files.join(build.path, "tokenizer"))
+        if shard_info(tokenizer, build.info.examples, build.info.masking) == build.info:
+            return Vocabulary.of(tokenizer)
+        build.note(
+            "tokenizer",
+            f"is not the tokenizer of this build: {tokenizer.fingerprint[:12]} with {tokenizer.vocab_size:,} pieces "
+            f"here, {build.info.tokenizer[:12]} with {build.info.vocab_size:,} in {MANIFEST}; "
+            "restore it, or build again",
+        )
+    return None
+
+
+def _check_shard(build: _Build, shard: _Shard, vocabulary: Vocabulary | None) -> Counts:
+    """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
+    path = files.join(build.path, shard.file)
+    size = files.size(path)
+    if size != shard.bytes:
+        raise InputError(f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; build again")
+    found = files.sha256(path)
+    if found != shard.sha256:
+        raise InputError(f"its SHA-256 is {found}, {MANIFEST} says {shard.sha256}: it was changed; build again")
+    with (
+        closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
+        pa.ipc.open_stream(source) as stream,
+    ):
+        info = ShardInfo.from_schema(stream.schema, path)
+        if info.tokenizer != build.info.tokenizer:
+            raise InputError(
+                f"was made with the tokenizer {info.tokenizer[:12]}, {MANIFEST} says {build.info.tokenizer[:12]}; "
+                "build again"
+            )
+        if info != build.info or not stream.schema.equals(shard_schema(info), check_metadata=True):
+            raise InputError(f"its schema is not that of the settings in {MANIFEST}; build again")
+        if vocabulary is None:
+            return {}
+        tally, broken = recount(stream, info, vocabulary)
+    for rule in broken:
+        build.note(shard.file, rule)
+    counts = tally.counts
+    repeated = counts.pop("repeated_example_ids")
+    if repeated and not shard.counts.get("documents_sharing_id", 0):
+        build.note(shard.file, f"{repeated:,} example ids stand more than once, but no documents share an id")
+    for name in sorted({*counts, *shard.counts} - {"documents", "documents_sharing_id", "tokens", BORROWED, *DROPPED}):
+        build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
+    given = shard.counts.get("tokens", 0) * info.examples.dupe_factor
+    given += shard.counts.get(BORROWED, 0) - sum(shard.counts.get(name, 0) for name in DROPPED)
+    if given != counts["tokens_in_examples"]:
+        build.note(
+            shard.file,
+            f"tokens: {counts['tokens_in_examples']:,} in the examples, but tokens times copies, with those borrowed "
+            f"and without those dropped, are {given:,} in {MANIFEST}",
+        )
+    return counts
+
+
+def _table(build: _Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
+    info = build.info
+    names = {"nsp": ("IsNext", "NotNext"), "sop": ("in order", "swapped")}.get(info.examples.objective)
+    rows: list[Row] = []
+    for split, entry in build.splits.items():
+        counts = Counter(add_counts(counted[split]))
+        examples, tokens, predictions = (counts[name] for name in ("examples", "tokens_in_examples", "predictions"))
+        rows.append(
+            (f"{split}: shards", f"{len(entry.shards):,} of {sum(shard.bytes for shard in entry.shards):,} bytes")
+        )
+        rows.append(("  examples", f"{examples:,}"))
+        if names:
+            ones = counts["labels_1"]
+            rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
+        rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
+        dropped = sum(entry.counts.get(name, 0) for name in DROPPED)
+        made = f"{entry.counts.get('tokens', 0):,} x {info.examples.dupe_factor}"
+        rows.append(("    made of", f"{made} + {entry.counts.get(BORROWED, 0):,} borrowed - {dropped:,} dropped"))
+        if info.examples.masking == "static":
+            masked, kept = counts["predictions_mask"], counts["predictions_kept"]
+            text = f"{masked:,} [MASK], {predictions - masked - kept:,} random, {kept:,} kept"
+            rows.append(("  predictions", f"{predictions:,}: {text}"))
+        else:
+            rows.append(("  predictions", f"{predictions:,} in epoch 0"))
+    return rows
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata verify`."""
+    parser.add_argument("directory", metavar="DIR", help="a finished build, the --output of `bertdata build`")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run `bertdata verify`: print what was recounted, or every disagreement; returns the exit code."""
+    from tqdm import tqdm
+
+    try:
+        with tqdm(unit=" shards", disable=None, leave=False) as bar:
+            rows = verify(arguments.directory, report=lambda _: bar.update() and None)
+    except VerificationError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(summary.table(rows))
+    print(f"\nverified: {arguments.directory} holds what its manifest says")
+    return 0
