@@ -24,7 +24,7 @@ from bertdata.files import CHUNK, compression, decompress, open_raw, size
 
 PART_BYTES = 16 << 20
 
-_LINE_END = re.compile(r"\r\r?\n|\r|\f|\x0b|\x1c|\x1d|\x1e|\x85|\u2028|\u2029")
+_LINE_END = re.compile("[\f\v\x1c\x1d\x1e\x85\u2028\u2029]")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -70,7 +70,10 @@ def clean_book(source: str, *, drops: Counter[str] | None = None) -> str | None:
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
     """
-    text = _LINE_END.sub("\n", source.replace("\0", "").replace("\ufeff", ""))
+    text = source.replace("\0", "").replace("\ufeff", "")
+    if "\r" in text:
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+    text = _LINE_END.sub("\n", text)
     lines = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n")))).split("\n")
     if layout.is_line_by_line(lines):
         found = layout.lines_of(lines)
@@ -209,9 +212,8 @@ def _cut(buffer: bytearray, limit: int) -> int:
         found = max(buffer.rfind(mark, limit // 2, limit) + len(mark) for mark in marks)
         if found > limit // 2 + 2:
             return found
-    while limit > 1 and buffer[limit] & 0xC0 == 0x80:
-        limit -= 1
-    return limit
+    nearby = [*range(limit, max(limit - 4, 0), -1), *range(limit + 1, limit + 4)]
+    return next((cut for cut in nearby if cut >= len(buffer) or buffer[cut] & 0xC0 != 0x80), limit)
 
 
 def _decode(part: bytes, notes: Counter[str]) -> str | None:

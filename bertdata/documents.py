@@ -7,6 +7,7 @@ What this module does not do: cleaning, or reading other people's tables (see `b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -24,6 +25,7 @@ SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id
 SLOTS = 1 << 16
 ROW_GROUP_BYTES = 8 << 20
 RANGE_BYTES = 32 << 20
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def slot(document_id: str) -> int:
@@ -35,6 +37,14 @@ def slot(document_id: str) -> int:
     8310
     """
     return text_bits(document_id) >> 48
+
+
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text)
+    return text
 
 
 class DocumentWriter:
@@ -56,17 +66,17 @@ class DocumentWriter:
         self._slots: dict[int, list[int]] = {}
 
     def add(self, document_id: str, source: str, title: str, url: str, text: str) -> None:
-        """Write one document; characters that UTF-8 cannot hold (lone surrogates) become U+FFFD."""
-        raw = text.encode("utf-8", "surrogatepass")
-        if b"\xed" in raw:
-            text = raw.decode("utf-8", "replace")
+        """Write one document; what UTF-8 cannot hold (lone surrogates) becomes U+FFFD, in the id an escape."""
+        document_id = document_id.encode("utf-8", "backslashreplace").decode()
+        source, title, url, text = (_storable(one) for one in (source, title, url, text))
+        size = len(text.encode())
         count = self._slots.setdefault(slot(document_id), [0, 0])
         count[0] += 1
-        count[1] += len(raw)
+        count[1] += size
         self._rows.append((document_id, source, title, url, text))
-        self._bytes += len(raw)
+        self._bytes += size
         self._tally.add("documents")
-        self._tally.add("text_bytes", len(raw))
+        self._tally.add("text_bytes", size)
         if self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
@@ -122,7 +132,7 @@ def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
         for number in range(documents.first, documents.last):
             try:
                 yield parquet.read_row_group(number, columns=SCHEMA.names).cast(SCHEMA)
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, ValueError, IndexError) as error:
                 raise InputError(
                     f"row group {number} cannot be read ({error}); delete this file and build again",
                     path=documents.path,

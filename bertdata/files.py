@@ -24,6 +24,7 @@ from bertdata.errors import ConfigError, InputError, OutputError
 
 CHUNK = 1 << 20
 _PIECE = 4 << 20
+_FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
 TEMPORARY = ".bertdata-tmp-"
 
 
@@ -81,8 +82,14 @@ def size(path: str) -> int:
             fs, place = _remote(path)
             return int(fs.size(place))
         return os.stat(path).st_size
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError("there is no such file; check the path", path=path) from error
+    except OSError as error:
+        raise _input_error(error, path) from error
+
+
+def _input_error(error: OSError, path: str) -> InputError:
+    return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
 
 
 def identity(path: str) -> str:
@@ -103,8 +110,10 @@ def names(directory: str) -> list[str]:
         return sorted(os.path.basename(entry.rstrip("/")) for entry in found)
     try:
         return sorted(os.listdir(directory))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
+    except OSError as error:
+        raise _input_error(error, directory) from error
 
 
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
@@ -147,25 +156,38 @@ def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
 
 
 def _expand_remote(pattern: str, suffixes: Sequence[str]) -> list[str]:
-    fs, name = _remote(pattern)
-    if fs.isfile(name):
-        return [pattern]
-    found = fs.find(name) if fs.isdir(name) else fs.glob(name)
-    keep = [entry for entry in found if not fs.isdir(name) or entry.lower().endswith(tuple(suffixes))]
-    return [fs.unstrip_protocol(entry) for entry in keep]
+    fs, place = _remote(pattern)
+    if fs.isfile(place):
+        return [fs.unstrip_protocol(place)]
+    found = {place: fs.info(place)} if fs.isdir(place) else fs.glob(place, detail=True)
+    result: list[str] = []
+    for root, info in found.items():
+        if name(root).startswith(".") and not name(place).startswith("."):
+            continue
+        if info["type"] != "directory":
+            result.append(root)
+            continue
+        hidden = root.rstrip("/").count("/") + 1
+        result += [
+            entry
+            for entry in fs.find(root)
+            if entry.lower().endswith(tuple(suffixes))
+            and not any(part.startswith(".") for part in entry.split("/")[hidden:])
+        ]
+    return [fs.unstrip_protocol(entry) for entry in result]
 
 
 def open_raw(path: str) -> BinaryIO:
     """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
     if size(path) == 0:
         raise InputError("this file is empty; get it again, or leave it out", path=path)
-    if is_remote(path):
-        fs, place = _remote(path)
-        return cast("BinaryIO", fs.open(place, "rb"))
     try:
+        if is_remote(path):
+            fs, place = _remote(path)
+            return cast("BinaryIO", fs.open(place, "rb"))
         return open(path, "rb")
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path) from error
+        raise _input_error(error, path) from error
 
 
 def compression(path: str) -> str | None:
@@ -185,7 +207,10 @@ def _decompressor(kind: str) -> Any:
 
 
 def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
-    """Feed a decompressor; bz2 and gz give what they hold in pieces, so that a few bytes cannot fill the memory."""
+    """Feed a decompressor; bz2 and gz give what they hold in pieces, so that a few bytes cannot fill the memory.
+
+    zst cannot, so it is fed 4 KiB at a time: 128 MiB at most come out at once.
+    """
     if kind == "zst":
         yield machine.decompress(data)
         return
@@ -205,17 +230,20 @@ def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = CHUNK) -
     """
     position = raw.tell()
     if kind is None:
-        while data := raw.read(chunk):
+        while data := _read(raw, chunk, path):
             yield position, data
             position += len(data)
         return
+    if kind not in _FEED:
+        raise InputError(f"a {kind} archive is not read here; unpack it, or name what is in it", path=path)
+    chunk = min(chunk, _FEED[kind])
     machine, stream, pending = _decompressor(kind), position, b""
     while True:
-        data = pending or raw.read(chunk)
+        data = pending or _read(raw, chunk, path)
         pending = b""
         if not data:
             break
-        if position == stream and not data.strip(b"\0"):
+        if position == stream and stream and not data.strip(b"\0"):
             position = stream = position + len(data)
             continue
         try:
@@ -240,6 +268,13 @@ def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = CHUNK) -
             path=path,
             offset=stream,
         )
+
+
+def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
+    try:
+        return raw.read(chunk)
+    except OSError as error:
+        raise _input_error(error, path) from error
 
 
 class _Stream(io.RawIOBase):
@@ -273,18 +308,21 @@ def open_decompressed(path: str) -> io.BufferedReader:
 def atomic_write(path: str) -> Iterator[BinaryIO]:
     """Give a binary file that takes its final name only when the block ends well; raises OutputError.
 
-    A local file is written beside its final place and renamed; a remote one is written locally and put whole.
+    A local file is written beside its final place and renamed; a remote one is written locally and put whole. What
+    else fails in the block passes through as it is, so that a source that cannot be read is not told as this file.
     """
     remote = is_remote(path)
-    temporary = ""
+    temporary, inside = "", False
     try:
         if not remote:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(
             prefix=TEMPORARY, suffix=f"-{os.path.basename(path)}", dir=None if remote else os.path.dirname(path) or "."
         )
-        with os.fdopen(descriptor, "wb") as file:
+        with io.BufferedWriter(_Written(descriptor, path)) as file:
+            inside = True
             yield cast("BinaryIO", file)
+            inside = False
             file.flush()
             if not remote:
                 os.fsync(file.fileno())
@@ -298,9 +336,23 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and not inside:
             raise _output_error(error, path) from error
         raise
+
+
+class _Written(io.FileIO):
+    """The file below `atomic_write`, whose own errors are told as such."""
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        super().__init__(descriptor, "wb")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise _output_error(error, self._path) from error
 
 
 def _output_error(error: OSError, path: str) -> OutputError:
@@ -354,7 +406,8 @@ def write_bytes(path: str, data: bytes) -> None:
 
 def write_json(path: str, value: Any) -> None:
     """Write a JSON file atomically: sorted keys, one trailing newline, the same bytes for the same value."""
-    write_bytes(path, (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode())
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def read_json(path: str) -> Any:

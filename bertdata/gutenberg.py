@@ -21,7 +21,7 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _SMALL_PRINT_END = re.compile(r"^\W*END\W+(?:OF )?THE SMALL PRINT", re.IGNORECASE)
-_MARKER_WORD = re.compile(r"START|END|INFORMATION", re.IGNORECASE)
+_ORNAMENT = " \t*-_#=<>.\"'“\ufeff"
 _FIELD = re.compile(r"^(Title|Author):\s*(\S.*)$", re.IGNORECASE)
 
 _ARCHIVE = re.compile(
@@ -29,6 +29,7 @@ _ARCHIVE = re.compile(
     r"This\s+e-?(?:book|text)\s+is\s+for\s+the\s+use\s+of\s+anyone",
     re.IGNORECASE,
 )
+_ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of")
 _HEADER_FIELD = re.compile(
     r"^\W*(?:Title|Author|Translator|Editor|Illustrator|Contributor|Release\s+date|Posting\s+date|Last\s+updated|"
     r"Most\s+recently\s+updated|Language|Cha[rt]acter\s+set\s+encoding|Encoding|Edition|Credits|Produced\s+by):",
@@ -50,27 +51,30 @@ _NOTE_HEAD = re.compile(
     re.IGNORECASE,
 )
 _SIDE_NOTE = re.compile(
-    r"\[\s*(?:Illustrations?|Headnotes?|Linenotes?|Footnotes?|Sidenotes?|Side-note|Transcriber|Transcription|Original\s+Transcriber|Transcriber's|"
+    r"\[\s*(?:[*†]\s*)?(?:Illustrations?|Headnotes?|Footnotes?|Sidenotes?|Side-note|Transcriber|Transcription|Original\s+Transcriber|Transcriber's|"
     r"Editor['’]s\s+note|Frontispiece|Decoration|Picture|Map|Plate|Facsimile|Image|Portrait|Music|Blank\s+page|"
     r"Tailpiece|Headpiece|Handwritten|Cover|Pg\.?\s*\d|Page\s*\d|p\.\s*[\divxlc]+\s*\]|Project\s+Gutenberg|Greek:?\s*\])",
     re.IGNORECASE,
 )
 _FOOTNOTE_MARK = re.compile(
-    r"[ \t]?(?:\[(?:\d{1,4}[a-z]?|[A-Za-z]|[*†‡§#+]{1,4})\](?![A-Za-z])|\{(?:Pg\.?\s*|p\.\s*)?\d{1,4}[a-z]?\})|"
-    r"(?<=[a-z.,;:”’\"])\((?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”])"
+    r"[ \t]?(?:\[(?:\d{1,4}[a-z]?|[A-Za-z]|[*†‡§#+]{1,4})\](?![A-Za-z])|\{(?:Pg\.?\s*|p\.\s*)?\d{1,4}[a-z]?\})"
 )
+_ROUND_MARK = re.compile(r"(?<=[a-z.,;:”’\"])\((?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”]|$)")
 _FOOTNOTE_BLOCK = re.compile(
     r"^\s*(?:\[(?:\d{1,4}[a-z]?|[A-Z]|[*†‡§]{1,4})\]:?\s+\S|\{\d{1,4}[a-z]?\}\s+\S|\((?:\*{1,3}|[†‡])\)\s*\S|"
-    r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\d{1,4}\s\(return\))"
+    r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
 )
 _STAR_MARK = re.compile(r"(?<=[\w.,;:!?\"'”’)])(?:\*{1,3}|[†‡])(?![\w*])")
+_STARS = re.compile(r"\s*\*(?:\s+\*){2,}\s*")
 _SECTION_MARK = re.compile(r"^§+\s*\d+[.:]?\s*")
 _ACCENT = re.compile(r"\[(?:[=)(^:`'~]([A-Za-z])|([AEOaeo][Ee]))\]")
-_EMPHASIS = re.compile(r"(?<![^\W_])_(?=[^\s_])([^_]+)_")
+_EMPHASIS = re.compile(
+    r"(?<![^\W_])_(?=[^\s_])([^_]+)_|(?<=[^\W_])_([^\W_]+)_(?![^\W_])|(?<=[a-z])_([a-z]{1,3})_(?=[a-z])"
+)
 _STRAY = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _PAIRED = re.compile(r"(?<![\w=~*])([=~*])(?=[^\s=~*])([^=~*]*[^\s=~*])\1(?![\w=~*])")
 _TAG = re.compile(r"</?(?:i|b|em|u|sc|small|sup|sub|tt|strong)>", re.IGNORECASE)
-_SUPERSCRIPT = re.compile(r"\^(?:\{([^{}\n]{1,20})\}|(?=\w))")
+_RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
 
 
 _NOTE_BLOCKS = 20
@@ -113,7 +117,7 @@ def body_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _marker(line: str) -> str | None:
-    if len(line) > 300 or not _MARKER_WORD.search(line):
+    if not line.lstrip(_ORNAMENT)[:11].upper().startswith(("START", "END", "INFORMATION")) or len(line) > 300:
         return None
     if _SMALL_PRINT_END.match(line):
         return "small print"
@@ -179,9 +183,14 @@ def without_credits(blocks: Sequence[Block]) -> Iterator[Block]:
             continue
         noted = 0
         joined = " ".join(line.strip() for line in block[:12])
-        if _ARCHIVE.search(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
+        if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
             continue
         yield block
+
+
+def _names_archive(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _ARCHIVE_WORDS) and bool(_ARCHIVE.search(text))
 
 
 def _indent(block: Block) -> int:
@@ -204,19 +213,21 @@ def without_marks(paragraph: str) -> str:
     >>> without_marks("The _Maison Vauquer_[3] was =old=,* they say; snake_case stays.")
     'The Maison Vauquer was old, they say; snake_case stays.'
     """
-    if "[" in paragraph or "{" in paragraph or "(" in paragraph:
+    if "^" in paragraph or "_{" in paragraph:
+        paragraph = _RAISED.sub(r"\1", paragraph)
+    if "[" in paragraph or "{" in paragraph:
         paragraph = _FOOTNOTE_MARK.sub("", _ACCENT.sub(r"\1\2", paragraph))
+    if ")" in paragraph:
+        paragraph = _ROUND_MARK.sub("", paragraph)
     if "<" in paragraph:
         paragraph = _TAG.sub("", paragraph)
     if "_" in paragraph:
         paragraph = re.sub(r"_{2,}", "—", paragraph)
-        paragraph = _STRAY.sub("", _EMPHASIS.sub(r"\1", paragraph))
+        paragraph = _STRAY.sub("", _EMPHASIS.sub(r"\1\2\3", paragraph))
     if "=" in paragraph or "~" in paragraph or "*" in paragraph:
-        paragraph = _STAR_MARK.sub("", _PAIRED.sub(r"\2", paragraph))
+        paragraph = _STAR_MARK.sub("", _PAIRED.sub(r"\2", _STARS.sub(" ", paragraph)))
     if "†" in paragraph or "‡" in paragraph:
         paragraph = _STAR_MARK.sub("", paragraph)
     if paragraph[:1] == "§":
         paragraph = _SECTION_MARK.sub("", paragraph)
-    if "^" in paragraph:
-        paragraph = _SUPERSCRIPT.sub(r"\1", paragraph)
     return paragraph

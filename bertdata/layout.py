@@ -21,17 +21,21 @@ _DIVISION = (
     r"(?:chapters?|books?|parts?|volumes?|vol\.?|cantos?|acts?|scenes?|letters?|sections?|stave|stanza|lesson|essay|"
     r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
 )
+_ORNAMENT = r"^[\s*_=(\[#.—–-]*"
+_BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
 _ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
 _LABEL = re.compile(
-    rf"^[\s*_=(\[#.—–-]*(?:{_DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{_DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
+    rf"{_ORNAMENT}(?:{_DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{_DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
     re.IGNORECASE,
 )
 _DIVISION_TITLE = re.compile(
-    rf"^\W*(?:the\s+)?{_DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))", re.IGNORECASE
+    rf"{_ORNAMENT}(?:the\s+)?{_DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))",
+    re.IGNORECASE,
 )
-_NUMBERED_TITLE = re.compile(r"^\W*(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
+_NUMBERED_TITLE = re.compile(_ORNAMENT + r"(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
 _NAMED = re.compile(
-    r"^[\s*_=(\[#.—–-]*(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
+    _ORNAMENT
+    + r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
     r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
     rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{_DIVISION}\b.{{0,30}})?|"
@@ -45,22 +49,23 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 _NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)\W*$", re.IGNORECASE)
-_ENTRY = re.compile(rf"^\W*(?:{_DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
+_ENTRY = re.compile(rf"{_ORNAMENT}(?:{_DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,}|\s{2,}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
 _COLUMNS = re.compile(r"\S(?:\s{3,}|\s*\|\s*)\S")
-_ENDS_SENTENCE = re.compile(r"[.!?…。！？][\W_]*$")
-_ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-][\W_]*$|[,;:—–-]$")
+_MARK = r"[\W_]*(?:[\[({][\w*]{1,4}[\])}][\W_]*)?$"
+_ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
+_ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _OPENS_SPEECH = re.compile(r"^[\s_(\[]*[\"`“”‘'«»„—–]")
-_HYPHEN = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
-_DASHES = re.compile(r"-{2,}")
+_PARTED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
+_DASHES = re.compile(r"-{2,}|—{2,}")
 _DASH = re.compile(r"--+|—|\s–\s")
 _OPEN_DASH = re.compile(r"(?<=\S)—\n")
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
-_LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
-_SPACES = re.compile(r"\s+")
 _WRAP_LIMIT = 120
+_TAIL = 16
+_SIGNS = "0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$£"
 
 
 def blocks_of(lines: Sequence[str]) -> list[Block]:
@@ -81,7 +86,8 @@ def is_line_by_line(lines: Sequence[str]) -> bool:
     full = [line for line in lines if line.strip()]
     if len(lines) - len(full) > len(full) / 12:
         return False
-    return _is_unwrapped(full) or sum(1 for line in full if _ENDS_SENTENCE.search(line)) > len(full) / 2
+    worded = [line for line in full if any(map(str.isalpha, line))]
+    return _is_unwrapped(full) or sum(bool(_ENDS_SENTENCE.search(line[-_TAIL:])) for line in worded) > len(worded) / 2
 
 
 def _is_unwrapped(full: Sequence[str]) -> bool:
@@ -97,41 +103,43 @@ def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
     ['It was a dark night, and nobody spoke for an hour.']
     """
     width = _width(blocks)
-    kept: list[str] = []
-    waiting: list[str] = []
+    kept: list[Block] = []
+    waiting: list[Block] = []
     contents, notes, headed, open_end = False, False, True, False
     for number, block in enumerate(_split_at_indents(blocks, width)):
-        lines, late = block, number > len(blocks) // 2
-        while lines and _heads(lines, width):
-            contents = contents or bool(_CONTENTS.match(lines[0]))
-            notes = (notes and not _DIVISION_TITLE.match(lines[0])) or (late and bool(_NOTES.match(lines[0])))
-            headed, lines = True, lines[1:]
+        late = number > len(blocks) // 2
+        headings = _headings(block, width)
+        for line in block[:headings]:
+            contents = contents or bool(_CONTENTS.match(line))
+            notes = (notes and not _DIVISION_TITLE.match(line)) or (late and bool(_NOTES.match(line)))
+            headed = True
             waiting.clear()
+        lines = block[headings:]
         kind = "" if notes or not lines or (headed and _is_synopsis(lines)) else _kind(lines, width)
         if kind == "heading":
             headed = True
             waiting.clear()
-        if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and not _ENDS_SENTENCE.search(lines[0])):
+        if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and _is_on_title_page(lines[0])):
             continue
-        text = "\n".join(line.strip() for line in lines)
+        lines = [line.strip() for line in lines]
         if contents and not _is_running(lines, width):
-            waiting.append(text)
+            waiting.append(lines)
             continue
         kept += waiting
         waiting.clear()
         contents = headed = False
-        if open_end and kind == "prose" and text[0].islower():
-            kept[-1] += "\n" + text
+        if open_end and kind == "prose" and lines[0][0].islower():
+            kept[-1] += lines
         else:
-            kept.append(text)
-        open_end = kind == "prose" and text[-1].isalnum()
-    return _joined(kept)
+            kept.append(lines)
+        open_end = kind == "prose" and lines[-1][-1].isalnum()
+    return _joined(["\n".join(lines) for lines in kept])
 
 
 def lines_of(lines: Iterable[str]) -> list[str]:
     """Return the lines that hold words and are no chapter labels, each a paragraph of its own."""
-    found = (_SPACES.sub(" ", line).strip() for line in lines)
-    return [_DASHES.sub("—", line) for line in found if _LETTER.search(line) and not _LABEL.match(line)]
+    found = map(_one_line, lines)
+    return [line for line in found if any(map(str.isalpha, line)) and not _LABEL.match(line)]
 
 
 def _width(blocks: Sequence[Block]) -> int:
@@ -157,39 +165,46 @@ def _split_at_indents(blocks: Iterable[Block], width: int) -> Iterator[Block]:
         yield block[start:]
 
 
-def _heads(lines: Block, width: int) -> bool:
-    """Tell whether the first line is a heading that stands apart from what follows."""
-    line = lines[0].strip()
-    if _LABEL.match(line) or _NAMED.match(line):
-        return len(lines) == 1 or not lines[1].strip()[0].islower()
+def _headings(block: Block, width: int) -> int:
+    """Return how many lines at the top of a block are headings that stand apart from what follows."""
+    for number, line in enumerate(block):
+        if not _is_heading(line.strip(), block[number + 1] if number + 1 < len(block) else None, width):
+            return number
+    return len(block)
+
+
+def _is_heading(line: str, following: str | None, width: int) -> bool:
     short = len(line) < 0.8 * width
-    if _is_caps(line) and not _OPENS_SPEECH.match(line):
-        return len(lines) == 1 or short
-    return bool(short and _DIVISION_TITLE.match(line)) and (len(lines) == 1 or len(lines[1]) > 0.8 * width)
+    if _LABEL.match(line) or _NAMED.match(line):
+        return following is None or not following.strip()[0].islower()
+    if line.isupper() and not _OPENS_SPEECH.match(line):
+        return following is None or short
+    return bool(short and _DIVISION_TITLE.match(line)) and (following is None or len(following) > 0.8 * width)
 
 
 def _kind(lines: Block, width: int) -> str:
     """Return what a block is: "prose", "verse", "heading", or "" for what is none of them."""
     text = " ".join(line.strip() for line in lines)
-    solid = len(_SPACES.sub("", text))
-    letters = len(_LETTER.findall(text))
-    if not letters or (letters < 0.6 * solid and solid > 20):
+    solid = len(text) - text.count(" ")
+    if not any(map(str.isalpha, text)) or (solid > 20 and sum(map(text.count, _SIGNS)) > 0.4 * solid):
         return ""
     if len(lines) == 1:
         return _kind_of_line(text, len(lines[0]) - len(lines[0].lstrip()), width)
-    if sum(1 for line in lines if _COLUMNS.search(line.strip())) * 2 >= len(lines):
+    if text.isupper() and not _OPENS_SPEECH.match(text):
+        return "heading"
+    if sum(1 for line in lines if _has_columns(line)) * 2 >= len(lines):
         return ""
-    if sum(1 for line in lines if _PAGE_NUMBER.search(line) or _ENTRY.match(line)) * 2 > len(lines):
+    if sum(1 for line in lines if _ends_in_number(line) or _ENTRY.match(line)) * 2 > len(lines):
         return ""
     margin = max(0.8 * width, *map(len, lines)) * 0.9
     firsts = [line.split(None, 1)[0] for line in lines[1:]]
     full = sum(len(line) + 1 + len(word) > margin for line, word in zip(lines, firsts, strict=False)) / len(firsts)
     lower = sum(word[0].islower() for word in firsts) / len(firsts)
     if full >= 0.6 or (lower >= 0.5 and full >= 0.3):
-        untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text) or not _is_title(text)
+        untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text[-_TAIL:]) or not _is_title(text)
         return "prose" if untitled else "heading"
     words = text.count(" ") + 1
-    reads = _ENDS_CLAUSE.search(text) and words >= 3.5 * len(lines) and not _is_title(text)
+    reads = _ENDS_CLAUSE.search(text[-_TAIL:]) and words >= 3.5 * len(lines) and not _is_title(text)
     return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""
 
 
@@ -199,13 +214,25 @@ def _kind_of_line(text: str, indent: int, width: int) -> str:
     speech = _OPENS_SPEECH.match(text)
     if len(text) < 1.5 * width and (_DIVISION_TITLE.match(text) or (_NUMBERED_TITLE.match(text) and _is_title(text))):
         return "heading"
-    if _PAGE_NUMBER.search(text) or (indent > 0.25 * width and words < 8):
+    if _ends_in_number(text) or (indent > 0.25 * width and words < 8):
         return ""
-    if _ENDS_SENTENCE.search(text):
+    if _ENDS_SENTENCE.search(text[-_TAIL:]):
         return "heading" if not speech and 2 <= words <= 8 and _is_title(text) else "prose"
-    if _ENDS_CLAUSE.search(text):
-        return "prose" if words > 2 else ""
+    if _ENDS_CLAUSE.search(text[-_TAIL:]):
+        return "prose" if words > 2 or speech else ""
     return "prose" if long and words > 7 and not _is_title(text) else "heading"
+
+
+def _has_columns(line: str) -> bool:
+    return ("   " in line or "|" in line) and bool(_COLUMNS.search(line.strip()))
+
+
+def _ends_in_number(line: str) -> bool:
+    return (line[-1].isdigit() or line[-1] in "ivxlc") and bool(_PAGE_NUMBER.search(line[-40:]))
+
+
+def _is_on_title_page(line: str) -> bool:
+    return not _ENDS_SENTENCE.search(line[-_TAIL:]) or (len(line) < 60 and bool(_BYLINE.match(line)))
 
 
 def _is_running(lines: Block, width: int) -> bool:
@@ -214,7 +241,7 @@ def _is_running(lines: Block, width: int) -> bool:
     return (
         len(text) > 1.3 * width
         and not _ENTRY.match(text)
-        and bool(_ENDS_CLAUSE.search(text))
+        and bool(_ENDS_CLAUSE.search(text[-_TAIL:]))
         and not _is_synopsis(lines)
     )
 
@@ -223,10 +250,6 @@ def _is_synopsis(lines: Block) -> bool:
     """Tell what follows a chapter's heading in old books: phrases parted by dashes."""
     phrases = _DASH.split(" ".join(lines))
     return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
-
-
-def _is_caps(text: str) -> bool:
-    return text.isupper() and bool(_LETTER.search(text))
 
 
 def _is_title(text: str) -> bool:
@@ -239,17 +262,23 @@ def _is_title(text: str) -> bool:
 def _joined(texts: list[str]) -> list[str]:
     """Join the lines of each paragraph; a word parted at a line end is healed as the rest of the book writes it."""
     known: set[str] = set()
-    parted = any(_HYPHEN.search(text) for text in texts)
-    if parted:
+    if any("-\n" in text for text in texts):
         for text in texts:
-            known.update(_COMPOUND.findall(_HYPHEN.sub(" ", text)))
+            known.update(_COMPOUND.findall(_PARTED.sub(" ", text) if "-\n" in text else text))
 
     def heal(match: re.Match[str]) -> str:
         first, second = match[1], match[2]
-        if not (first.islower() and second.islower()) or f"{first}-{second}" in known:
-            return f"{first}-{second}"
-        both = first in known and second in known
-        return f"{first}-{second}" if both and first + second not in known else first + second
+        whole = first.islower() and second.islower() and f"{first}-{second}" not in known
+        if whole and (first + second in known or first not in known or second not in known):
+            return first + second
+        return f"{first}-{second}"
 
-    healed = (_HYPHEN.sub(heal, text) if parted else text for text in texts)
-    return [_SPACES.sub(" ", _OPEN_DASH.sub("—", _DASHES.sub("—", text))) for text in healed]
+    return [_one_line(_PARTED.sub(heal, text) if "-\n" in text else text) for text in texts]
+
+
+def _one_line(text: str) -> str:
+    if "--" in text or "——" in text:
+        text = _DASHES.sub("—", text)
+    if "—\n" in text:
+        text = _OPEN_DASH.sub("—", text)
+    return " ".join(text.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -21,16 +22,29 @@ def claimed(directory: str, kind: str) -> Iterator[None]:
     holds something that is not a build of this kind, or where another build holds it.
     """
     marker = files.join(directory, MARKER)
-    if files.exists(marker):
-        found = files.read_json(marker).get("kind")
-        if found != kind:
-            raise OutputError(f"holds {found}, and {kind} was to be written; choose another --output", path=directory)
-    else:
+    if not files.exists(marker):
         _refuse_others(directory)
-        files.write_json(marker, {"kind": kind})
     with _lock(marker, directory):
+        _check_kind(marker, directory, kind)
         files.remove_temporaries(directory)
         yield
+
+
+def _check_kind(marker: str, directory: str, kind: str) -> None:
+    """Write the kind into a new marker, under the lock and in place, so that two builds never hold two markers."""
+    if not files.exists(marker) or files.size(marker) == 0:
+        if files.is_remote(marker):
+            files.write_json(marker, {"kind": kind})
+            return
+        with open(marker, "wb") as file:
+            file.write(json.dumps({"kind": kind}).encode())
+        return
+    held = files.read_json(marker)
+    found = held.get("kind") if isinstance(held, dict) else None
+    if found != kind:
+        raise OutputError(
+            f"holds {found or 'something else'}, and {kind} was to be written; choose another --output", path=directory
+        )
 
 
 def _refuse_others(directory: str) -> None:
@@ -52,7 +66,12 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
         return
     import fcntl
 
-    with open(marker, "rb") as file:
+    try:
+        os.makedirs(directory, exist_ok=True)
+        file = open(marker, "ab")  # noqa: SIM115
+    except OSError as error:
+        raise OutputError(f"cannot be written ({error.strerror}); choose another --output", path=directory) from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

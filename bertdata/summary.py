@@ -17,13 +17,13 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
     for name, source in sources.items():
         counts = source["counts"]
         unit = _UNITS.get(name, "rows")
-        rows.append((f"{name}: {unit} in", f"{counts.get(unit, 0):,}"))
+        rows.append((f"{name}: {unit} in", f"{sum(counts.get(one, 0) for one in _UNITS.values()):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         broken = source["broken"]
         for one in broken[:_SHOWN_BROKEN]:
             place = f", byte {one['offset']}" if "offset" in one else ""
             rows.append(
-                (f"  broken, {one['reason']}", f"{one.get('title') or one.get('place') or '?'} ({one['path']}{place})")
+                (f"  broken, {one['reason']}", f"{one.get('title') or one.get('place', '?')} ({one['path']}{place})")
             )
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
@@ -109,5 +109,5 @@ def table(rows: list[Row]) -> str:
     pages      12
     documents  9
     """
-    width = max(len(left) for left, _ in rows)
+    width = max((len(left) for left, _ in rows), default=0)
     return "\n".join(f"{left:<{width}}  {right}" for left, right in rows)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bertdata import files
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
+from bertdata.draws import text_bits
 from bertdata.errors import InputError
 from bertdata.records import Record, Tally, Task, fingerprint
 
@@ -53,10 +53,13 @@ def labels(paths: Sequence[str]) -> list[str]:
 def part_name(label: str, number: int) -> str:
     """Return a file name for one part of a labelled input.
 
-    >>> part_name("a/enwiki.xml.bz2", 3)
-    'a-enwiki.xml.bz2-00003'
+    Different labels give different names, also where a file system would not take the label as it is.
+
+    >>> part_name("enwiki.xml.bz2", 3), part_name("a/enwiki.xml.bz2", 3)
+    ('enwiki.xml.bz2-00003', 'a-enwiki.xml.bz2-180299e3069671d2-00003')
     """
-    return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', label)}-{number:05d}"
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", label)[-100:]
+    return f"{safe}-{number:05d}" if safe == label else f"{safe}-{text_bits(label):016x}-{number:05d}"
 
 
 def own_part(path: str) -> Record | None:
@@ -77,13 +80,19 @@ def plan_tables(paths: Sequence[str], directory: str, target_bytes: int, text_co
     for path, label in zip(paths, labels(paths), strict=True):
         ranges = (
             _parquet_ranges(path, label, target_bytes, text_column)
-            if path.endswith(".parquet")
+            if _is_parquet(path)
             else _json_ranges(path, label, target_bytes, text_column)
         )
         for number, (one, weight) in enumerate(ranges):
             mark = fingerprint("tables", REVISION, files.identity(path), label, one.start, one.end, text_column)
             tasks.append(Task(directory, part_name(label, number), ".parquet", mark, weight, one))
+    if not tasks:
+        raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]) or None)
     return tasks
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith(".parquet")
 
 
 def _parquet_ranges(path: str, label: str, target: int, column: str) -> Iterator[tuple[TableRange, int]]:
@@ -136,7 +145,7 @@ def _check_column(column: str, names: Sequence[str], path: str) -> None:
 def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
 
@@ -146,7 +155,7 @@ def table_part(task: Task, file: BinaryIO) -> Tally:
     one: TableRange = task.payload
     tally = Tally()
     broken: list[dict[str, Any]] = []
-    rows = _parquet_rows(one) if one.path.endswith(".parquet") else _json_rows(one)
+    rows = _parquet_rows(one) if _is_parquet(one.path) else _json_rows(one)
     with DocumentWriter(file, tally) as writer:
         for place, row in rows:
             tally.add("rows")
@@ -182,18 +191,28 @@ def paragraphs(text: str) -> str:
     >>> paragraphs("One.\nTwo."), paragraphs("One\nline.\n\n\nTwo.")
     ('One.\n\nTwo.', 'One\nline.\n\nTwo.')
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     border = r"\n[^\S\n]*\n\s*" if re.search(r"\n[^\S\n]*\n", text) else r"\n+"
     return "\n\n".join(part.strip() for part in re.split(border, text) if part.strip())
 
 
 def _parquet_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any]]]:
     with files.open_raw(one.path) as raw:
-        parquet = pq.ParquetFile(raw)
+        parquet = open_parquet(raw, one.path)
         names = [name for name in {one.text_column, *SCHEMA.names} if name in parquet.schema_arrow.names]
         place = sum(parquet.metadata.row_group(i).num_rows for i in range(one.start))
-        for batch in parquet.iter_batches(1024, row_groups=list(range(one.start, one.end)), columns=sorted(names)):
-            for row in batch.to_pylist():
+        batches = parquet.iter_batches(1024, row_groups=list(range(one.start, one.end)), columns=sorted(names))
+        while True:
+            try:
+                batch = next(batches, None)
+                rows = [] if batch is None else batch.to_pylist()
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise InputError(
+                    f"cannot be read from row {place} on ({error}); get it again", path=one.path
+                ) from error
+            if batch is None:
+                break
+            for row in rows:
                 yield place, row
                 place += 1
 
@@ -204,7 +223,7 @@ def _json_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any] | None]]:
         place = one.start
         if one.start:
             stream.seek(one.start - 1)
-            place += len(stream.readline()) - 1
+            place += len(stream.readline(one.end - one.start + 1)) - 1
         while compressed or place < one.end:
             line = stream.readline()
             if not line:

@@ -35,10 +35,11 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.manifest import source_entry
 from bertdata.tables import SUFFIXES
 from bertdata.wordpiece import WordPieceTokenizer
-from pipelines.build_shards import build_shards
-from pipelines.clean_books import clean_books
-from pipelines.clean_wikipedia import clean_wikipedia
-from pipelines.train_vocab import train_vocab
+
+from .build_shards import build_shards
+from .clean_books import clean_books
+from .clean_wikipedia import clean_wikipedia
+from .train_vocab import train_vocab
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,7 @@ def build_corpus(
         every = [done for name in parts for done in parts[name]]
         _require_documents(every)
         if given is None:
-            folder = files.join(stages, "tokenizer")
-            tokenizer, record = train_vocab(every, folder, stages, settings.vocabulary, runner)
+            tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
         else:
             tokenizer, vocabulary = given, {"pieces": given.vocab_size}

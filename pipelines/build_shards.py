@@ -75,7 +75,7 @@ def build_shards(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="build_shards", description="Documents and a vocabulary to shards.")
+    parser = argparse.ArgumentParser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
     commands.add_documents(parser)
     parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
     commands.add_output(parser)

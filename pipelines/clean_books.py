@@ -34,7 +34,7 @@ def clean_books(sources: Sequence[str], output: str, config: CleaningConfig, run
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="clean_books", description="Books to documents.")
+    parser = argparse.ArgumentParser(prog="bertdata clean-books", description="Books to documents.")
     parser.add_argument("books", nargs="+", metavar="BOOK", help=".txt, .txt.gz, .txt.zst or .zip; a folder or a glob")
     commands.add_output(parser)
     add_flags(parser, CleaningConfig)

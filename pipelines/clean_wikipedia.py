@@ -36,7 +36,7 @@ def clean_wikipedia(sources: Sequence[str], output: str, config: CleaningConfig,
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="clean_wikipedia", description="Wikipedia dumps to documents.")
+    parser = argparse.ArgumentParser(prog="bertdata clean-wikipedia", description="Wikipedia dumps to documents.")
     parser.add_argument(
         "dumps", nargs="+", metavar="DUMP", help=".xml, .xml.bz2, .xml.gz or .xml.zst; a folder or a glob"
     )

@@ -26,9 +26,9 @@ from bertdata.wordpiece.parts import plan_words, vocabulary_task
 
 
 def train_vocab(
-    parts: Sequence[Done], output: str, stages: str, config: VocabularyConfig, runner: Runner
+    parts: Sequence[Done], stages: str, config: VocabularyConfig, runner: Runner
 ) -> tuple[WordPieceTokenizer, Record]:
-    """Train a vocabulary from parts of documents and save its tokenizer in `output`, its parts below `stages`."""
+    """Train a vocabulary from parts of documents; what leads there is kept below `stages`."""
     ranges = cut_ranges([(task.path, record) for task, record in parts])
     if not ranges:
         raise InputError("there are no documents to train a vocabulary from; see what was dropped, or add sources")
@@ -43,17 +43,15 @@ def train_vocab(
     if forget_stale(counting) or load(vocabulary_task(finished(counting), directory, config)) is None:
         files.remove(directory)
         training = stage_of("train vocabulary", [vocabulary_task([], directory, config)], unit="vocabulary")
-        runner.run([stage_of("count words", counting), training], construct, [output])
+        runner.run([stage_of("count words", counting), training], construct, [stages])
     remove_others(counting[0].directory, counting)
     [(task, record)] = finished([vocabulary_task(finished(counting), directory, config)])
-    tokenizer = WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case)
-    tokenizer.save(output)
-    return tokenizer, record
+    return WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case), record
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="train_vocab", description="Documents to a WordPiece vocabulary.")
+    parser = argparse.ArgumentParser(prog="bertdata train-vocab", description="Documents to a WordPiece vocabulary.")
     commands.add_documents(parser)
     commands.add_output(parser)
     add_flags(parser, VocabularyConfig)
@@ -64,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stages = files.join(flags.output, "stages")
         tables = files.join(stages, "tables")
         parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
-        _, record = train_vocab(parts, flags.output, stages, config, runner)
+        tokenizer, record = train_vocab(parts, stages, config, runner)
+        tokenizer.save(flags.output)
     counts = record.counts
     vocabulary = summary.vocabulary_text({"pieces": counts["pieces"], "asked": config.vocab_size})
     words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"

@@ -65,8 +65,7 @@ def mask_tokens(
     owner, place = example_ids[row], position[candidates]
     rank_draw = bits(key(seed, "mask position"), epoch, owner, place)
     order = np.lexsort((rank_draw, row))
-    first = np.concatenate([[0], np.cumsum(available)[:-1]])
-    rank = np.arange(len(order)) - np.repeat(first, available)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(available) - available, available)
     chosen = np.sort(candidates[order[rank < number[row[order]]]])
 
     labels = np.full(len(input_ids), IGNORE_INDEX, np.int64)

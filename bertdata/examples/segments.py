@@ -76,6 +76,8 @@ def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
 
     Raises ConfigError where the objective needs two documents and the block has only one.
     """
+    if config.objective == "nsp" and len(block.document_keys) and (block.document_keys == block.document_keys[0]).all():
+        raise _no_partner()
     seeds = {name: key(config.seed, f"{config.objective} {name}") for name in ("short", "length", "cut", "label", "id")}
     if config.objective == "full-sentences":
         return _full_sentences(block, config, copy, seeds)
@@ -129,7 +131,7 @@ def _cut_documents(
     A chunk ends with the sentence that reaches its target. Where that overflows the row, `fill` cuts the sentence at a
     word border and carries its rest on; without `fill` the sentence moves to the next chunk whole, if it fits there.
     """
-    starts = np.concatenate([[0], block.document_ends[:-1]]).astype(np.int64)
+    starts = np.concatenate([[0], block.document_ends])[:-1].astype(np.int64)
     active = np.arange(len(starts), dtype=np.int64)
     position = starts.copy()
     previous = _previous_word_start(block)
@@ -187,8 +189,8 @@ def _exchange(
 ) -> tuple[Ints, Counts]:
     """Return the B of each pair, those of NotNext pairs exchanged among different documents.
 
-    NotNext pairs are put in order of the length of B, ties by draw; each takes the B before its own. Where that is of
-    its own document or too long, it swaps with a neighbour; where no neighbour serves (a few documents hold nearly
+    NotNext pairs are put in order of the length of B, ties by draw, and take turns (see `_rotation`). Where the B is of
+    its own document or too long, a pair swaps with a neighbour; where no neighbour serves (a few documents hold nearly
     everything), it borrows a copy of another document's B, and its own B is left out: both are counted.
     """
     result = b.copy()
@@ -197,8 +199,8 @@ def _exchange(
     if not len(members):
         return result, counts
     members = members[np.lexsort((ties[members], (b[:, 1] - b[:, 0])[members]))]
-    giver = np.roll(members, 1)
     a_length, b_length = a[:, 1] - a[:, 0], b[:, 1] - b[:, 0]
+    giver = members[_rotation(b_length[members])]
 
     def fits(taker: Ints | int, source: Ints | int) -> Flags:
         good: Flags = (owners[taker] != owners[source]) & (a_length[taker] + b_length[source] <= room)
@@ -230,6 +232,23 @@ def _exchange(
     return result, counts
 
 
+def _rotation(lengths: Ints) -> Ints:
+    """Return the place each place takes from: of sorted lengths, the one before it of the same length, in a circle.
+
+    So a row keeps its length, and a full row does not tell IsNext. Lengths that occur once take turns among themselves.
+
+    >>> _rotation(np.array([1, 4, 4, 4, 9])).tolist()
+    [4, 3, 1, 2, 0]
+    """
+    places = np.arange(len(lengths), dtype=np.int64)
+    first = np.searchsorted(lengths, lengths, side="left")
+    last = np.searchsorted(lengths, lengths, side="right") - 1
+    result = np.where(places == first, last, places - 1)
+    single = np.flatnonzero(first == last)
+    result[single] = np.roll(single, 1)
+    return result
+
+
 def _lender(taker: int, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> int:
     """Return a pair of another document whose B is borrowed: of 64 drawn ones, that with the likest length."""
     drawn = below(bits(int(ties[taker]), np.arange(64)), len(owners))
@@ -237,11 +256,15 @@ def _lender(taker: int, owners: NDArray[np.uint64], b_length: Ints, ties: NDArra
     if not len(found):
         found = np.flatnonzero(owners != owners[taker])
     if not len(found):
-        raise ConfigError(
-            "next sentence prediction needs a B from another document, and only one document here has any; "
-            "add documents, or choose --objective sop, doc-sentences or full-sentences"
-        )
+        raise _no_partner()
     return int(found[np.argmin(np.abs(b_length[found] - b_length[taker]))])
+
+
+def _no_partner() -> ConfigError:
+    return ConfigError(
+        "next sentence prediction needs a B from another document, and only one document here has any; "
+        "add documents, or choose --objective sop, doc-sentences or full-sentences"
+    )
 
 
 def _full_sentences(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:
@@ -284,7 +307,7 @@ def _full_sentences(block: TokenBlock, config: ExamplesConfig, copy: int, seeds:
 
 def _sentence_pieces(block: TokenBlock, room: int) -> _Chunks:
     """Return the sentences, those longer than a row cut at word borders."""
-    starts = np.concatenate([[0], block.sentence_ends[:-1]]).astype(np.int64)
+    starts = np.concatenate([[0], block.sentence_ends])[:-1].astype(np.int64)
     previous = _previous_word_start(block)
     cuts = [starts]
     for number in np.flatnonzero(block.sentence_ends - starts > room):

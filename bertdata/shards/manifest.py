@@ -65,11 +65,18 @@ def build_manifest(
 
 def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> None:
     """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`."""
-    files.write_json(files.join(output, "dataset_dict.json"), {"splits": list(manifest["splits"])})
-    for split, entry in manifest["splits"].items():
-        names = [files.name(shard["file"]) for shard in entry["shards"]]
-        state = {
-            "_data_files": [{"filename": name} for name in names],
+    for name, value in dataset_files(manifest["splits"], info).items():
+        files.write_json(files.join(output, name), value)
+    files.write_bytes(files.join(output, "README.md"), dataset_card(manifest).encode())
+    files.write_json(files.join(output, "manifest.json"), manifest)
+
+
+def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
+    """Return what `datasets.load_from_disk` reads beside the shards: JSON values by their path below the output."""
+    result: dict[str, Any] = {"dataset_dict.json": {"splits": list(splits)}}
+    for split, entry in splits.items():
+        result[f"{split}/state.json"] = {
+            "_data_files": [{"filename": files.name(shard["file"])} for shard in entry["shards"]],
             "_fingerprint": fingerprint([shard["sha256"] for shard in entry["shards"]])[:16],
             "_format_columns": None,
             "_format_kwargs": {},
@@ -77,12 +84,14 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
             "_output_all_columns": False,
             "_split": split,
         }
-        described = {"citation": "", "description": "", "homepage": "", "license": ""}
-        described |= {"features": features(shard_schema(info))}  # type: ignore[dict-item]
-        files.write_json(files.join(output, split, "state.json"), state)
-        files.write_json(files.join(output, split, "dataset_info.json"), described)
-    files.write_bytes(files.join(output, "README.md"), dataset_card(manifest).encode())
-    files.write_json(files.join(output, "manifest.json"), manifest)
+        result[f"{split}/dataset_info.json"] = {
+            "citation": "",
+            "description": "",
+            "features": features(shard_schema(info)),
+            "homepage": "",
+            "license": "",
+        }
+    return result
 
 
 def dataset_card(manifest: dict[str, Any]) -> str:

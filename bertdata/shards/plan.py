@@ -68,15 +68,17 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
     if not fraction:
         return 0, ()
     total = int(documents.sum())
-    border = max(1, round(fraction * SLOTS))
+    wanted = max(1, round(fraction * SLOTS))
     behind = np.cumsum(documents)
-    if behind[border - 1] >= 2 and total - behind[border - 1] >= 2:
-        return border, ()
-    if total < 20:
-        return 0, (f"{total} documents are too few to hold some out: no validation split",)
-    border = int(np.searchsorted(behind, 2)) + 1
-    held = int(behind[border - 1])
-    return border, (f"{fraction:g} of {total} documents is less than two: {held} are held out for validation",)
+    lowest, highest = int(np.searchsorted(behind, 2)) + 1, int(np.searchsorted(behind, total - 2, side="right"))
+    if lowest <= wanted <= highest:
+        return wanted, ()
+    if total < 20 or lowest > highest:
+        few = "are too few" if total < 20 else "have too few different ids"
+        return 0, (f"{total} documents {few} to hold some out: no validation split",)
+    border = lowest if wanted < lowest else highest
+    reason = "is less than two" if wanted < lowest else "leaves less than two for training"
+    return border, (f"{fraction:g} of {total} documents {reason}: {behind[border - 1]} are held out for validation",)
 
 
 def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: int, first: int) -> list[int]:

@@ -7,6 +7,7 @@ padding (see `bertdata.torch`).
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,12 @@ from bertdata.wordpiece import WordPieceTokenizer
 def open_shards(path: str | os.PathLike[str], split: str | None = None) -> Shards:
     """Open one split of a build: its own directory, or the build's directory and the split's name (train if none).
 
-    Raises InputError where there are no shards, or where they are not what the manifest says.
+    Raises InputError where there are no shards, or where they are not what the manifest says; ConfigError where the
+    tokenizer beside them is not the one they were made with.
     """
     directory = os.fspath(path).rstrip("/")
+    if os.path.basename(directory) in ("", ".", ".."):
+        directory = os.path.abspath(directory)
     if files.exists(files.join(directory, "manifest.json")):
         build, split = directory, split or "train"
     else:
@@ -37,9 +41,14 @@ def open_shards(path: str | os.PathLike[str], split: str | None = None) -> Shard
             path=directory,
         )
     manifest = files.read_json(manifest_path)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
+        raise InputError("is not a whole manifest; build again", path=manifest_path)
     if split not in manifest["splits"]:
         raise InputError(f"has no split {split!r}; it has {', '.join(manifest['splits'])}", path=build)
-    return Shards(build, split, manifest)
+    shards = Shards(build, split, manifest)
+    if files.exists(files.join(build, "tokenizer")):
+        shards.tokenizer()
+    return shards
 
 
 class Shards:
@@ -58,6 +67,10 @@ class Shards:
             if info != infos[0]:
                 raise InputError(f"was not built like {self.paths[0]}; build all shards in one run", path=path)
         self.info: ShardInfo = infos[0]
+        if manifest.get("info", asdict(self.info)) != asdict(self.info):
+            raise InputError(
+                "was made with other settings than its manifest.json says; build again", path=self.paths[0]
+            )
         self.table: pa.Table = pa.concat_tables(tables)
 
     def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any]]]:
@@ -98,9 +111,11 @@ def _map(path: str, size: int) -> pa.Table:
             f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again", path=path
         )
     try:
-        source = files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)
-        return pa.ipc.open_stream(source).read_all()
-    except pa.ArrowException as error:
+        if files.is_remote(path):
+            with files.open_raw(path) as source:
+                return pa.ipc.open_stream(source).read_all()
+        return pa.ipc.open_stream(pa.memory_map(path)).read_all()
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
 
 

@@ -8,7 +8,7 @@ it names a machine, a path or a time, so the same corpus gives the same bytes.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import pyarrow as pa
@@ -48,14 +48,27 @@ class ShardInfo:
             raise InputError(
                 "is an Arrow file, but not a bertdata shard; expected one written by build_shards", path=path
             )
-        values = json.loads(text)
-        if values["format"] != FORMAT:
-            raise InputError(
-                f"has shard format {values['format']}; this version reads {FORMAT}: build again", path=path
-            )
-        values["examples"] = ExamplesConfig(**values["examples"])
-        values["masking"] = MaskingConfig(**values["masking"])
-        return ShardInfo(**values)
+        try:
+            values = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"has damaged metadata ({error}); build again", path=path) from error
+        return ShardInfo.from_values(values, path)
+
+    @staticmethod
+    def from_values(values: Any, path: str) -> ShardInfo:
+        """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole."""
+        found = values.get("format") if isinstance(values, dict) else None
+        if found != FORMAT:
+            raise InputError(f"has shard format {found}; this version reads {FORMAT}: build again", path=path)
+        try:
+            settings = {"examples": ExamplesConfig(**values["examples"]), "masking": MaskingConfig(**values["masking"])}
+            info = ShardInfo(**(values | settings))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"does not say how it was made ({error}); build again", path=path) from error
+        numbers = [getattr(info, one.name) for one in fields(info) if one.type == "int"]
+        if not all(type(number) is int for number in numbers) or not isinstance(info.tokenizer, str):
+            raise InputError("does not say which tokenizer it was made with; build again", path=path)
+        return info
 
 
 def shard_info(tokenizer: WordPieceTokenizer, examples: ExamplesConfig, masking: MaskingConfig) -> ShardInfo:

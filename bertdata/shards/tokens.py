@@ -118,13 +118,15 @@ def read_slices(slices: Sequence[Slice], schema: pa.Schema) -> Iterator[pa.Recor
             file.seek(one.offset)
             data = file.read(one.length)
         try:
-            yield pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+            batch.validate(full=True)
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"the token store is damaged ({error}); delete this file and run again",
                 path=one.path,
                 offset=one.offset,
             ) from error
+        yield batch
 
 
 def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int) -> TokenBlock:

@@ -26,17 +26,20 @@ def write_shard(block: TokenBlock, info: ShardInfo, replacement_ids: NDArray[np.
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
-    those that epoch 0 will draw.
+    those that epoch 0 will draw. A block without documents gives a shard without rows.
     """
     tally = Tally()
     schema = shard_schema(info)
     tally.add("documents", len(block.document_ends))
+    tally.add("documents_sharing_id", len(block.document_keys) - len(np.unique(block.document_keys)))
     tally.add("tokens", len(block.tokens))
+    for name in ("examples", "tokens_in_examples", "labels_1"):
+        tally.add(name, 0)
     with pa.ipc.new_stream(file, schema) as writer:
-        for copy in range(info.examples.dupe_factor):
+        for copy in range(info.examples.dupe_factor if len(block.document_ends) else 0):
             plan = plan_examples(block, info.examples, copy)
             _count_plan(plan, tally)
-            order = np.argsort(bits(key(info.examples.seed, "row order"), copy, plan.ids), kind="stable")
+            order = np.argsort(order_draws(info.examples.seed, copy, plan.ids), kind="stable")
             for start in range(0, len(order), ROWS_PER_BATCH):
                 rows = build_rows(
                     block,
@@ -47,6 +50,11 @@ def write_shard(block: TokenBlock, info: ShardInfo, replacement_ids: NDArray[np.
                 )
                 writer.write_batch(_batch(rows, info, replacement_ids, copy, schema, tally))
     return tally
+
+
+def order_draws(seed: int, copy: int, example_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return what the examples of one copy are sorted by."""
+    return bits(key(seed, "row order"), copy, example_ids)
 
 
 def _count_plan(plan: Plan, tally: Tally) -> None:
