@@ -104,7 +104,7 @@ def test_the_settings_of_nltk_mean_the_same(ours: PunktSettings, theirs: dict[st
     assert train_punkt([text], ours) != train_punkt([text])
 
 
-@pytest.mark.parametrize("name", ["pg345.txt", "46-0.txt"])
+@pytest.mark.parametrize("name", ["pg1080.txt", "46-0.txt"])
 def test_a_real_book_gives_the_parameters_of_nltk(name: str) -> None:
     text = data_path("books", name).read_text(encoding="utf-8-sig")
     assert train_punkt([text]) == by_nltk(text)
@@ -175,12 +175,12 @@ def test_a_rare_misprint_leaves_no_trace_above_the_share() -> None:
 
 def test_rare_types_and_names_can_be_left_out() -> None:
     story = "Bach has been there again. However# it rained there. We know however# it went. I saw Bach there. "
-    text = "".join(story.replace("#", f" x{n}") for n in range(99)) + "a zebra."
+    text = "".join(story.replace("#", f" x{n}") for n in range(99)) + "It is so. Is it so? " * 99 + "a zebra."
     plain = train_punkt([text])
     small = train_punkt([text], PunktSettings(min_ortho_count=2, lower_case_starters=True))
     assert plain.ortho_context.keys() - small.ortho_context.keys() >= {"zebra"}
-    assert plain.sent_starters >= {"bach", "i"}
-    assert plain.sent_starters - small.sent_starters == {"bach", "we"}
+    assert plain.sent_starters == {"bach", "is", "we"}
+    assert small.sent_starters == {"is"}
 
 
 def test_no_text_is_refused() -> None:

@@ -1,0 +1,9 @@
+"""What all tests share: nothing reaches for a network, and Beam keeps its import-time remarks to itself."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["HF_DATASETS_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"

@@ -1,0 +1,82 @@
+"""Finished builds made from a few texts by the pure layer alone, for the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
+from bertdata.documents import DocumentWriter, cut_ranges
+from bertdata.records import Record, Tally, Task, run_once
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.shards.plan import plan_shards
+from bertdata.shards.schema import shard_info
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+
+WORDS = ["salt", "water", "stone", "river", "lamp", "clock", "bread", "garden", "winter", "holds", "warms", "hides"]
+TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "[unused0]", "the", "##s", "##er", ".", ",", *WORDS])
+
+
+def text_of(number: int) -> str:
+    """Return a text of 6 to 14 short sentences."""
+    sentences = []
+    for place in range(6 + number % 9):
+        turn = number * 7 + place * 3
+        words = [WORDS[(turn * step + place) % len(WORDS)] for step in range(2, 5 + turn % 7)]
+        sentences.append(f"The {' '.join(words)}s{', the xylophone' if turn % 8 == 0 else ''}.")
+    return " ".join(sentences)
+
+
+def _write_documents(task: Task, file: BinaryIO) -> Tally:
+    tally = Tally()
+    with DocumentWriter(file, tally) as writer:
+        for name, text in task.payload:
+            tally.add("pages" if name.startswith("wiki") else "books")
+            writer.add(name, "", name, "", text)
+    return tally
+
+
+def cleaned(directory: str, kind: str, documents: Sequence[tuple[str, str]]) -> tuple[Task, Record]:
+    """Write documents, (id, text), as one part, as cleaning would."""
+    task = Task(directory, f"{kind}-00000", ".parquet", f"made of {kind}", 1, documents)
+    return task, run_once(task, _write_documents)
+
+
+def write_build(
+    output: Path,
+    examples: ExamplesConfig | None = None,
+    *,
+    documents: int = 50,
+    shards: int = 2,
+    validation_fraction: float = 0.1,
+    masking: MaskingConfig | None = None,
+    tokenizer: WordPieceTokenizer = TOKENIZER,
+) -> Path:
+    """Write a finished build of two kinds of source and return its directory."""
+    stages = f"{output}/stages"
+    names = {"wikipedia": "wiki", "books": "book"}
+    parts = {
+        kind: cleaned(f"{stages}/{kind}", kind, [(f"{name}:{i}", text_of(i)) for i in range(first, documents, 2)])
+        for first, (kind, name) in enumerate(names.items())
+    }
+    size = sum(record.counts["text_bytes"] for _, record in parts.values()) // shards + 1
+    examples = examples or ExamplesConfig(max_seq_length=32)
+    dealing = ShardsConfig(max(1024, size), validation_fraction)
+    plan = plan_shards([record for _, record in parts.values()], dealing, pairs=examples.objective == "nsp")
+    segmenter, place = SentenceSegmenter.load("english"), f"{output}/tokenizer"
+    tokenizer.save(place)
+    info = shard_info(tokenizer, examples, masking or MaskingConfig())
+    tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
+    ranges = cut_ranges([(task.path, record) for task, record in parts.values()])
+    tokenizing = plan_tokens(ranges, f"{stages}/tokens", tokens)
+    tokenized = [(task, run_once(task, lambda one, file: tokens_part(tokens, one, file))) for task in tokenizing]
+    spec = ShardsSpec(str(output), plan, info, place)
+    written = [run_once(task, lambda one, file: shard_part(spec, one, file)) for task in shard_tasks(spec, tokenized)]
+    sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
+    vocabulary = {"pieces": tokenizer.vocab_size}
+    manifest = build_manifest(sources, vocabulary, [record for _, record in tokenized], plan, info, written)
+    write_dataset_files(str(output), manifest, info)
+    return output

@@ -1,0 +1,84 @@
+"""A small build made from text by the pure layer alone, without Beam, for the tests of what reads a finished build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
+from bertdata.documents import DocumentWriter, cut_ranges
+from bertdata.records import Tally, Task, run_once
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.shards.plan import plan_shards
+from bertdata.shards.schema import shard_info
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+
+_NOUNS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]
+_VERBS = ["holds", "warms", "hides", "follows", "covers"]
+
+
+def tokenizer() -> WordPieceTokenizer:
+    """Return a tokenizer that knows the words of `texts`, except that `keeper` takes two pieces."""
+    pieces = [*_NOUNS, *_VERBS, "the", "a", "and", "keep", "##er", "##s", ".", ",", "[", "]", "<", ">", "&"]
+    return WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(piece for piece in pieces if piece != "keeper")])
+
+
+def texts(documents: int) -> Iterator[str]:
+    """Yield texts of 6 to 14 short sentences, no two alike; one word in forty is not in the vocabulary."""
+    for number in range(documents):
+        sentences = []
+        for place in range(6 + number % 9):
+            turn = number * 7 + place * 3
+            noun, verb, other = _NOUNS[turn % 10], _VERBS[(turn // 3) % 5], _NOUNS[(turn * turn + place) % 10]
+            tail = f" and <&> a {_NOUNS[(turn + 4) % 10]}" if place % 3 else ""
+            strange = ", xylophone" if (number + place) % 8 == 0 else ""
+            sentences.append(f"The {noun} {verb} the {other}{tail}{strange}.")
+        yield " ".join(sentences)
+
+
+def write_build(
+    output: Path,
+    examples: ExamplesConfig | None = None,
+    *,
+    documents: int = 60,
+    shards: int = 2,
+    masking: MaskingConfig | None = None,
+) -> Path:
+    """Write a finished build with a train and a validation split, and return its directory."""
+    stages = str(output / "stages")
+    examples = examples or ExamplesConfig(max_seq_length=32)
+    task = Task(f"{stages}/documents", "documents-00000", ".parquet", "0" * 32, 1, list(texts(documents)))
+    cleaned = run_once(task, _write_documents)
+    size = cleaned.counts["text_bytes"] // shards + 1
+    dealing = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
+    plan = plan_shards([cleaned], dealing, pairs=examples.objective == "nsp")
+    pieces, segmenter = tokenizer(), SentenceSegmenter.load("english")
+    place = str(output / "tokenizer")
+    pieces.save(place)
+    info = shard_info(pieces, examples, masking or MaskingConfig())
+    tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends)
+    tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)
+    tokenized = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file))) for one in tokenizing]
+    spec = ShardsSpec(str(output), plan, info, place)
+    written = [run_once(one, lambda part, file: shard_part(spec, part, file)) for one in shard_tasks(spec, tokenized)]
+    sources = {"books": source_entry([("books.txt", 1000)], [cleaned])}
+    vocabulary = {"pieces": pieces.vocab_size, "asked": 30_000}
+    manifest = build_manifest(sources, vocabulary, [record for _, record in tokenized], plan, info, written)
+    write_dataset_files(str(output), manifest, info)
+    return output
+
+
+def _write_documents(task: Task, file: BinaryIO) -> Tally:
+    tally = Tally()
+    with DocumentWriter(file, tally) as writer:
+        for number, text in enumerate(task.payload):
+            tally.add("books")
+            writer.add(f"books:{number}", "books", f"Book {number}", "", text)
+    tally.add("books", 2)
+    tally.drop("too short", 1)
+    tally.drop("broken: it is <b>bold</b>", 1)
+    tally.details["broken"] = [{"path": "books.txt", "title": "<i>No end", "reason": "it is <b>bold</b>"}]
+    return tally

@@ -1,0 +1,154 @@
+"""The `bertdata` command: it finds its subcommands, stays light, and fails in one line."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bertdata import __version__, cli
+from bertdata.cli import COMMANDS, dispatch
+from bertdata.errors import BertDataError
+from tests.small_build import write_build
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def bertdata(*arguments: str, pipe_to: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own, in the checkout."""
+    command = [sys.executable, "-m", "bertdata.cli", *arguments]
+    if pipe_to:
+        line = " ".join(command) + f" | {pipe_to}"
+        command = ["bash", "-o", "pipefail", "-c", line]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if COMMANDS[name].module.startswith("bertdata.torch"):
+        pytest.importorskip("torch")
+    with pytest.raises(SystemExit) as stop:
+        dispatch([name, "--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: bertdata {name} ")
+
+
+def test_help_lists_every_command_and_version_says_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    for flag in ("--help", "-h", "--version"):
+        with pytest.raises(SystemExit) as stop:
+            dispatch([flag])
+        assert stop.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+    assert shown.endswith(f"bertdata {__version__}\n")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\n"
+        "from bertdata.cli import dispatch\n"
+        "try:\n"
+        "    dispatch(['--help'])\n"
+        "except SystemExit:\n"
+        "    print('loaded', *sys.modules)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True).stdout
+    loaded = {name.split(".")[0] for name in shown.rsplit("loaded", 1)[1].split()}
+    assert not loaded & {"numpy", "pyarrow", "numba", "torch", "apache_beam", "tokenizers", "nltk", "fsspec", "tqdm"}
+
+
+def test_help_takes_less_than_three_tenths_of_a_second() -> None:
+    took = []
+    for _ in range(5):
+        began = time.perf_counter()
+        bertdata("--help")
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["shwo"], "there is no command 'shwo', did you mean 'show'?"),
+        (["build_shards"], "did you mean 'build-shards'?"),
+        (["xyzzy"], "there is no command 'xyzzy'; bertdata --help"),
+        ([], "a command is missing"),
+        (["--quiet", "show"], "unrecognized arguments: --quiet"),
+        (["show"], "required: DIR"),
+        (["show", "x", "--indx", "1"], "unrecognized arguments: --indx"),
+    ],
+)
+def test_a_wrong_call_is_code_2_with_a_hint(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        dispatch(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_error_of_ours_is_one_line_and_code_1(tmp_path: Path) -> None:
+    done = bertdata("show", str(tmp_path / "nothing"))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_stops_early_is_no_traceback(tmp_path: Path) -> None:
+    write_build(tmp_path / "build", documents=30)
+    done = bertdata("stats", str(tmp_path / "build"), "--json", pipe_to="head -c 1")
+    assert done.stdout == "{"
+    assert done.stderr == ""
+
+
+def test_a_summary_is_printed_as_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = {"steps": 12000, "loss": 2.345678, "output": "model", "resumed": True, "accuracy": None}
+    stub: Any = SimpleNamespace(add_arguments=lambda parser: parser.add_argument("shards"), run=lambda _: summary)
+    monkeypatch.setitem(sys.modules, "bertdata.torch.pretrain", stub)
+    assert dispatch(["pretrain", "x"]) == 0
+    assert capsys.readouterr().out.split("\n") == [
+        "steps     12,000",
+        "loss      2.346",
+        "output    model",
+        "resumed   yes",
+        "accuracy  -",
+        "",
+    ]
+
+
+def test_pipelines_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.import_module
+
+    def only(package: str, missing: str | None = None) -> None:
+        def load(name: str) -> Any:
+            if missing and name.startswith(package):
+                raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+            if not name.startswith(package):
+                top = "bertdata.pipelines" if name.startswith("bertdata.pipelines") else "pipelines"
+                raise ModuleNotFoundError(f"No module named {top!r}", name=top)
+            return real(name.replace("bertdata.pipelines", "pipelines"))
+
+        monkeypatch.setattr(importlib, "import_module", load)
+
+    for package in ("bertdata.pipelines", "pipelines"):
+        only(package)
+        assert cli._import_pipeline("clean_books").__name__ == "pipelines.clean_books"
+        only(package, missing="pyarrow")
+        with pytest.raises(ModuleNotFoundError, match="pyarrow"):
+            cli._import_pipeline("clean_books")
+    only("nowhere")
+    with pytest.raises(BertDataError, match="install bertdata, or run from the root"):
+        cli._import_pipeline("clean_books")
+
+
+def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["build", "--plan", "--output", str(tmp_path / "out")]) == 0
+    assert "clean wikipedia" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import FrozenInstanceError, fields
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.config import (
+    OBJECTIVES,
+    CleaningConfig,
+    ExamplesConfig,
+    MaskingConfig,
+    ShardsConfig,
+    VocabularyConfig,
+    add_flags,
+    asdict,
+    from_flags,
+)
+from bertdata.errors import ConfigError
+
+CONFIGS: list[type[Any]] = [CleaningConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig]
+NAN = float("nan")
+
+
+def parser() -> argparse.ArgumentParser:
+    result = argparse.ArgumentParser()
+    for config in CONFIGS:
+        add_flags(result, config)
+    return result
+
+
+def test_the_defaults_are_those_of_the_bert_paper() -> None:
+    masking, examples = MaskingConfig(), ExamplesConfig()
+    assert (masking.masked_lm_prob, masking.mask_token_prob, masking.random_token_prob) == (0.15, 0.8, 0.1)
+    assert (examples.objective, examples.max_seq_length, examples.short_seq_prob) == ("nsp", 128, 0.1)
+    assert VocabularyConfig().vocab_size == 30_000
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_flags_left_out_give_the_defaults(config: type[Any]) -> None:
+    assert from_flags(parser().parse_args([]), config) == config()
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_every_setting_has_a_flag_with_help(config: type[Any]) -> None:
+    shown = parser().format_help()
+    for one in fields(config):
+        assert "--" + one.name.replace("_", "-") in shown
+        assert one.metadata["help"]
+
+
+def test_flags_reach_their_settings_with_their_types() -> None:
+    given_flags = "--max-seq-length 512 --short-seq-prob 0.2 --objective sop --masked-lm-prob 0.4 --range-bytes 7"
+    flags = parser().parse_args(given_flags.split())
+    assert from_flags(flags, ExamplesConfig) == ExamplesConfig("sop", "dynamic", 512, 0.2)
+    assert from_flags(flags, MaskingConfig) == MaskingConfig(0.4)
+    assert from_flags(flags, CleaningConfig) == CleaningConfig(7)
+
+
+def test_booleans_can_be_switched_off_and_on() -> None:
+    for flag, value in (("--no-do-lower-case", False), ("--do-lower-case", True)):
+        assert from_flags(parser().parse_args([flag]), VocabularyConfig).do_lower_case is value
+
+
+def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--objective", "mlm"])
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        (CleaningConfig, {"range_bytes": -1}),
+        (VocabularyConfig, {"vocab_size": 9}),
+        (VocabularyConfig, {"min_frequency": 0}),
+        (VocabularyConfig, {"limit_alphabet": 0}),
+        (VocabularyConfig, {"criterion": "best"}),
+        (ShardsConfig, {"shard_bytes": 1023}),
+        (ShardsConfig, {"validation_fraction": 1.0}),
+        (ShardsConfig, {"validation_fraction": -0.01}),
+        (ShardsConfig, {"validation_fraction": NAN}),
+        (MaskingConfig, {"masked_lm_prob": 0.0}),
+        (MaskingConfig, {"masked_lm_prob": 1.0}),
+        (MaskingConfig, {"masked_lm_prob": 15}),
+        (MaskingConfig, {"masked_lm_prob": NAN}),
+        (MaskingConfig, {"mask_token_prob": 0.95}),
+        (MaskingConfig, {"mask_token_prob": NAN}),
+        (MaskingConfig, {"random_token_prob": -0.1}),
+        (MaskingConfig, {"random_token_prob": NAN}),
+        (MaskingConfig, {"max_predictions_per_seq": -1}),
+        (ExamplesConfig, {"objective": "NSP"}),
+        (ExamplesConfig, {"masking": ""}),
+        (ExamplesConfig, {"max_seq_length": 7}),
+        (ExamplesConfig, {"max_seq_length": 65_537}),
+        (ExamplesConfig, {"short_seq_prob": 1.1}),
+        (ExamplesConfig, {"short_seq_prob": NAN}),
+        (ExamplesConfig, {"dupe_factor": 0}),
+    ],
+)
+def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wrong: dict[str, Any]) -> None:
+    [(name, value)] = wrong.items()
+    with pytest.raises(ConfigError) as caught:
+        config(**wrong)
+    assert "--" + name.replace("_", "-") in str(caught.value)
+    assert str(value).removesuffix(".0") in str(caught.value)
+    assert "expected" in str(caught.value) or "give" in str(caught.value)
+
+
+def test_the_ends_of_what_is_allowed_are_allowed() -> None:
+    MaskingConfig(mask_token_prob=0.7, random_token_prob=0.3)
+    MaskingConfig(mask_token_prob=1.0, random_token_prob=0.0)
+    MaskingConfig(mask_token_prob=0.0, random_token_prob=0.0, max_predictions_per_seq=0)
+    for length in (8, 65_536):
+        ExamplesConfig(max_seq_length=length)
+    for share in (0.0, 1.0):
+        ExamplesConfig(short_seq_prob=share)
+    ShardsConfig(shard_bytes=1024, validation_fraction=0)
+    for objective in OBJECTIVES:
+        ExamplesConfig(objective=objective)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_settings_cannot_be_changed_and_go_through_json(config: type[Any]) -> None:
+    settings = config()
+    with pytest.raises(FrozenInstanceError):
+        setattr(settings, fields(config)[0].name, 1)
+    assert config(**json.loads(json.dumps(asdict(settings)))) == settings
+
+
+@given(st.integers(0, 1 << 50))
+def test_the_range_is_a_64th_of_the_input_within_bounds(total: int) -> None:
+    target = CleaningConfig().target_bytes(total)
+    assert 1 << 20 <= target <= 16 << 20
+    assert target == 1 << 20 or target * 64 <= total
+    assert CleaningConfig(range_bytes=5).target_bytes(total) == 5

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.documents import (
+    ROW_GROUP_BYTES,
+    SCHEMA,
+    SLOTS,
+    DocumentRange,
+    DocumentWriter,
+    cut_ranges,
+    read_range,
+    slot,
+)
+from bertdata.errors import InputError
+from bertdata.records import Record, Tally
+from tests.statistics import assert_uniform
+
+Row = tuple[str, str, str, str, str]
+
+
+def written(rows: list[Row]) -> tuple[bytes, Tally]:
+    file, tally = io.BytesIO(), Tally()
+    with DocumentWriter(file, tally) as writer:
+        for row in rows:
+            writer.add(*row)
+    return file.getvalue(), tally
+
+
+def stored(data: bytes) -> list[Row]:
+    columns = pq.read_table(pa.BufferReader(data)).to_pydict().values()
+    return list(zip(*columns, strict=True))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=20)] * 5), max_size=20))
+def test_documents_come_back_as_they_were(rows: list[Row]) -> None:
+    data, tally = written(rows)
+    assert stored(data) == rows
+    assert pq.read_schema(pa.BufferReader(data)).equals(SCHEMA)
+    texts = [len(text.encode()) for *_, text in rows]
+    assert (tally.counts.get("documents", 0), tally.counts.get("text_bytes", 0)) == (len(rows), sum(texts))
+    slots: dict[int, list[int]] = {}
+    for (name, *_), size in zip(rows, texts, strict=True):
+        found = slots.setdefault(slot(name), [0, 0])
+        found[0], found[1] = found[0] + 1, found[1] + size
+    assert tally.details["slots"] == [[one, *slots[one]] for one in sorted(slots)]
+
+
+def test_row_groups_hold_about_eight_mebibytes_of_text() -> None:
+    text = "x" * (1 << 20)
+    data, tally = written([(str(i), "s", "", "", text) for i in range(20)])
+    assert tally.details["row_groups"] == [[8, ROW_GROUP_BYTES], [8, ROW_GROUP_BYTES], [4, 4 << 20]]
+    metadata = pq.read_metadata(pa.BufferReader(data))
+    assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [8, 8, 4]
+
+
+def test_no_documents_are_an_empty_file_that_can_be_read() -> None:
+    data, tally = written([])
+    assert stored(data) == []
+    assert (tally.counts, tally.details) == ({}, {"row_groups": [], "slots": []})
+
+
+def test_what_utf8_cannot_hold_is_replaced_in_every_column_and_counted_as_stored() -> None:
+    data, tally = written([("caf\udce9:1", "s\ud800", "t\udfff", "u\udc00", "a\ud800b é 한")])
+    [(name, source, title, url, text)] = stored(data)
+    assert (name, source, title, url, text) == ("caf\\udce9:1", "s\ufffd", "t\ufffd", "u\ufffd", "a\ufffdb é 한")
+    assert tally.counts["text_bytes"] == len(text.encode())
+    assert tally.details["slots"] == [[slot(name), 1, len(text.encode())]]
+
+
+def test_ids_that_are_no_utf8_stay_apart() -> None:
+    data, _ = written([(name, "s", "", "", "x") for name in ("caf\udce9", "caf\udce8")])
+    assert len({row[0] for row in stored(data)}) == 2
+
+
+def test_a_failure_in_the_block_passes_and_tallies_no_details() -> None:
+    tally = Tally()
+    with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), tally):
+        raise RuntimeError("bug")
+    assert tally.details == {}
+
+
+def test_slots_are_in_range_and_evenly_filled() -> None:
+    slots = [slot(f"enwiki:{number}") for number in range(20_000)]
+    assert min(slots) >= 0
+    assert max(slots) < SLOTS
+    assert_uniform(np.bincount(np.array(slots) >> 10, minlength=64))
+
+
+def record(groups: list[list[int]], sha256: str = "s") -> Record:
+    return Record("part", "f", 1, sha256, 0.0, {}, {}, {"row_groups": groups})
+
+
+@given(st.lists(st.lists(st.integers(0, 50), max_size=8), max_size=5), st.integers(1, 120))
+def test_ranges_hold_every_row_group_once_and_are_of_bounded_size(parts: list[list[int]], target: int) -> None:
+    ranges = cut_ranges([(f"p{i}", record([[1, size] for size in sizes])) for i, sizes in enumerate(parts)], target)
+    found = [(one.path, group) for one in ranges for group in range(one.first, one.last)]
+    assert found == [(f"p{i}", group) for i, sizes in enumerate(parts) for group in range(len(sizes))]
+    for one in ranges:
+        sizes = parts[int(one.path[1:])][one.first : one.last]
+        assert one.text_bytes == sum(sizes)
+        assert sum(sizes[:-1]) < target
+        assert one.text_bytes >= target or one.last == len(parts[int(one.path[1:])])
+
+
+def test_a_range_reads_its_row_groups_and_no_others(tmp_path: Path) -> None:
+    rows = [(str(i), "s", "", "", "x" * (3 << 20)) for i in range(9)]
+    data, tally = written([(a, b, c, d, e) for a, b, c, d, e in rows])
+    (tmp_path / "x.parquet").write_bytes(data)
+    ranges = cut_ranges([(str(tmp_path / "x.parquet"), Record("x", "f", 1, "s", 0, {}, {}, tally.details))], 10 << 20)
+    assert len(ranges) == 2
+    found = [[name for table in read_range(one) for name in table["id"].to_pylist()] for one in ranges]
+    assert found == [["0", "1", "2", "3", "4", "5"], ["6", "7", "8"]]
+    assert all(table.schema.equals(SCHEMA) for one in ranges for table in read_range(one))
+
+
+def other_table() -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table({"text": ["x"]}), file)
+    return file.getvalue()
+
+
+def damaged() -> bytes:
+    data = bytearray(written([(str(i), "s", "", "", "some text " * 999 + str(i)) for i in range(50)])[0])
+    data[100:600] = b"\xff" * 500
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"not parquet", b"PAR1", written([("1", "s", "", "", "x")])[0][:-9], written([])[0], other_table(), damaged()],
+    ids=["text", "magic only", "cut off", "fewer row groups", "other columns", "damaged"],
+)
+def test_a_part_that_is_not_what_it_was_is_an_input_error_that_names_it(data: bytes, tmp_path: Path) -> None:
+    path = str(tmp_path / "x.parquet")
+    Path(path).write_bytes(data)
+    with pytest.raises(InputError, match=r"x\.parquet: "):
+        list(read_range(DocumentRange(path, "s", 0, 1, 1)))

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from bertdata.errors import (
+    BertDataError,
+    ConfigError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+    VerificationError,
+)
+
+CHILDREN = [ConfigError, InputError, OutputError, VerificationError]
+
+
+@pytest.mark.parametrize("kind", CHILDREN)
+def test_every_error_is_a_bertdata_error_and_says_path_byte_and_page_first(kind: type[BertDataError]) -> None:
+    error = kind("is damaged; get it again", path="x.bz2", offset=0, title="Salt")
+    assert isinstance(error, BertDataError)
+    assert str(error) == "x.bz2, byte 0, page 'Salt': is damaged; get it again"
+    assert str(kind("is damaged")) == "is damaged"
+
+
+def test_a_setting_is_a_value_error_and_a_missing_extra_an_import_error() -> None:
+    assert issubclass(ConfigError, ValueError)
+    assert issubclass(MissingExtraError, ImportError)
+    assert not issubclass(InputError, (OSError, ValueError))
+
+
+def test_a_missing_extra_says_how_to_get_it() -> None:
+    error = MissingExtraError("apache-beam", "beam")
+    assert str(error) == 'apache-beam is not installed; get it with: pip install "bertdata[beam]"'
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MissingExtraError("torch", "torch"),
+        *(kind("found this", path="p", offset=3, title="t") for kind in CHILDREN),
+    ],
+)
+def test_an_error_comes_back_from_a_worker_process_as_it_was(error: BertDataError) -> None:
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert again.__dict__ == error.__dict__

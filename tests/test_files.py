@@ -1,0 +1,466 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import os
+import stat
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import fsspec
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata import files
+from bertdata.errors import ConfigError, InputError, OutputError
+
+TEXT = "".join(f"line {number} {number**5}\n" for number in range(30_000)).encode()
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": lambda data: gzip.compress(data, mtime=0),
+    "bz2": bz2.compress,
+    "zst": zstandard.compress,
+}
+KINDS = list(COMPRESS)
+
+
+@pytest.fixture
+def memory() -> Iterator[str]:
+    """A fresh folder of fsspec's file system in memory."""
+    folder = f"memory://{uuid.uuid4().hex}"
+    yield folder
+    fs = fsspec.filesystem("memory")
+    if fs.exists(folder):
+        fs.rm(folder, recursive=True)
+
+
+def write(path: Path, data: bytes) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return str(path)
+
+
+def read(path: str) -> bytes:
+    with files.open_decompressed(path) as file:
+        return file.read()
+
+
+# Reading
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "bgz", "GZ", "txt"])
+def test_a_file_is_read_through_the_compression_its_name_tells(kind: str, tmp_path: Path) -> None:
+    inside = {"bgz": "gz", "GZ": "gz"}.get(kind, kind)
+    path = write(tmp_path / f"x.{kind}", COMPRESS[inside](TEXT) if inside in COMPRESS else TEXT)
+    assert read(path) == TEXT
+    with files.open_decompressed(path) as file:
+        assert [next(file), next(file)] == TEXT.splitlines(keepends=True)[:2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_streams_one_after_another_are_read_as_one(kind: str, tmp_path: Path) -> None:
+    pieces = [TEXT, b"", b"x", TEXT[:70_000]] + [b"small"] * 500
+    path = write(tmp_path / f"x.{kind}", b"".join(COMPRESS[kind](piece) for piece in pieces))
+    assert read(path) == b"".join(pieces)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("zeros", [1, 512, 200_000])
+def test_zero_bytes_behind_the_last_stream_are_padding(kind: str, zeros: int, tmp_path: Path) -> None:
+    assert read(write(tmp_path / f"x.{kind}", COMPRESS[kind](TEXT) + bytes(zeros))) == TEXT
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_zero_bytes_alone_is_corrupt_and_not_empty(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"byte 0: the {kind} stream"):
+        read(write(tmp_path / f"x.{kind}", bytes(3000)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=20)
+@given(data=st.data())
+def test_pieces_come_with_the_offset_of_their_stream_however_the_file_is_read(kind: str, data: st.DataObject) -> None:
+    pieces = data.draw(st.lists(st.binary(min_size=1, max_size=300), min_size=1, max_size=5))
+    streams = [COMPRESS[kind](piece) for piece in pieces]
+    before = b"not a stream"
+    raw = io.BytesIO(before + b"".join(streams))
+    raw.seek(len(before))
+    found: dict[int, bytes] = {}
+    for offset, output in files.decompress(raw, kind, "x", data.draw(st.integers(1, 400))):
+        found[offset] = found.get(offset, b"") + output
+    starts = [len(before) + sum(map(len, streams[:number])) for number in range(len(streams))]
+    assert found == dict(zip(starts, pieces, strict=True))
+
+
+def test_plain_bytes_come_with_their_own_offset() -> None:
+    raw = io.BytesIO(b"0123456789")
+    raw.seek(3)
+    assert list(files.decompress(raw, None, "x", 4)) == [(3, b"3456"), (7, b"789")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_truncated_stream_names_where_it_starts_and_where_the_file_ends(kind: str, tmp_path: Path) -> None:
+    first, second = COMPRESS[kind](b"whole"), COMPRESS[kind](TEXT)
+    for kept in (1, len(second) // 2, len(second) - 1):
+        path = write(tmp_path / f"x.{kind}", first + second[:kept])
+        with pytest.raises(InputError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path}, byte {len(first)}: ")
+        assert f"ends at byte {len(first) + kept}, inside the {kind} stream" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_truncation_of_a_file_is_read_as_if_it_were_whole(kind: str, tmp_path: Path) -> None:
+    whole = COMPRESS[kind](TEXT[:200])
+    for kept in range(1, len(whole)):
+        with pytest.raises(InputError):
+            read(write(tmp_path / f"x.{kind}", whole[:kept]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_corrupt_stream_names_its_byte(kind: str, tmp_path: Path) -> None:
+    first, second = COMPRESS[kind](TEXT), bytearray(COMPRESS[kind](TEXT[:1000]))
+    second[:20] = b"\xff" * 20
+    path = write(tmp_path / f"x.{kind}", first + second)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, byte {len(first)}: the {kind} stream that starts here is corrupt; get the file")
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2"])
+def test_a_flipped_bit_is_found_by_the_checksum(kind: str, tmp_path: Path) -> None:
+    data = bytearray(COMPRESS[kind](TEXT[:1000]))
+    data[len(data) // 2] ^= 1
+    with pytest.raises(InputError, match="byte 0"):
+        read(write(tmp_path / f"x.{kind}", bytes(data)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_read_before_the_damage_was_given_out(kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"x.{kind}", COMPRESS[kind](b"good") + b"bad bytes")
+    with files.open_raw(path) as raw:
+        chunks = files.decompress(raw, kind, path)
+        assert next(chunks) == (0, b"good")
+        with pytest.raises(InputError):
+            next(chunks)
+
+
+def test_another_format_under_a_gz_name_is_corrupt_at_byte_0(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"byte 0: the gz stream"):
+        read(write(tmp_path / "x.gz", bz2.compress(TEXT)))
+
+
+def test_a_zip_archive_is_not_called_a_corrupt_stream(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="zip archive is not read here"):
+        read(write(tmp_path / "x.zip", b"PK\x03\x04"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_bytes_that_hold_much_come_in_pieces(kind: str) -> None:
+    bomb = COMPRESS[kind](bytes(64 << 20))
+    assert len(bomb) < 100_000
+    sizes = [len(output) for _, output in files.decompress(io.BytesIO(bomb), kind, "x")]
+    assert sum(sizes) == 64 << 20
+    if kind != "zst":
+        assert max(sizes) <= 4 << 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bytes_are_fed_in_small_pieces_so_that_many_tiny_streams_do_not_copy_the_file_each(kind: str) -> None:
+    asked = []
+
+    class Watched(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            asked.append(size)
+            return super().read(size)
+
+    data = COMPRESS[kind](b"x") * 10_000
+    assert sum(len(output) for _, output in files.decompress(Watched(data), kind, "x")) == 10_000
+    assert max(size or 0 for size in asked) <= 1 << 16
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"x\.bz2: this file is empty"):
+        files.open_raw(write(tmp_path / "x.bz2", b""))
+
+
+def test_a_missing_file_is_refused_by_name(tmp_path: Path, memory: str) -> None:
+    there = write(tmp_path / "x", b"1")
+    for path in (str(tmp_path / "none"), f"{there}/below", f"{memory}/none"):
+        for operation in (files.size, files.open_raw, files.open_decompressed, files.read_json, files.sha256):
+            with pytest.raises(InputError, match="there is no such file") as caught:
+                operation(path)
+            assert path in str(caught.value)
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        files.open_raw(str(tmp_path))
+
+
+class Failing(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raise OSError(5, "Input/output error")
+
+    def tell(self) -> int:
+        return 0
+
+
+@pytest.mark.parametrize("kind", [None, "gz"])
+def test_a_disk_that_fails_is_told_as_the_input(kind: str | None) -> None:
+    with pytest.raises(InputError, match=r"x: cannot be read \(Input/output error\)"):
+        list(files.decompress(cast("BinaryIO", io.BufferedReader(Failing())), kind, "x"))
+
+
+# Writing
+
+
+def fail_after_half(path: str, error: BaseException) -> None:
+    with files.atomic_write(path) as file:
+        file.write(b"half")
+        raise error
+
+
+def test_a_file_is_written_whole_and_readable_by_others(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "x.bin"
+    for data in (b"first, and longer", b"second"):
+        with files.atomic_write(str(path)) as file:
+            file.write(data)
+            assert not path.exists() or path.read_bytes() != data
+        assert path.read_bytes() == data
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert os.listdir(path.parent) == ["x.bin"]
+
+
+def test_a_file_without_a_folder_in_its_name_lands_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files.write_bytes("x", b"1")
+    assert (tmp_path / "x").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("bug"), KeyboardInterrupt(), InputError("bad"), OSError(5, "disk")])
+def test_what_fails_in_the_block_leaves_nothing_and_passes_as_it_is(error: BaseException, tmp_path: Path) -> None:
+    path = write(tmp_path / "x", b"before")
+    with pytest.raises(type(error)) as caught:
+        fail_after_half(path, error)
+    assert caught.value is error
+    assert os.listdir(tmp_path) == ["x"]
+    assert read(path) == b"before"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+@pytest.mark.parametrize("data", [b"x", b"x" * (1 << 20)])
+def test_a_full_disk_says_to_make_room_and_run_again(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / (files.TEMPORARY + "x")
+
+    def full(**_: Any) -> tuple[int, str]:
+        left.touch()
+        return os.open("/dev/full", os.O_WRONLY), str(left)
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    path = str(tmp_path / "x")
+    with (
+        pytest.raises(OutputError, match=r"x: no space left .* run the same command again"),
+        files.atomic_write(path) as file,
+    ):
+        file.write(data)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_made_is_an_output_error(tmp_path: Path) -> None:
+    there = write(tmp_path / "x", b"1")
+    with pytest.raises(OutputError, match="cannot be written"):
+        files.write_bytes(f"{there}/below", b"1")
+    with pytest.raises(OutputError, match=r"cannot be written \(File name too long\)"):
+        files.write_bytes(str(tmp_path / ("x" * 300)), b"1")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError):
+        files.write_bytes(str(tmp_path / "folder"), b"1")
+    assert sorted(os.listdir(tmp_path)) == ["folder", "x"]
+
+
+def test_what_an_interrupted_write_left_is_removed_at_any_depth_and_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path / "a" / (files.TEMPORARY + "1-x"), b"1")
+    write(tmp_path / (files.TEMPORARY + "2-x"), b"1")
+    write(tmp_path / "a" / "kept", b"1")
+    assert files.remove_temporaries(str(tmp_path)) == 2
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["kept"]
+    assert files.remove_temporaries(str(tmp_path / "none")) == 0
+
+
+def test_a_url_is_written_whole_or_not_at_all(memory: str) -> None:
+    path = files.join(memory, "a", "x.bin")
+    with pytest.raises(RuntimeError):
+        fail_after_half(path, RuntimeError())
+    assert not files.exists(path)
+    files.write_bytes(path, b"whole")
+    assert read(path) == b"whole"
+    assert files.names(files.join(memory, "a")) == ["x.bin"]
+    assert files.size(path) == 5
+    files.remove(memory)
+    assert not files.exists(path)
+
+
+def test_nothing_is_left_in_the_temporary_folder_by_writing_to_a_url(
+    memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    files.write_bytes(f"{memory}/x", b"1")
+    with pytest.raises(RuntimeError), files.atomic_write(f"{memory}/y"):
+        raise RuntimeError
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_scheme_without_a_file_system_says_what_to_install() -> None:
+    with pytest.raises(ConfigError, match="no file system for nosuch://"):
+        files.exists("nosuch://bucket/x")
+
+
+# Finding
+
+
+def test_folders_globs_and_paths_give_each_file_once_and_sorted(tmp_path: Path) -> None:
+    for name in ("b/2.txt", "b/1.TXT", "a.txt", "c/deep/er/3.txt.gz", "skip.md"):
+        write(tmp_path / name, b"1")
+    expected = [str(tmp_path / name) for name in ("a.txt", "b/1.TXT", "b/2.txt", "c/deep/er/3.txt.gz")]
+    suffixes = (".txt", ".txt.gz")
+    given = [str(tmp_path / "c"), str(tmp_path), str(tmp_path / "*.txt"), str(tmp_path / "b" / ".." / "a.txt")]
+    found = files.expand(given, suffixes)
+    assert [os.path.realpath(path) for path in found] == expected
+    assert files.expand([str(tmp_path / "**" / "*.txt")], suffixes) == [expected[0], expected[2]]
+    assert files.expand([str(tmp_path / "[bc]")], suffixes) == expected[1:]
+
+
+def test_a_file_named_outright_is_taken_whatever_its_ending(tmp_path: Path) -> None:
+    path = write(tmp_path / "odd[1].data", b"1")
+    assert files.expand([path], (".txt",)) == [path]
+
+
+def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
+    for name in (".x.txt", ".git/y.txt", "a/.b/z.txt", "a/z.txt"):
+        write(tmp_path / name, b"1")
+    assert files.expand([str(tmp_path)], (".txt",)) == [str(tmp_path / "a" / "z.txt")]
+
+
+def test_links_to_one_file_count_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.txt", b"1")
+    os.symlink(path, tmp_path / "y.txt")
+    assert len(files.expand([str(tmp_path)], (".txt",))) == 1
+
+
+def test_a_pattern_that_matches_nothing_is_refused_by_name(tmp_path: Path, memory: str) -> None:
+    write(tmp_path / "x.md", b"1")
+    with pytest.raises(InputError, match=r"holds no file ending in \.txt, \.zip"):
+        files.expand([str(tmp_path)], (".txt", ".zip"))
+    for pattern in (str(tmp_path / "none"), str(tmp_path / "*.txt"), f"{memory}/none", f"{memory}/*.txt"):
+        with pytest.raises(InputError, match="this path matches nothing") as caught:
+            files.expand([str(tmp_path / "x.md"), pattern], (".txt",))
+        assert pattern in str(caught.value)
+
+
+def test_urls_are_found_like_paths(memory: str) -> None:
+    for name in ("d/b.txt", "d/a.txt", "d/.hidden/x.txt", "d/.y.txt", "d/skip.md", "e/c.txt"):
+        files.write_bytes(f"{memory}/{name}", b"1")
+    found = [f"{memory.replace('://', ':///')}/{name}" for name in ("d/a.txt", "d/b.txt", "e/c.txt")]
+
+    def same(paths: list[str]) -> list[str]:
+        return [path.replace(":///", "://") for path in paths]
+
+    assert same(files.expand([f"{memory}/d"], (".txt",))) == same(found[:2])
+    assert same(files.expand([f"{memory}/*"], (".txt",))) == same(found)
+    assert same(files.expand([f"{memory}/d/*.txt", f"{memory}/d"], (".txt",))) == same(found[:2])
+    assert same(files.expand([f"{memory}/d/skip.md"], (".txt",))) == [f"{memory}/d/skip.md"]
+    assert same(files.expand([f"{memory}/d", f"{memory}/d/a.txt"], (".txt",))) == same(found[:2])
+
+
+def test_names_are_sorted_and_none_where_there_is_no_folder(tmp_path: Path, memory: str) -> None:
+    for name in ("b", "a", "c"):
+        write(tmp_path / name, b"1")
+        files.write_bytes(f"{memory}/{name}", b"1")
+    assert files.names(str(tmp_path)) == files.names(memory) == ["a", "b", "c"]
+    assert files.names(str(tmp_path / "none")) == files.names(f"{memory}/none") == []
+
+
+# Small things
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+@settings(deadline=None, max_examples=50)
+def test_json_comes_back_as_it_was(value: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.json")
+        files.write_json(path, value)
+        assert files.read_json(path) == value
+
+
+def test_a_name_that_is_no_utf8_goes_through_json(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.json")
+    files.write_json(path, {"path": "caf\udce9.txt", "title": "Café"})
+    assert files.read_json(path) == {"path": "caf\udce9.txt", "title": "Café"}
+    assert "Café".encode() in read(path)
+
+
+def test_the_same_value_gives_the_same_json_bytes(tmp_path: Path) -> None:
+    one, other = str(tmp_path / "1"), str(tmp_path / "2")
+    files.write_json(one, {"b": 1, "a": 2})
+    files.write_json(other, {"a": 2, "b": 1})
+    assert read(one) == read(other) == b'{\n "a": 2,\n "b": 1\n}\n'
+
+
+@pytest.mark.parametrize("data", [b"{", b"\xff\xfe\xff", b"not json"])
+def test_a_file_that_is_no_json_is_refused(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not valid JSON"):
+        files.read_json(write(tmp_path / "x.json", data))
+
+
+def test_the_hash_of_a_file_is_that_of_its_bytes(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.gz", b"abc")
+    assert files.sha256(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_an_identity_changes_with_the_file_and_not_with_its_folder(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "x", b"1"), write(tmp_path / "folder" / "x", b"1")
+    os.utime(one, ns=(5, 5))
+    os.utime(other, ns=(5, 5))
+    assert files.identity(one) == files.identity(other)
+    os.utime(other, ns=(5, 6))
+    assert files.identity(one) != files.identity(other)
+    write(tmp_path / "x", b"12")
+    os.utime(one, ns=(5, 6))
+    assert files.identity(one) != files.identity(other)
+
+
+def test_remove_takes_files_folders_and_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "b" / "x", b"1")
+    path = write(tmp_path / "y", b"1")
+    for one in (str(tmp_path / "a"), path, str(tmp_path / "none")):
+        files.remove(one)
+    assert os.listdir(tmp_path) == []
+
+
+def test_paths_and_urls_are_joined_and_named() -> None:
+    assert files.join("gs://b/out/", "x") == "gs://b/out/x"
+    assert files.join("/a", "b", "c") == "/a/b/c"
+    assert files.name("/a/b/") == "b"
+    assert files.name("x") == "x"
+    assert json.dumps([files.compression(path) for path in ("a.gz", "a.tar", "gz", "a.BZ2", "a.zst", "a.zip")]) == (
+        '["gz", null, "gz", "bz2", "zst", "zip"]'
+    )

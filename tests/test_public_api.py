@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import bertdata
+
+PACKAGE = Path(bertdata.__file__).parent
+NAMES = {
+    "BertDataError",
+    "ConfigError",
+    "InputError",
+    "MissingExtraError",
+    "OutputError",
+    "SentenceSegmenter",
+    "VerificationError",
+    "WordPieceTokenizer",
+    "clean_book",
+    "clean_wikitext",
+    "open_shards",
+    "train_wordpiece",
+}
+HEAVY = (
+    "apache_beam",
+    "charset_normalizer",
+    "datasets",
+    "fsspec",
+    "nltk",
+    "numba",
+    "numpy",
+    "pyarrow",
+    "tokenizers",
+    "torch",
+    "tqdm",
+    "transformers",
+    "zstandard",
+)
+
+
+def python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | environment,
+    )
+    return done.stdout
+
+
+def seconds(code: str) -> float:
+    began = time.perf_counter()
+    python(code)
+    return time.perf_counter() - began
+
+
+def test_the_public_names_are_all_there_and_sorted() -> None:
+    assert bertdata.__all__ == sorted(bertdata.__all__)
+    assert set(bertdata.__all__) == NAMES
+    assert dir(bertdata) == sorted(NAMES)
+    for name in NAMES:
+        assert getattr(bertdata, name).__name__ == name
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == NAMES
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_a_star_import_gives_the_public_names() -> None:
+    assert set(python("from bertdata import *; print(*[n for n in dir() if n[0] != '_'])").split()) == NAMES
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'bertdata' has no attribute 'clean_wiki'"):
+        _ = bertdata.clean_wiki
+    assert not hasattr(bertdata, "__wrapped__")
+
+
+def test_the_version_is_that_of_the_project_file() -> None:
+    project = (PACKAGE.parent / "pyproject.toml").read_text()
+    assert f'\nversion = "{bertdata.__version__}"\n' in project
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    project = (PACKAGE.parent / "pyproject.toml").read_text()
+    packages = {".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")}
+    for package in packages:
+        assert f'"{package}"' in project, f"{package} is not in the packages of pyproject.toml"
+
+
+def test_importing_bertdata_imports_nothing_heavy() -> None:
+    loaded = json.loads(python("import sys, json, bertdata; print(json.dumps(sorted(sys.modules)))"))
+    assert not [name for name in loaded if name.split(".")[0] in HEAVY]
+    assert [name for name in loaded if name.startswith("bertdata")] == ["bertdata"]
+
+
+def test_catching_an_error_imports_nothing_heavy() -> None:
+    code = "import sys, json; from bertdata import InputError; print(json.dumps(sorted(sys.modules)))"
+    assert not [name for name in json.loads(python(code)) if name.split(".")[0] in HEAVY]
+
+
+def test_importing_bertdata_takes_less_than_a_fifth_of_a_second() -> None:
+    # The best of five each: a fresh interpreter with the import, less one without.
+    empty, full = (min(seconds(code) for _ in range(5)) for code in ("", "import bertdata"))
+    assert full - empty < 0.2
+
+
+@pytest.mark.parametrize(
+    ("module", "never"),
+    [
+        ("bertdata.examples.masking", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
+        ("bertdata.examples.rows", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
+        ("bertdata.config", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "tokenizers", "fsspec")),
+        ("bertdata.files", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "fsspec", "zstandard")),
+        ("bertdata.tables", ("apache_beam", "torch", "numba", "nltk", "tokenizers", "fsspec")),
+        ("bertdata.shards", ("apache_beam", "torch", "numba")),
+        ("bertdata.wikipedia", ("apache_beam", "torch", "numba", "nltk")),
+        ("bertdata.books", ("apache_beam", "torch", "numba", "nltk")),
+    ],
+)
+def test_a_module_imports_no_more_than_it_needs(module: str, never: tuple[str, ...]) -> None:
+    loaded = json.loads(python(f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"))
+    assert not sorted({name.split(".")[0] for name in loaded} & set(never))
+
+
+def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        layer = path.relative_to(PACKAGE).parts[0]
+        for node in ast.parse(path.read_text()).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                if layer != "beam":
+                    assert not name.startswith(("apache_beam", "bertdata.beam.transforms")), path
+                if layer != "torch":
+                    assert not name.startswith(("torch", "bertdata.torch")), path
+
+
+@pytest.mark.parametrize(
+    ("package", "code", "message"),
+    [
+        ("torch", "import bertdata.torch", 'torch is not installed; get it with: pip install "bertdata[torch]"'),
+        (
+            "apache_beam",
+            "from bertdata.beam.runner import Runner; Runner().run([], print, [])",
+            'apache-beam is not installed; get it with: pip install "bertdata[beam]"',
+        ),
+    ],
+)
+def test_without_an_extra_its_layer_says_what_to_install(package: str, code: str, message: str) -> None:
+    told = python(
+        f"""import sys
+sys.modules[{package!r}] = None
+try:
+    {code}
+except ImportError as error:
+    print(type(error).__name__, error)
+"""
+    )
+    assert told.strip() == f"MissingExtraError {message}"
