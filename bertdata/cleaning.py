@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
-from urllib.parse import quote
 
 from bertdata import files
 from bertdata.books import Book, clean_book, group_books, read_books
@@ -18,7 +17,7 @@ from bertdata.config import CleaningConfig
 from bertdata.documents import DocumentWriter
 from bertdata.records import Tally, Task, fingerprint
 from bertdata.tables import labels, part_name
-from bertdata.wikipedia.dump import Page, SiteInfo, read_pages, read_siteinfo
+from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
 from bertdata.wikipedia.ranges import DumpRange, plan_ranges
 from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
 
@@ -74,7 +73,7 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Tally:
                 continue
             text = clean_wikitext(page.text, title=page.title, namespaces=namespaces, drops=drops)
             if text is not None:
-                writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, page_url(site, page.title), text)
+                writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
     tally.drops = dict(drops)
     tally.details["broken"] = broken
     return tally
@@ -88,12 +87,6 @@ def _not_an_article(page: Page) -> str | None:
     if page.model not in ("", "wikitext"):
         return f"content model {page.model}"
     return None
-
-
-def page_url(site: SiteInfo, title: str) -> str:
-    """Return the address of a page by the dump's own base address, or nothing where it has none."""
-    base = site.base_url.rsplit("/", 1)[0]
-    return f"{base}/{quote(title.replace(' ', '_'), safe='/:@!$*(),;~')}" if base else ""
 
 
 def plan_books(patterns: Sequence[str], directory: str, config: CleaningConfig) -> list[Task]:

@@ -21,10 +21,10 @@ from bertdata import __version__, files
 from bertdata.errors import ConfigError, InputError
 from bertdata.output import claimed
 from bertdata.shards import Shards
+from bertdata.shards.schema import SPLITS
 from bertdata.stats import open_splits
 
 _ROW_GROUP_BYTES = 32 << 20
-SPLITS = ("train", "validation")
 
 
 @dataclass(frozen=True)

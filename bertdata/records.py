@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
@@ -20,6 +21,7 @@ from bertdata import files
 from bertdata.errors import InputError
 
 Counts = dict[str, int]
+_PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
 
 
 def fingerprint(*parts: Any) -> str:
@@ -169,9 +171,12 @@ def add_counts(counts: Iterable[Counts]) -> Counts:
 
 
 def remove_others(directory: str, tasks: Iterable[Task]) -> int:
-    """Delete the parts of a stage's directory that are not among its tasks; returns how many files went."""
-    keep = {name for task in tasks for name in (task.name + task.suffix, task.name + ".json")}
-    others = [name for name in files.names(directory) if name not in keep]
+    """Delete the parts of a stage's directory that are not among its tasks; returns how many files went.
+
+    Only what is named as parts are goes: an output directory may hold files of the user's beside them.
+    """
+    keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
+    others = [name for name in files.names(directory) if _PART.search(name) and name not in keep]
     for name in others:
         files.remove(files.join(directory, name))
     return len(others)

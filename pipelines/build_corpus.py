@@ -28,7 +28,7 @@ from bertdata.config import (
     add_flags,
     from_flags,
 )
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError
 from bertdata.output import claimed, finished_manifest, mark_finished
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -98,7 +98,6 @@ def build_corpus(
             parts["documents"] = found
         _forget_other_sources(stages, inputs)
         every = [done for name in parts for done in parts[name]]
-        _require_documents(every)
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
@@ -126,12 +125,6 @@ def _forget_other_sources(stages: str, inputs: dict[str, list[str]]) -> None:
     for name, folder in (("wikipedia", "wikipedia"), ("books", "books"), ("documents", "tables")):
         if name not in inputs:
             files.remove(files.join(stages, folder))
-
-
-def _require_documents(parts: Sequence[Done]) -> None:
-    if not any(record.counts.get("documents") for _, record in parts):
-        drops = ", ".join(f"{reason}: {number}" for _, record in parts for reason, number in record.drops.items())
-        raise InputError(f"no document is left of these sources (dropped: {drops or 'nothing'}); add others")
 
 
 def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:

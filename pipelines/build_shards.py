@@ -15,16 +15,17 @@ from typing import Any
 
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, stage_of
+from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
 from bertdata.config import CleaningConfig, ExamplesConfig, MaskingConfig, ShardsConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
+from bertdata.errors import ConfigError
 from bertdata.output import claimed
 from bertdata.records import remove_others
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
 from bertdata.shards.plan import plan_shards
-from bertdata.shards.schema import shard_info
+from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.wordpiece import WordPieceTokenizer
 
 
@@ -39,6 +40,7 @@ def build_shards(
     vocabulary: dict[str, Any],
 ) -> dict[str, Any]:
     """Build the shards of parts of documents in `output`; returns the manifest, written last."""
+    require_documents(parts)
     dealing, examples, masking = configs
     files.remove(files.join(output, "manifest.json"))
     tokenizer_path = files.join(output, "tokenizer")
@@ -50,8 +52,8 @@ def build_shards(
     tokens = TokensSpec(tokenizer_path, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     info = shard_info(tokenizer, examples, masking)
     shards = ShardsSpec(output, plan, info, tokenizer_path)
-    ranges = cut_ranges([(task.path, record) for task, record in parts])
-    tokenizing = plan_tokens(ranges, files.join(output, "stages", "tokens"), tokens)
+    store = files.join(output, "stages", "tokens")
+    tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in parts]), store, tokens)
 
     def construct(pipeline: Any) -> None:
         from bertdata.beam.transforms import Tokenize, WriteShards
@@ -63,11 +65,22 @@ def build_shards(
     if forget_stale(expected) or pending:
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
         runner.run(stages, construct, [output])
-    remove_others(tokenizing[0].directory, tokenizing)
+    remove_others(store, tokenizing)
     tokenized = finished(tokenizing)
     written = finished(shard_tasks(shards, tokenized))
-    remove_others(written[0][0].directory, [task for task, _ in written])
+    for split in SPLITS:
+        tasks = [task for number, (task, _) in enumerate(written) if plan.split(number) == split]
+        for folder in (files.join(output, split), files.join(output, "stages", "shards", split)):
+            if tasks:
+                remove_others(folder, tasks)
+            else:
+                files.remove(folder)
     records = [record for _, record in tokenized], [record for _, record in written]
+    if not any(record.counts["examples"] for record in records[1][plan.validation :]):
+        raise ConfigError(
+            f"the documents give no example to train on: for --objective {examples.objective} there are too few with "
+            "tokens of this vocabulary; add documents, or choose another objective"
+        )
     manifest = build_manifest(sources, vocabulary, records[0], plan, info, records[1])
     write_dataset_files(output, manifest, info)
     return manifest

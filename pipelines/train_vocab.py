@@ -15,10 +15,9 @@ from typing import Any
 
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, stage_of
+from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
 from bertdata.config import CleaningConfig, VocabularyConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
-from bertdata.errors import InputError
 from bertdata.output import claimed
 from bertdata.records import Record, load, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
@@ -29,9 +28,8 @@ def train_vocab(
     parts: Sequence[Done], stages: str, config: VocabularyConfig, runner: Runner
 ) -> tuple[WordPieceTokenizer, Record]:
     """Train a vocabulary from parts of documents; what leads there is kept below `stages`."""
+    require_documents(parts)
     ranges = cut_ranges([(task.path, record) for task, record in parts])
-    if not ranges:
-        raise InputError("there are no documents to train a vocabulary from; see what was dropped, or add sources")
     counting = plan_words(ranges, files.join(stages, "words"), config)
     directory = files.join(stages, "vocabulary")
 

@@ -186,13 +186,13 @@ def test_counts_are_summed_by_name_and_sorted(counts: list[dict[str, int]]) -> N
 
 
 def test_what_is_no_part_of_a_stage_is_removed_from_its_folder(tmp_path: Path) -> None:
-    kept = [task(tmp_path, "a"), task(tmp_path, "b")]
-    for one in [*kept, task(tmp_path, "old")]:
+    kept = [replace(task(tmp_path, f"part-{number:05d}"), suffix=".arrow") for number in (0, 1)]
+    for one in [*kept, replace(task(tmp_path, "part-00002"), suffix=".parquet"), task(tmp_path, "notes")]:
         run_once(one, work)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "a.failure").touch()
-    assert remove_others(str(tmp_path), kept) == 4
-    assert sorted(os.listdir(tmp_path)) == ["a.bin", "a.json", "b.bin", "b.json"]
+    (tmp_path / "part-00000.failure").touch()
+    assert remove_others(str(tmp_path), kept) == 3
+    parts = ["part-00000.arrow", "part-00000.json", "part-00001.arrow", "part-00001.json"]
+    assert sorted(os.listdir(tmp_path)) == ["notes.bin", "notes.json", *parts]
     assert remove_others(str(tmp_path / "none"), kept) == 0
 
 

@@ -57,7 +57,6 @@ class Progress:
             self._line.update(done - self._line.n)
             if done < total and not final:
                 return
-            self._line.refresh()
             self._line.close()
             self._line = None
             if done < total:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -20,6 +21,8 @@ from bertdata import errors, files
 from bertdata.beam.liveness import Parent
 from bertdata.beam.progress import Progress, Stage
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
+
+_IN_TRACEBACK = re.compile(r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '.*)?$", re.M)
 
 
 def cores() -> int:
@@ -179,8 +182,12 @@ def _told_failure(stages: Sequence[Stage]) -> BertDataError | None:
     _remove_failures(stages)
     if not told:
         return None
+    return _error(told[0]["kind"], told[0]["message"])
+
+
+def _error(kind: str, message: str) -> BertDataError:
     kinds = {kind.__name__: kind for kind in (errors.ConfigError, errors.InputError, errors.OutputError)}
-    return kinds.get(told[0]["kind"], BertDataError)(told[0]["message"])
+    return kinds.get(kind, BertDataError)(message)
 
 
 def _remove_failures(stages: Sequence[Stage]) -> None:
@@ -189,6 +196,7 @@ def _remove_failures(stages: Sequence[Stage]) -> None:
 
 
 def _translated(failure: BaseException) -> BaseException:
+    """Return the error of ours behind a failure: from another process Beam brings it as the text of a traceback."""
     if isinstance(failure, BertDataError):
         return failure
     cause: BaseException | None = failure
@@ -196,4 +204,5 @@ def _translated(failure: BaseException) -> BaseException:
         if isinstance(cause, BertDataError):
             return cause
         cause = cause.__cause__
-    return failure
+    found = _IN_TRACEBACK.search(str(failure))
+    return _error(found["kind"], found["message"]) if found else failure

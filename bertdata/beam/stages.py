@@ -10,8 +10,8 @@ from bertdata import files
 from bertdata.beam.progress import Stage
 from bertdata.beam.runner import Runner
 from bertdata.config import CleaningConfig
-from bertdata.errors import BertDataError
-from bertdata.records import Record, Task, load, remove_others
+from bertdata.errors import BertDataError, InputError
+from bertdata.records import Record, Task, add_counts, load, remove_others
 from bertdata.tables import SUFFIXES, own_part, plan_tables
 
 Done = tuple[Task, Record]
@@ -46,11 +46,21 @@ def finished(tasks: Sequence[Task]) -> list[Done]:
 
 def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any) -> list[Done]:
     """Run one transform over the tasks that are not done yet; returns all tasks with their records."""
+    if not tasks:
+        return []
     pending = forget_stale(tasks)
     if pending:
         runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), _paths(pending))
     remove_others(tasks[0].directory, tasks)
     return finished(tasks)
+
+
+def require_documents(parts: Sequence[Done]) -> None:
+    """Raise InputError where parts hold no document, saying what was dropped."""
+    if not any(record.counts.get("documents") for _, record in parts):
+        drops = add_counts(record.drops for _, record in parts)
+        dropped = ", ".join(f"{reason}: {number:,}" for reason, number in drops.items()) or "nothing"
+        raise InputError(f"no document is left of these sources (dropped: {dropped}); add others")
 
 
 def create(pipeline: Any, tasks: Sequence[Task]) -> Any:

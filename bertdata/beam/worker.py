@@ -8,7 +8,10 @@ import sys
 
 
 def main() -> None:
-    """Run Beam's worker until the pipeline ends or the parent is gone; failures go through Beam, so it logs nothing."""
+    """Run Beam's worker until the pipeline ends or the parent is gone.
+
+    A failure goes through Beam to the parent, who tells it, so nothing is logged or printed here.
+    """
     from bertdata.beam.liveness import hold_line, say_bye
 
     line = hold_line()
@@ -19,6 +22,7 @@ def main() -> None:
     from apache_beam.runners.worker import sdk_worker_main
 
     pa.set_cpu_count(1)
+    sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     sdk_worker_main.main(sys.argv)
     say_bye(line)
 

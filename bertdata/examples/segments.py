@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from bertdata.config import ExamplesConfig
 from bertdata.draws import below, bits, happens, key
-from bertdata.errors import ConfigError
 from bertdata.records import Counts
 
 Ints = NDArray[np.int64]
@@ -74,10 +73,8 @@ class _Chunks:
 def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
     """Return the examples of one copy (0 to dupe_factor - 1) of a block, in document order.
 
-    Raises ConfigError where the objective needs two documents and the block has only one.
+    NSP takes B from another document: where a block has pairs of one only, they are left out and counted.
     """
-    if config.objective == "nsp" and len(block.document_keys) and (block.document_keys == block.document_keys[0]).all():
-        raise _no_partner()
     seeds = {name: key(config.seed, f"{config.objective} {name}") for name in ("short", "length", "cut", "label", "id")}
     if config.objective == "full-sentences":
         return _full_sentences(block, config, copy, seeds)
@@ -92,11 +89,14 @@ def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
 
     middle = _split_chunks(block, chunks, bits(seeds["cut"], owners, copy, chunks.number))
     whole = middle > chunks.start
-    dropped = int((chunks.end - chunks.start)[~whole].sum())
+    lengths = chunks.end - chunks.start
+    counts = {"tokens_dropped_single_word": int(lengths[~whole].sum())}
+    alone = config.objective == "nsp" and _of_one_document(owners[whole])
+    lonely = int(lengths[whole].sum()) if alone else 0
+    whole &= not alone
     a = np.stack([chunks.start, middle], axis=1)[whole]
     b = np.stack([middle, chunks.end], axis=1)[whole]
     labels = happens(bits(seeds["label"], owners, copy, chunks.number), 0.5)[whole]
-    counts = {"tokens_dropped_single_word": dropped}
     types = np.tile(np.array([0, 1], np.int8), len(a))
     if config.objective == "sop":
         first, second = np.where(labels[:, None], b, a), np.where(labels[:, None], a, b)
@@ -105,8 +105,13 @@ def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         first = a
         second, exchange_counts = _exchange(block, a, b, labels, owners[whole], room, ties)
         counts |= exchange_counts
+        counts["tokens_dropped_no_partner"] += lonely
     spans = np.stack([first, second], axis=1).reshape(-1, 2)
     return _plan(spans, types, 2, labels.astype(np.int8), ids[whole], counts)
+
+
+def _of_one_document(owners: NDArray[np.uint64]) -> bool:
+    return bool(len(owners)) and bool((owners == owners[0]).all())
 
 
 def _plan(spans: Ints, types: NDArray[np.int8], each: int, labels: NDArray[np.int8], ids: Ints, counts: Counts) -> Plan:
@@ -255,16 +260,7 @@ def _lender(taker: int, owners: NDArray[np.uint64], b_length: Ints, ties: NDArra
     found = drawn[owners[drawn] != owners[taker]]
     if not len(found):
         found = np.flatnonzero(owners != owners[taker])
-    if not len(found):
-        raise _no_partner()
     return int(found[np.argmin(np.abs(b_length[found] - b_length[taker]))])
-
-
-def _no_partner() -> ConfigError:
-    return ConfigError(
-        "next sentence prediction needs a B from another document, and only one document here has any; "
-        "add documents, or choose --objective sop, doc-sentences or full-sentences"
-    )
 
 
 def _full_sentences(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:

@@ -13,7 +13,7 @@ from typing import Any
 from bertdata import __version__, files
 from bertdata.records import Counts, Record, add_counts, fingerprint
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import FORMAT, ShardInfo, features, shard_schema
+from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
@@ -44,7 +44,7 @@ def build_manifest(
         for number, one in enumerate(shards)
     ]
     splits: dict[str, Any] = {}
-    for split in ("train", "validation"):
+    for split in SPLITS:
         chosen = [entry for number, entry in enumerate(entries) if plan.split(number) == split]
         if chosen:
             splits[split] = {"counts": add_counts(entry["counts"] for entry in chosen), "shards": chosen}

@@ -18,6 +18,7 @@ from bertdata.errors import ConfigError
 from bertdata.records import Record
 
 DOCUMENTS_PER_SHARD = 16
+LARGEST_SHARD = 4
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,15 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
 
 
 def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: int, first: int) -> list[int]:
-    """Cut a run of slots into shards of like size; returns the slot behind each."""
+    """Cut a run of slots into shards of like size; returns the slot behind each.
+
+    A shard has `shard_bytes` of text; of few long documents it takes more, up to four times that, to have at least 16.
+    """
     total, count = int(sizes.sum()), int(documents.sum())
     if not len(documents):
         return []
-    shards = max(1, min(-(-total // shard_bytes), count // DOCUMENTS_PER_SHARD))
+    even, smallest = count // DOCUMENTS_PER_SHARD, -(-total // (LARGEST_SHARD * shard_bytes))
+    shards = max(1, min(-(-total // shard_bytes), max(even, smallest)))
     behind = np.cumsum(sizes)
     ends = [int(np.searchsorted(behind, total * number / shards)) + 1 for number in range(1, shards)]
     ends.append(len(documents))

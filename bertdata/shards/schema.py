@@ -18,6 +18,7 @@ from bertdata.errors import InputError
 from bertdata.wordpiece import WordPieceTokenizer
 
 FORMAT = 1
+SPLITS = ("train", "validation")
 LABELS = {"nsp": "next_sentence_label", "sop": "sentence_order_label"}
 
 

@@ -24,12 +24,11 @@ from bertdata.errors import BertDataError, InputError, VerificationError
 from bertdata.records import Counts, add_counts
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.recount import UncountableError, Vocabulary, recount
-from bertdata.shards.schema import ShardInfo, shard_info, shard_schema
+from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
 
 MANIFEST = "manifest.json"
-SPLITS = ("train", "validation")
 DROPPED = ("tokens_dropped_single_word", "tokens_dropped_no_partner")
 BORROWED = "tokens_borrowed"
 _UNITS = ("pages", "books", "rows")

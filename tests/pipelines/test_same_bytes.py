@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
+import contextlib
 import subprocess
 import time
 from pathlib import Path
@@ -78,12 +77,13 @@ def _start_and_kill(output: Path, workers: str, seconds: float | None) -> None:
     deadline = time.monotonic() + (seconds or 60)
     children: list[psutil.Process] = []
     while time.monotonic() < deadline and process.poll() is None:
-        children = psutil.Process(process.pid).children(recursive=True) or children
+        with contextlib.suppress(psutil.NoSuchProcess):
+            children = psutil.Process(process.pid).children(recursive=True) or children
         if seconds is None and len(children) >= 2:
             break
         time.sleep(0.05)
     assert seconds is not None or children
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
     _, alive = psutil.wait_procs(children, timeout=5)
     assert not alive, [one.cmdline() for one in alive]

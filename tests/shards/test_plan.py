@@ -108,8 +108,11 @@ def test_shards_hold_about_the_wanted_bytes() -> None:
     assert all(800 < count < 1200 for count in documents_in(slots, found))
 
 
-def test_a_few_large_documents_make_few_shards() -> None:
-    assert len(plan(even(40, 1 << 30), ShardsConfig(validation_fraction=0)).ends) == 2
+@pytest.mark.parametrize(("megabytes", "shards"), [(8, 2), (64, 10)])
+def test_a_few_large_documents_make_few_shards_but_none_of_much_more_than_four_times_the_size(
+    megabytes: int, shards: int
+) -> None:
+    assert len(plan(even(40, megabytes << 20), ShardsConfig(validation_fraction=0)).ends) == shards
 
 
 @pytest.mark.parametrize("large", [(47,), (20, 21), (0, 1, 46, 47), (20, 47)])

@@ -174,9 +174,12 @@ def test_labels_are_balanced() -> None:
     assert tally.counts["labels_1"] / tally.counts["examples"] == pytest.approx(0.5, abs=0.05)
 
 
-def test_a_block_of_one_document_refuses_nsp() -> None:
-    with pytest.raises(ConfigError, match="next sentence prediction needs a B from another document"):
-        written(block_of(1), info_of())
+@pytest.mark.parametrize("masking", MASKINGS)
+def test_a_block_of_one_document_gives_nsp_no_rows_and_its_tokens_are_counted(masking: str) -> None:
+    data, tally = written(block_of(1), info_of("nsp", masking))
+    assert table_of(data).num_rows == tally.counts["examples"] == 0
+    dropped = tally.counts["tokens_dropped_no_partner"] + tally.counts["tokens_dropped_single_word"]
+    assert dropped == tally.counts["tokens"] > 0
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
