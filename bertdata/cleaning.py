@@ -6,6 +6,7 @@ documents plus drops by reason, always. What it does not do: the cleaning itself
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,15 +16,17 @@ from bertdata import files
 from bertdata.books import Book, clean_book, group_books, read_books
 from bertdata.config import CleaningConfig
 from bertdata.documents import DocumentWriter
+from bertdata.errors import InputError
 from bertdata.records import Tally, Task, fingerprint
 from bertdata.tables import labels, part_name
 from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
 from bertdata.wikipedia.ranges import DumpRange, plan_ranges
 from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
 
-DUMP_SUFFIXES = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst")
+DUMP_SUFFIXES = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
 BOOK_SUFFIXES = (".txt", ".txt.gz", ".txt.zst", ".zip")
 REVISION = 1
+_INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,20 @@ class BookGroup:
     labels: tuple[str, ...]
 
 
+def find_dumps(patterns: Sequence[str]) -> list[str]:
+    """Return the dumps that paths, folders and globs name; an index that a glob met beside its dump is left out."""
+    paths = files.expand(patterns, DUMP_SUFFIXES)
+    dumps = [path for path in paths if not _INDEX.search(path)]
+    if not dumps:
+        raise InputError("is the index of a dump; name the dump itself", path=paths[0])
+    return dumps
+
+
 def plan_wikipedia(
     patterns: Sequence[str], directory: str, config: CleaningConfig
 ) -> tuple[list[Task], tuple[str, ...]]:
     """Return one task for each range of the dumps, and what the user should know of how they were cut."""
-    paths = files.expand(patterns, DUMP_SUFFIXES)
+    paths = find_dumps(patterns)
     target = config.target_bytes(sum(files.size(path) for path in paths))
     tasks: list[Task] = []
     notes: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import errno
+import fnmatch
 import glob
 import hashlib
 import io
@@ -119,8 +120,8 @@ def names(directory: str) -> list[str]:
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     """Return the files that paths, folders and globs name, sorted, each once.
 
-    A folder gives every file below it whose name ends in one of `suffixes`, hidden ones left out. Raises
-    InputError where a pattern matches nothing.
+    A folder gives every file below it whose name ends in one of `suffixes` (a `*` in one stands for anything), hidden
+    ones left out. Raises InputError where a pattern matches nothing.
     """
     found: dict[str, str] = {}
     for pattern in patterns:
@@ -138,6 +139,10 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     return sorted(found.values())
 
 
+def _ends(name: str, suffixes: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name.lower(), f"*{suffix}") for suffix in suffixes)
+
+
 def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
@@ -148,9 +153,7 @@ def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             result += [
-                os.path.join(folder, name)
-                for name in files
-                if name.lower().endswith(tuple(suffixes)) and not name.startswith(".")
+                os.path.join(folder, name) for name in files if _ends(name, suffixes) and not name.startswith(".")
             ]
     return result
 
@@ -171,8 +174,7 @@ def _expand_remote(pattern: str, suffixes: Sequence[str]) -> list[str]:
         result += [
             entry
             for entry in fs.find(root)
-            if entry.lower().endswith(tuple(suffixes))
-            and not any(part.startswith(".") for part in entry.split("/")[hidden:])
+            if _ends(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[hidden:])
         ]
     return [fs.unstrip_protocol(entry) for entry in result]
 

@@ -18,7 +18,7 @@ from typing import Any
 from bertdata import __version__, commands, files, summary
 from bertdata.beam.runner import Runner, cores
 from bertdata.beam.stages import Done, read_documents
-from bertdata.cleaning import BOOK_SUFFIXES, DUMP_SUFFIXES, plan_books, plan_wikipedia
+from bertdata.cleaning import BOOK_SUFFIXES, find_dumps, plan_books, plan_wikipedia
 from bertdata.config import (
     CleaningConfig,
     ExamplesConfig,
@@ -53,12 +53,12 @@ class Sources:
 
     def inputs(self) -> dict[str, list[str]]:
         """Return the files of each kind of source that has any; raises InputError where a path matches nothing."""
-        kinds = {
-            "wikipedia": (self.wikipedia, DUMP_SUFFIXES),
-            "books": (self.books, BOOK_SUFFIXES),
-            "documents": (self.documents, SUFFIXES),
+        found = {
+            "wikipedia": find_dumps(self.wikipedia) if self.wikipedia else [],
+            "books": files.expand(self.books, BOOK_SUFFIXES),
+            "documents": files.expand(self.documents, SUFFIXES),
         }
-        return {name: files.expand(given, suffixes) for name, (given, suffixes) in kinds.items() if given}
+        return {name: paths for name, paths in found.items() if paths}
 
 
 @dataclass(frozen=True)

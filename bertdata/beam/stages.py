@@ -64,10 +64,15 @@ def require_documents(parts: Sequence[Done]) -> None:
 
 
 def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
-    """Return the tasks as a PCollection, dealt out one by one."""
+    """Return the tasks as a PCollection that every worker has its share of.
+
+    Grouping by number parts the tasks from their one source, which is a single bundle, and a local runner deals groups
+    out in turn: so of tasks with the heaviest first each worker gets about the same weight.
+    """
     import apache_beam as beam
 
-    return pipeline | beam.Create(tasks, reshuffle=False)
+    numbered = pipeline | beam.Create(list(enumerate(tasks)), reshuffle=False)
+    return numbered | "Deal" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda number, group: group)
 
 
 def _paths(tasks: Sequence[Task]) -> list[str]:

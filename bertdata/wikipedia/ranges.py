@@ -162,7 +162,11 @@ def read_head(path: str) -> tuple[bytes, bool]:
         inside = next((name for name, mark in _SIGNATURES.items() if first.startswith(mark)), None)
         raise InputError(
             f"is no MediaWiki XML dump: it begins with {text[:24]!r} and its first {_ROOT_WITHIN >> 10} KiB have no "
-            + (f"<mediawiki; it is {inside}: name it so" if inside else f"<mediawiki; expected {_SUPPORTED}"),
+            + (
+                f"<mediawiki; it is {inside}: name it so"
+                if inside and inside != kind
+                else f"<mediawiki; expected {_SUPPORTED}"
+            ),
             path=path,
             offset=0,
         )

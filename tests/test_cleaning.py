@@ -1,0 +1,107 @@
+"""Sources to documents: which files are taken, what becomes of each page and book, and what its document is."""
+
+from __future__ import annotations
+
+import bz2
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata import InputError
+from bertdata.cleaning import books_part, find_dumps, plan_books, plan_wikipedia, wikipedia_part
+from bertdata.config import CleaningConfig
+from bertdata.records import Record, run_once
+from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+
+PROSE = "Salt is a mineral of the sea and of the earth, and people have carried it over mountains for ages. " * 3
+
+
+def dump(*pages: str, base: str = "https://en.example.org/wiki/Main_Page") -> bytes:
+    head = f'<siteinfo><sitename>W</sitename><dbname>xwiki</dbname><base>{base}</base><namespaces><namespace key="0" />'
+    head += '<namespace key="1">Talk</namespace></namespaces></siteinfo>'
+    return f'<mediawiki version="0.11" xml:lang="en">{head}{"".join(pages)}</mediawiki>'.encode()
+
+
+def page(number: int, title: str, text: str = PROSE, *, ns: int = 0, more: str = "") -> str:
+    return (
+        f"<page><title>{title}</title><ns>{ns}</ns><id>{number}</id>{more}<revision><id>9</id>"
+        f"<text>{text}</text></revision></page>"
+    )
+
+
+def clean(path: Path) -> tuple[Record, list[dict[str, str]]]:
+    tasks, _ = plan_wikipedia([str(path)], str(path.parent / "out"), CleaningConfig())
+    [record] = [run_once(task, wikipedia_part) for task in tasks]
+    return record, pq.read_table(tasks[0].path).to_pylist()
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.xml.bz2", "a.xml.gz", "a.xml.zst", "pages-articles7.xml-p12p345.bz2"])
+def test_a_folder_gives_its_dumps_by_any_name_dumps_have(name: str, tmp_path: Path) -> None:
+    for one in (name, "notes.txt", "a-multistream-index.txt.bz2", ".hidden.xml"):
+        (tmp_path / one).touch()
+    assert find_dumps([str(tmp_path)]) == [str(tmp_path / name)]
+
+
+@pytest.mark.parametrize("index", ["x-multistream-index.txt.bz2", "x-multistream-index3.txt-p7p90.bz2"])
+def test_an_index_beside_a_dump_is_left_out_of_a_glob(index: str, tmp_path: Path) -> None:
+    for one in ("x-multistream.xml.bz2", index):
+        (tmp_path / one).touch()
+    assert find_dumps([str(tmp_path / "*.bz2")]) == [str(tmp_path / "x-multistream.xml.bz2")]
+    with pytest.raises(InputError, match=r"index.*name the dump itself"):
+        find_dumps([str(tmp_path / index)])
+
+
+def test_every_page_is_a_document_or_dropped_under_a_reason(tmp_path: Path) -> None:
+    redirect = page(2, "Table salt", "#REDIRECT [[Salt]]", more='<redirect title="Salt" />')
+    pages = [page(1, "Salt"), redirect, page(3, "Talk:Salt", ns=1), page(4, "Nothing", "{{stub}}")]
+    (tmp_path / "x.xml").write_bytes(dump(*pages))
+    record, documents = clean(tmp_path / "x.xml")
+    assert record.counts["pages"] == 4
+    assert record.drops == {"redirect": 1, "not an article": 1, "no prose": 1}
+    assert [one["id"] for one in documents] == ["xwiki:1"]
+    assert documents[0]["text"] == PROSE.strip()
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://en.example.org/wiki/Main_Page", "https://en.example.org/wiki/Sea_salt"),
+        ("https://example.org/w/index.php?title=Main_Page", "https://example.org/w/index.php?title=Sea_salt"),
+    ],
+)
+def test_a_document_has_the_address_of_its_page(base: str, url: str, tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Sea salt"), base=base))
+    assert [(one["title"], one["url"]) for one in clean(tmp_path / "x.xml")[1]] == [("Sea salt", url)]
+
+
+def test_a_broken_page_is_dropped_and_named_and_its_neighbours_stay(tmp_path: Path) -> None:
+    broken = page(2, "Broken").replace("<id>2</id>", "<id>two</id>")
+    (tmp_path / "x.xml.bz2").write_bytes(bz2.compress(dump(page(1, "Salt"), broken, page(3, "Sea"))))
+    record, documents = clean(tmp_path / "x.xml.bz2")
+    assert [one["title"] for one in documents] == ["Salt", "Sea"]
+    [named] = record.details["broken"]
+    assert (named["path"], named["title"]) == (str(tmp_path / "x.xml.bz2"), "Broken")
+    assert record.drops == {f"broken: {named['reason']}": 1}
+
+
+def test_ranges_of_any_size_give_the_same_documents(tmp_path: Path) -> None:
+    found = []
+    for size in (20_000, 1 << 20):
+        tasks, _ = plan_wikipedia([SAMPLE_DUMP], str(tmp_path / str(size)), CleaningConfig(range_bytes=size))
+        for task in tasks:
+            run_once(task, wikipedia_part)
+        found.append([row for task in tasks for row in pq.read_table(task.path).to_pylist()])
+    assert found[0] == found[1]
+    assert len(found[0]) > 60
+
+
+def test_each_book_is_one_document_under_the_name_of_its_file(tmp_path: Path) -> None:
+    tasks = plan_books([SAMPLE_BOOKS], str(tmp_path), CleaningConfig())
+    records = [run_once(task, books_part) for task in tasks]
+    documents = [row for task in tasks for row in pq.read_table(task.path).to_pylist()]
+    assert (
+        sum(record.counts["books"] for record in records) == len(documents) == len(list(Path(SAMPLE_BOOKS).glob("*")))
+    )
+    assert len({one["id"] for one in documents}) == len(documents)
+    assert all(one["source"] == "books" and one["title"] for one in documents)
