@@ -409,9 +409,9 @@ def test_any_text_gives_clean_paragraphs(source: str) -> None:
 )
 def test_hostile_repetition_takes_linear_time(junk: str) -> None:
     source = junk * (400_000 // len(junk))
-    began = time.perf_counter()
+    began = time.process_time()
     clean_book(f"a b-\nc {source} x.")
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_a_text_file_is_one_book_with_its_title_and_author(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ import json
 import os
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import bertdata
+from tests.clock import child_seconds
 
 PACKAGE = Path(bertdata.__file__).parent
 NAMES = {
@@ -53,12 +54,6 @@ def python(code: str, **environment: str) -> str:
         env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)} | environment,
     )
     return done.stdout
-
-
-def seconds(code: str) -> float:
-    began = time.perf_counter()
-    python(code)
-    return time.perf_counter() - began
 
 
 def test_the_public_names_are_all_there_and_sorted() -> None:
@@ -112,7 +107,7 @@ def test_catching_an_error_imports_nothing_heavy() -> None:
 
 def test_importing_bertdata_takes_less_than_a_fifth_of_a_second() -> None:
     # The best of five each: a fresh interpreter with the import, less one without.
-    empty, full = (min(seconds(code) for _ in range(5)) for code in ("", "import bertdata"))
+    empty, full = (min(child_seconds(partial(python, code)) for _ in range(5)) for code in ("", "import bertdata"))
     assert full - empty < 0.2
 
 

@@ -174,9 +174,9 @@ def test_a_stream_start_that_does_not_decompress_is_not_taken_for_one(tmp_path: 
 def test_ranges_of_a_plain_file_cover_it_without_reading_it(tmp_path: Path) -> None:
     path = write(tmp_path, "huge.xml", PLAIN)
     os.truncate(path, 1 << 40)
-    began = time.perf_counter()
+    began = time.process_time()
     plan = plan_ranges(path, 1 << 36)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
     assert [span.weight for span in plan.ranges] == [1 << 36] * 16
     assert plan.ranges[-1].end == 1 << 40
     assert plan.notes == ()
@@ -456,9 +456,9 @@ def test_memory_is_one_page_and_buffers(tmp_path: Path) -> None:
 )
 def test_hostile_repetition_takes_linear_time(tmp_path: Path, junk: str) -> None:
     path = write(tmp_path, "d.xml", dump("<page><title>A</title><id>1</id>", junk * 200_000, "</page>"))
-    began = time.perf_counter()
+    began = time.process_time()
     read(path)
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_a_base_address_with_a_query_keeps_it(tmp_path: Path) -> None:

@@ -212,9 +212,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_input_takes_linear_time(name: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     clean(HOSTILE[name])
-    assert time.perf_counter() - start < 8
+    assert time.process_time() - start < 8
 
 
 PIECES = [
