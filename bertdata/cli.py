@@ -35,11 +35,13 @@ COMMANDS = {
     "export": Command("shards to Parquet, JSON lines, or a folder for datasets", "bertdata.export"),
     "tokenize": Command("print the pieces or ids of lines of text", "bertdata.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.download"),
+    "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
     "pretrain": Command("pretrain the companion encoder from shards", "bertdata.torch.pretrain"),
     "finetune": Command("fine-tune a pretrained model on labelled texts", "bertdata.torch.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
     "clean-books": Command("one stage: books to documents", "clean_books", True),
     "train-vocab": Command("one stage: documents to a vocabulary", "train_vocab", True),
+    "train-sentences": Command("one stage: documents to sentence parameters", "train_sentences", True),
     "build-shards": Command("one stage: documents and a vocabulary to shards", "build_shards", True),
 }
 
@@ -99,7 +101,7 @@ def _runner_of(name: str) -> Callable[[list[str]], int]:
 
     def run(arguments: list[str]) -> int:
         text = command.help
-        parser = argparse.ArgumentParser(prog=f"bertdata {name}", description=f"{text[0].upper()}{text[1:]}.")
+        parser = commands.Parser(prog=f"bertdata {name}", description=f"{text[0].upper()}{text[1:]}.")
         module.add_arguments(parser)
         result = module.run(parser.parse_args(arguments))
         if isinstance(result, dict):

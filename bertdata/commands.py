@@ -4,14 +4,32 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata.errors import BertDataError
 
 if TYPE_CHECKING:
     from bertdata.beam.runner import Runner
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that takes no abbreviations and tells a wrong call in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with code 2."""
+        unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
+        if unknown:
+            flags = list(self._option_string_actions)
+            near = [one for one in flags if one.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
+            message = f"there is no {unknown[1]}" + (f", did you mean {near[0]}?" if near else "")
+        self.exit(2, f"error: {message}; see {self.prog} --help\n")
 
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
@@ -24,7 +42,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True, defaul
         type=int,
         default=0,
         metavar="N",
-        help="worker processes on this machine (default: one for each core)",
+        help="worker processes on this machine (default: 0, one for each core)",
     )
 
 

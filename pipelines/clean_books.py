@@ -7,7 +7,6 @@ Run: python -m pipelines.clean_books BOOK... --output DIR [--workers N] [-- RUNN
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
@@ -29,12 +28,12 @@ def clean_books(sources: Sequence[str], output: str, config: CleaningConfig, run
 
         return CleanBooks()
 
-    return make_parts(runner, "clean books", tasks, transform)
+    return make_parts(runner, "clean books", tasks, transform, sources)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="bertdata clean-books", description="Books to documents.")
+    parser = commands.Parser(prog="bertdata clean-books", description="Books to documents.")
     parser.add_argument("books", nargs="+", metavar="BOOK", help=".txt, .txt.gz, .txt.zst or .zip; a folder or a glob")
     commands.add_output(parser)
     add_flags(parser, CleaningConfig)

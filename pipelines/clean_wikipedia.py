@@ -7,7 +7,6 @@ Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
@@ -31,12 +30,12 @@ def clean_wikipedia(sources: Sequence[str], output: str, config: CleaningConfig,
 
         return CleanWikipedia()
 
-    return make_parts(runner, "clean wikipedia", tasks, transform)
+    return make_parts(runner, "clean wikipedia", tasks, transform, sources)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="bertdata clean-wikipedia", description="Wikipedia dumps to documents.")
+    parser = commands.Parser(prog="bertdata clean-wikipedia", description="Wikipedia dumps to documents.")
     parser.add_argument(
         "dumps", nargs="+", metavar="DUMP", help=".xml, .xml.bz2, .xml.gz or .xml.zst; a folder or a glob"
     )

@@ -76,7 +76,7 @@ def test_help_takes_less_than_three_tenths_of_a_second() -> None:
         ([], "a command is missing"),
         (["--quiet", "show"], "unrecognized arguments: --quiet"),
         (["show"], "required: DIR"),
-        (["show", "x", "--indx", "1"], "unrecognized arguments: --indx"),
+        (["show", "x", "--indx", "1"], "there is no --indx, did you mean --index?"),
     ],
 )
 def test_a_wrong_call_is_code_2_with_a_hint(

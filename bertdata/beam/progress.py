@@ -82,12 +82,18 @@ def _open(stage: Stage, done: int, total: int) -> tqdm[None]:
 
 
 class _Lines:
-    """A stream for tqdm that puts each state on a line of its own, and shows only states with something done."""
+    """A stream for tqdm that puts each state on a line of its own: only states with something done, the last once."""
+
+    def __init__(self) -> None:
+        self._last = ""
 
     def write(self, text: str) -> None:
         text = text.strip("\r\n ")
-        if text and " 0%|" not in text:
-            print(text, file=sys.stderr, flush=True)
+        state = text.partition(" [")[0]
+        if not text or " 0%|" in text or ("100%|" in text and state == self._last):
+            return
+        self._last = state
+        print(text, file=sys.stderr, flush=True)
 
     def flush(self) -> None:
         """Nothing is held back."""

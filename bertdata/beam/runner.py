@@ -6,6 +6,7 @@ failure on a worker comes back as the error it was there. What it does not do: k
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import re
@@ -15,14 +16,18 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from bertdata import errors, files
-from bertdata.beam.liveness import Parent
+from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Progress, Stage
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 
-_IN_TRACEBACK = re.compile(r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '.*)?$", re.M)
+_CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
+_BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
+_IN_TRACEBACK = re.compile(
+    r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '|\n\n|\n?\Z)", re.M | re.S
+)
 
 
 def cores() -> int:
@@ -57,55 +62,44 @@ class Runner:
 
         Raises the BertDataError that a worker met. `paths` are checked to be reachable from where it runs.
         """
-        beam = _import_beam()
-        options = _options(self.flags)
-        _check_paths(self.flags, paths)
+        _import_beam()
+        parsed = _parse(self.flags)
+        _check(parsed, self.workers, paths)
         _remove_failures(stages)
         began = time.monotonic()
-        pipeline = beam.Pipeline(runner=self._runner(), options=options)
-        construct(pipeline)
         progress = None if self.quiet else Progress(list(stages))
-        with Parent() as parent:
-            failure = _wait_for(pipeline, parent, progress)
-        if progress:
-            progress.update(final=True)
+        with Workers() as workers:
+            pipeline = self._pipeline(parsed, workers)
+            construct(pipeline)
+            try:
+                failure = _wait_for(pipeline, workers, progress)
+            finally:
+                if progress:
+                    progress.update(final=True)
         self.seconds.append((" and ".join(stage.title for stage in stages), time.monotonic() - began))
         if failure is not None:
             raise _told_failure(stages) or _translated(failure)
 
-    def _runner(self) -> Any:
-        if any(flag.startswith(("--runner", "--direct_running_mode")) for flag in self.flags):
-            named = any(flag.startswith("--runner") for flag in self.flags)
-            return None if named else _fn_api_runner(None)
-        workers = self.workers or cores()
-        if workers == 1:
-            return _fn_api_runner(None)
-        from apache_beam.transforms.environments import SubprocessSDKEnvironment
+    def _pipeline(self, parsed: argparse.Namespace, workers: Workers) -> Any:
+        from apache_beam import Pipeline
+        from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
+        from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-        command = f"exec {sys.executable} -m bertdata.beam.worker"
-        runner = _fn_api_runner(SubprocessSDKEnvironment.from_command_string(command))
-        return _with_workers(runner, workers)
-
-
-def _fn_api_runner(environment: Any) -> Any:
-    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
-
-    return FnApiRunner(default_environment=environment)
-
-
-def _with_workers(runner: Any, workers: int) -> Any:
-    class Local(type(runner)):  # type: ignore[misc]
-        def run_pipeline(self, pipeline: Any, options: Any) -> Any:
-            from apache_beam.options.pipeline_options import DirectOptions
-
-            options.view_as(DirectOptions).direct_num_workers = workers
-            return super().run_pipeline(pipeline, options)
-
-    runner.__class__ = Local
-    return runner
+        options = PipelineOptions(list(self.flags))
+        number = self.workers or cores()
+        runner = None
+        if not parsed.runner and (number == 1 or parsed.mode_is_named):
+            runner = FnApiRunner()
+        elif not parsed.runner:
+            options.view_as(DirectOptions).direct_num_workers = number
+            runner = FnApiRunner(default_environment=workers.environment())
+        try:
+            return Pipeline(runner=runner, options=options)
+        except (ValueError, ImportError) as error:
+            raise ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}") from error
 
 
-def _import_beam() -> Any:
+def _import_beam() -> None:
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
     root = logging.getLogger()
     level = root.level
@@ -113,41 +107,59 @@ def _import_beam() -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import apache_beam
+            import apache_beam  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("apache-beam", "beam") from error
     finally:
         root.setLevel(level)
-    return apache_beam
 
 
-def _options(flags: Sequence[str]) -> Any:
+def _parse(flags: Sequence[str]) -> argparse.Namespace:
     """Parse Beam's flags strictly: Beam itself only warns of a typo."""
     from apache_beam.options import pipeline_options
 
     parser = pipeline_options._BeamArgumentParser(allow_abbrev=False, exit_on_error=False)
     for kind in pipeline_options.PipelineOptions.__subclasses__():
         kind._add_argparse_args(parser)
-    _, unknown = parser.parse_known_args(list(flags))
+    try:
+        parsed, unknown = parser.parse_known_args(list(flags))
+    except argparse.ArgumentError as error:
+        raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
     if unknown:
         raise ConfigError(f"Beam knows no {unknown[0]}; flags behind -- are Beam's, bertdata's own stand before it")
-    if not any(flag.startswith("--runner") for flag in flags) and any(f.startswith("--num_workers") for f in flags):
+    parsed.mode_is_named = any(flag.split("=")[0] == "--direct_running_mode" for flag in flags)
+    return cast("argparse.Namespace", parsed)
+
+
+def _runner_name(parsed: argparse.Namespace) -> str:
+    return (parsed.runner or "").rsplit(".")[-1].lower().removesuffix("runner")
+
+
+def _is_cluster(parsed: argparse.Namespace) -> bool:
+    here = (parsed.environment_type or "").upper() == "LOOPBACK" or parsed.job_endpoint == "embed"
+    return _runner_name(parsed) in _CLUSTERS and not here
+
+
+def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
+    """Refuse counts of workers that nothing reads, a cluster with local paths, and Dataflow without its client."""
+    if workers and (parsed.runner or parsed.mode_is_named):
+        raise ConfigError("--workers is for local runs; a runner or mode named behind -- takes its own flag there")
+    if parsed.num_workers and not _is_cluster(parsed):
         raise ConfigError("--num_workers is for Dataflow; local runs take --workers, before the --")
-    return pipeline_options.PipelineOptions(list(flags))
+    if parsed.direct_num_workers != 1 and not parsed.mode_is_named:
+        raise ConfigError("--direct_num_workers needs --direct_running_mode; local runs take --workers, before the --")
+    if _is_cluster(parsed):
+        for path in paths:
+            if not files.is_remote(path):
+                raise ConfigError("a cluster cannot see a local path; give a URL such as gs://bucket/folder", path=path)
+    if _runner_name(parsed) == "dataflow":
+        try:
+            import apache_beam.runners.dataflow.internal.apiclient  # noqa: F401
+        except ImportError as error:
+            raise MissingExtraError("apache-beam[gcp]", "gcp") from error
 
 
-def _check_paths(flags: Sequence[str], paths: Sequence[str]) -> None:
-    """Refuse a cluster with local paths: its workers are other machines."""
-    text = " ".join(flags).lower()
-    local = "loopback" in text or "job_endpoint=embed" in text.replace(" ", "=")
-    if local or not any(name in text for name in ("dataflowrunner", "flinkrunner", "sparkrunner", "portablerunner")):
-        return
-    for path in paths:
-        if not files.is_remote(path):
-            raise ConfigError("a cluster cannot see a local path; give a URL such as gs://bucket/folder", path=path)
-
-
-def _wait_for(pipeline: Any, parent: Parent, progress: Progress | None) -> BaseException | None:
+def _wait_for(pipeline: Any, workers: Workers, progress: Progress | None) -> BaseException | None:
     outcome: list[BaseException | None] = []
 
     def work() -> None:
@@ -163,17 +175,15 @@ def _wait_for(pipeline: Any, parent: Parent, progress: Progress | None) -> BaseE
         thread.join(0.1)
         if progress:
             progress.update()
-        if parent.lost is not None and not outcome:
-            return BertDataError(
-                f"worker process {parent.lost} was killed, most likely for want of memory; run the same command again "
-                "with fewer --workers or a smaller --shard-bytes: what is done is kept"
-            )
-    return outcome[0]
+        if workers.lost is not None and not outcome:
+            return BertDataError(workers.lost)
+    return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
 
 
 def _failures(stages: Sequence[Stage]) -> list[str]:
+    expected = {record.removesuffix(".json") + ".failure" for stage in stages for record in stage.weights}
     folders = {folder for stage in stages for folder in stage.directories()}
-    return [files.join(one, name) for one in sorted(folders) for name in files.names(one) if name.endswith(".failure")]
+    return sorted(expected & {files.join(folder, name) for folder in folders for name in files.names(folder)})
 
 
 def _told_failure(stages: Sequence[Stage]) -> BertDataError | None:
@@ -186,8 +196,8 @@ def _told_failure(stages: Sequence[Stage]) -> BertDataError | None:
 
 
 def _error(kind: str, message: str) -> BertDataError:
-    kinds = {kind.__name__: kind for kind in (errors.ConfigError, errors.InputError, errors.OutputError)}
-    return kinds.get(kind, BertDataError)(message)
+    kinds = (errors.ConfigError, errors.InputError, errors.OutputError, errors.VerificationError)
+    return {kind.__name__: kind for kind in kinds}.get(kind, BertDataError)(message)
 
 
 def _remove_failures(stages: Sequence[Stage]) -> None:
@@ -196,13 +206,8 @@ def _remove_failures(stages: Sequence[Stage]) -> None:
 
 
 def _translated(failure: BaseException) -> BaseException:
-    """Return the error of ours behind a failure: from another process Beam brings it as the text of a traceback."""
+    """Return the error of ours behind a failure: Beam adds its step, and from another process brings a traceback."""
     if isinstance(failure, BertDataError):
-        return failure
-    cause: BaseException | None = failure
-    while cause is not None:
-        if isinstance(cause, BertDataError):
-            return cause
-        cause = cause.__cause__
+        return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
     found = _IN_TRACEBACK.search(str(failure))
     return _error(found["kind"], found["message"]) if found else failure

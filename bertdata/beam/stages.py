@@ -44,13 +44,14 @@ def finished(tasks: Sequence[Task]) -> list[Done]:
     return done
 
 
-def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any) -> list[Done]:
-    """Run one transform over the tasks that are not done yet; returns all tasks with their records."""
+def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any, inputs: Sequence[str]) -> list[Done]:
+    """Run one transform of `inputs` over the tasks that are not done yet; returns all tasks with their records."""
     if not tasks:
         return []
     pending = forget_stale(tasks)
     if pending:
-        runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), _paths(pending))
+        paths = [tasks[0].directory, *inputs]
+        runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), paths)
     remove_others(tasks[0].directory, tasks)
     return finished(tasks)
 
@@ -73,10 +74,6 @@ def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
 
     numbered = pipeline | beam.Create(list(enumerate(tasks)), reshuffle=False)
     return numbered | "Deal" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda number, group: group)
-
-
-def _paths(tasks: Sequence[Task]) -> list[str]:
-    return [tasks[0].path]
 
 
 def read_documents(
@@ -103,4 +100,4 @@ def read_documents(
 
         return ReadTables()
 
-    return own + make_parts(runner, "read documents", tasks, transform)
+    return own + make_parts(runner, "read documents", tasks, transform, foreign)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 
 
 def main() -> None:
     """Run Beam's worker until the pipeline ends or the parent is gone.
 
-    A failure goes through Beam to the parent, who tells it, so nothing is logged or printed here.
+    A failure goes through Beam to the parent, who tells it, so nothing is logged here; an interrupt is the parent's.
     """
-    from bertdata.beam.liveness import hold_line, say_bye
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    line = hold_line()
+    from bertdata.beam.processes import end_with_parent
+
+    end_with_parent()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     logging.disable(logging.CRITICAL)
 
@@ -22,9 +25,7 @@ def main() -> None:
     from apache_beam.runners.worker import sdk_worker_main
 
     pa.set_cpu_count(1)
-    sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     sdk_worker_main.main(sys.argv)
-    say_bye(line)
 
 
 if __name__ == "__main__":

@@ -218,7 +218,7 @@ def test_a_cluster_refuses_local_paths(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--objectve", "nsp"], "unrecognized"),
+        (["--objectve", "nsp"], "there is no"),
         (["--", "--no_such_flag=1"], "no_such_flag"),
         (["--", "--num_workers=4"], "--workers"),
         (["--masked-lm-prob", "1.5"], "masked-lm-prob"),

@@ -1,0 +1,24 @@
+"""A worker process without Beam for the tests of how workers are watched: does what `IDLE` says."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from bertdata.beam.processes import end_with_parent
+
+if __name__ == "__main__":
+    end_with_parent()
+    todo = os.environ.get("IDLE", "sleep")
+    if todo == "sleep":
+        print("ready", flush=True)
+        time.sleep(60)
+    if todo == "path":
+        import random
+
+        print(random.__file__, os.environ["PYTHONPATH"], sep="\n", flush=True)
+    if todo == "raise":
+        print("a warning nobody needs", file=sys.stderr)
+        raise ImportError("there is no such library")
+    sys.exit(int(todo) if todo.isdigit() else 0)

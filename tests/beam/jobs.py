@@ -1,0 +1,52 @@
+"""Small work for the runner tests, importable by worker processes, and tasks to do it on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from bertdata import errors
+from bertdata.beam.runner import Runner
+from bertdata.beam.stages import Done, make_parts
+from bertdata.records import Tally, Task
+
+Work = Callable[[Task, BinaryIO], Tally]
+
+
+def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "mark") -> list[Task]:
+    """Return tasks of different weights whose names are numbered."""
+    return [Task(str(directory), f"part-{n:05d}", ".arrow", mark, 10 + n, payload) for n in range(number)]
+
+
+def make(runner: Runner, to_do: Sequence[Task], work: Work, inputs: Sequence[str] = ()) -> list[Done]:
+    """Do tasks by a function of this module."""
+
+    def transform() -> object:
+        from bertdata.beam.transforms import MakeParts
+
+        return MakeParts(work)
+
+    return make_parts(runner, "test", to_do, transform, inputs)
+
+
+def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Tally:
+    """Write the task's name and tally the process that did it."""
+    file.write(task.name.encode())
+    time.sleep(seconds)
+    return Tally({"parts": 1}, {}, {"pid": os.getpid()})
+
+
+slowly = partial(note_process, seconds=0.3)
+
+
+def fail(task: Task, file: BinaryIO) -> Tally:
+    """Raise the error that the payload names, half-way through the part."""
+    file.write(b"half")
+    kind = getattr(errors, task.payload, None)
+    if kind is None:
+        raise ZeroDivisionError(task.payload)
+    raise kind("found this\nand more; do that", path="wiki.xml.bz2", offset=4096)

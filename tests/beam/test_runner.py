@@ -1,0 +1,254 @@
+"""Runs go where the flags say, shares of the work to every worker, and a failure comes back as what it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bertdata import errors
+from bertdata.beam import processes
+from bertdata.beam import runner as module
+from bertdata.beam.runner import Runner
+from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
+from bertdata.records import load
+from tests.beam.jobs import fail, make, note_process, slowly, tasks
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Runner(1, quiet=True)
+TWO = Runner(2, quiet=True)
+DATAFLOW = ("--runner=DataflowRunner", "--project=p", "--region=us-central1", "--temp_location=gs://bucket/tmp")
+
+
+@pytest.fixture(autouse=True)
+def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+def test_workers_are_a_number_of_processes() -> None:
+    with pytest.raises(ConfigError, match="--workers is -1"):
+        Runner(-1)
+    assert module.cores() >= 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--no_such_flag=1"], "Beam knows no --no_such_flag=1; .*bertdata's own stand before it"),
+        (["--project_name", "x"], "Beam knows no --project_name"),
+        (["stray"], "Beam knows no stray"),
+        (["--direct_num_workers=many"], "does not take --direct_num_workers: invalid int value: 'many'"),
+        (["--direct_running_mode=mult"], "does not take --direct_running_mode: invalid choice"),
+        (["--runner"], "does not take --runner: expected one argument"),
+        (["--runner=Dataflw"], "refuses these flags: Unexpected pipeline runner: Dataflw"),
+        (["--runner=no.such.Runner"], "refuses these flags: No module named 'no'"),
+        (["--num_workers=4"], "--num_workers is for Dataflow; local runs take --workers"),
+        (["--runner=FnApiRunner", "--num_workers=4"], "--num_workers is for Dataflow"),
+        (["--direct_num_workers=4"], "--direct_num_workers needs --direct_running_mode; local runs take --workers"),
+    ],
+)
+def test_flags_that_beam_would_only_warn_of_or_crash_on_are_refused(
+    flags: list[str], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=words):
+        make(Runner(0, tuple(flags), quiet=True), tasks(tmp_path, 1), note_process)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("flag", ["--runner=FnApiRunner", "--direct_running_mode=multi_processing"])
+def test_workers_of_ours_and_a_runner_of_beams_are_one_too_many(flag: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--workers is for local runs"):
+        make(Runner(2, (flag,)), tasks(tmp_path, 1), note_process)
+
+
+@pytest.mark.parametrize("name", ["DataflowRunner", "dataflow", "FlinkRunner", "flink", "SparkRunner"])
+def test_a_cluster_cannot_write_to_a_local_path(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot see a local path; give a URL") as caught:
+        make(Runner(0, (f"--runner={name}",), quiet=True), tasks(tmp_path, 1), note_process)
+    assert str(caught.value).startswith(str(tmp_path))
+
+
+def test_a_cluster_cannot_read_from_a_local_path() -> None:
+    inputs = ["gs://bucket/a.xml.bz2", "/data/b.xml.bz2"]
+    with pytest.raises(ConfigError, match=r"/data/b\.xml\.bz2: a cluster cannot see"):
+        make(Runner(0, ("--runner=FlinkRunner",), quiet=True), tasks("memory://out", 1), note_process, inputs)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--runner=PortableRunner", "--job_endpoint=embed"),
+        ("--runner", "PortableRunner", "--job_endpoint", "embed"),
+        ("--runner=FlinkRunner", "--environment_type=LOOPBACK"),
+        ("--runner=FnApiRunner",),
+        (),
+    ],
+)
+def test_a_runner_on_this_machine_sees_local_paths(flags: tuple[str, ...]) -> None:
+    module._import_beam()
+    module._check(module._parse(flags), 0, ["/data/out"])
+
+
+def test_a_runner_whose_name_says_cluster_elsewhere_is_still_one() -> None:
+    module._import_beam()
+    with pytest.raises(ConfigError, match="cannot see a local path"):
+        module._check(module._parse([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
+
+
+def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    module._import_beam()
+    monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "bertdata\[gcp\]"'):
+        module._check(module._parse(DATAFLOW), 0, ["gs://bucket/out"])
+
+
+def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "apache_beam", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "bertdata\[beam\]"'):
+        make(HERE, tasks(tmp_path, 1), note_process)
+
+
+def test_one_worker_is_this_process_and_says_nothing_when_quiet(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = make(HERE, tasks(tmp_path, 3), note_process)
+    assert {record.details["pid"] for _, record in done} == {os.getpid()}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_seconds_of_each_pipeline_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runner = Runner(1)
+    make(runner, tasks(tmp_path, 2), note_process)
+    [(title, seconds)] = runner.timings()
+    assert title.strip() == "test"
+    assert float(seconds) >= 0
+    assert "100%" in capsys.readouterr().err
+
+
+def test_two_workers_share_the_tasks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    done = make(TWO, tasks(tmp_path, 9), note_process)
+    shares = Counter(record.details["pid"] for _, record in done)
+    assert os.getpid() not in shares
+    assert sorted(shares.values()) == [4, 5]
+    assert not any(psutil.pid_exists(pid) for pid in shares)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
+@pytest.mark.parametrize("told", [True, False], ids=["by the failure file", "by the error"])
+def test_an_error_of_ours_comes_back_as_the_class_it_was(kind: str, told: bool, tmp_path: Path) -> None:
+    _check_told(HERE, kind, told, tmp_path)
+
+
+@pytest.mark.parametrize("told", [pytest.param(True, marks=pytest.mark.slow), False], ids=["told", "by the traceback"])
+def test_an_error_of_a_worker_process_comes_back_as_the_class_it_was(told: bool, tmp_path: Path) -> None:
+    _check_told(TWO, "InputError", told, tmp_path)
+
+
+def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
+    [task] = tasks(folder, 1, kind)
+    if not told:
+        (folder / "a file").touch()
+        task = replace(task, records=str(folder / "a file"))
+    with pytest.raises(BertDataError) as caught:
+        make(runner, [task], fail)
+    assert type(caught.value) is getattr(errors, kind)
+    assert str(caught.value) == "wiki.xml.bz2, byte 4096: found this\nand more; do that"
+    assert os.listdir(folder) == ([] if told else ["a file"])
+
+
+def test_an_error_that_is_not_ours_passes_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        make(HERE, tasks(tmp_path, 1, "not an error of ours"), fail)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_an_error_of_a_worker_process_that_is_not_ours_brings_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)jobs\.py.*ZeroDivisionError: not an error of ours"):
+        make(TWO, tasks(tmp_path, 1, "not an error of ours"), fail)
+
+
+def test_of_several_failures_the_first_by_name_is_told_and_none_is_left(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 3, "InputError")
+    Path(some[2].failure_path).write_text('{"kind": "OutputError", "message": "of an earlier run"}')
+    (tmp_path / "my-00001.failure").write_text("of the user")
+    with pytest.raises(InputError, match="found this"):
+        make(HERE, some, fail)
+    assert os.listdir(tmp_path) == ["my-00001.failure"]
+
+
+def test_the_error_of_a_traceback_is_found_whole() -> None:
+    text = (
+        "Traceback (most recent call last):\n  File x\nbertdata.errors.InputError: a.bz2, byte 3: cut\noff [again]\n\n"
+        "During handling of the above exception, another exception occurred:\n\nTraceback ...\n"
+        "bertdata.errors.InputError: a.bz2, byte 3: cut\noff [again] [while running 'MakeParts/ParDo(MakePart)']\n"
+    )
+    found = module._translated(RuntimeError(text))
+    assert type(found) is InputError
+    assert str(found) == "a.bz2, byte 3: cut\noff [again]"
+    other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
+    assert module._translated(other) is other
+
+
+def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "WORKER", "tests.beam.idle_worker")
+    monkeypatch.setenv("IDLE", "raise")
+    began = time.monotonic()
+    with pytest.raises(BertDataError, match=r"exit code 1.*ImportError: there is no such library"):
+        make(TWO, tasks(tmp_path, 2), note_process)
+    assert time.monotonic() - began < 20
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    some = tasks(tmp_path, 40)
+    killed: list[float] = []
+
+    def kill_one() -> None:
+        while not any(load(task) for task in some):
+            time.sleep(0.02)
+        killed.append(time.monotonic())
+        psutil.Process().children()[0].send_signal(signal.SIGKILL)
+
+    thread = threading.Thread(target=kill_one)
+    thread.start()
+    with pytest.raises(BertDataError, match="was killed, most likely for want of memory"):
+        make(TWO, some, slowly)
+    thread.join()
+    assert time.monotonic() - killed[0] < 10
+    assert psutil.Process().children() == []
+    assert capfd.readouterr() == ("", "")
+    kept = {task.name: record for task in some if (record := load(task))}
+    assert 1 <= len(kept) < len(some)
+    done = make(HERE, some, note_process)
+    assert {task.name for task, record in done if record == kept.get(task.name)} == kept.keys()
+    assert all(Path(task.path).read_text() == task.name for task, _ in done)
+
+
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 40)
+
+    def interrupt() -> None:
+        while len(psutil.Process().children()) < 2:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        make(TWO, some, slowly)
+    thread.join()
+    assert psutil.Process().children() == []

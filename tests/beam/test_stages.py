@@ -1,0 +1,153 @@
+"""A stage keeps what is done, makes the rest, and forgets what belongs to no task any more."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+from bertdata import files
+from bertdata.beam.runner import Runner
+from bertdata.beam.stages import create, finished, forget_stale, read_documents, require_documents, stage_of
+from bertdata.config import CleaningConfig
+from bertdata.documents import DocumentWriter, cut_ranges, read_range
+from bertdata.errors import BertDataError, InputError
+from bertdata.records import Record, Tally, Task, load, run_once
+from tests.beam.jobs import make, note_process, tasks
+
+HERE = Runner(1, quiet=True)
+
+
+def done(task: Task) -> Task:
+    run_once(task, note_process)
+    return task
+
+
+def test_progress_weighs_tasks_by_bytes_and_counts_other_units(tmp_path: Path) -> None:
+    some = [replace(task, weight=weight) for task, weight in zip(tasks(tmp_path, 3), (0, 7, 50), strict=True)]
+    assert stage_of("clean", some).weights == dict(zip((task.record_path for task in some), (1, 7, 50), strict=True))
+    assert list(stage_of("write", some, "shard").weights.values()) == [1, 1, 1]
+
+
+def test_records_that_fit_no_more_are_forgotten_and_their_tasks_come_heaviest_first(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 5)
+    done(some[1])
+    changed = done(replace(some[2], fingerprint="other"))
+    damaged = done(some[3])
+    Path(damaged.path).write_bytes(b"cut")
+    assert [task.name[-1] for task in forget_stale(some)] == ["4", "3", "2", "0"]
+    assert load(some[1]) is not None
+    assert not any(os.path.exists(task.record_path) for task in (changed, damaged))
+
+
+def test_tasks_of_one_weight_come_by_name(tmp_path: Path) -> None:
+    some = [replace(task, weight=1) for task in tasks(tmp_path, 4)]
+    assert forget_stale(some[::-1]) == some
+
+
+def test_every_finished_task_gives_its_record_in_the_order_of_the_tasks(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 3)
+    for task in some[::-1]:
+        done(task)
+    assert [(task, record.name) for task, record in finished(some)] == [(task, task.name) for task in some]
+
+
+def test_a_part_that_the_runner_left_out_is_named(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 2)
+    done(some[0])
+    with pytest.raises(BertDataError, match=r"part-00001\.arrow.*run the same command again"):
+        finished(some)
+
+
+def test_only_what_is_not_done_is_made_and_other_parts_go(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 4)
+    for task in [*some[:2], *tasks(tmp_path, 6)[4:]]:
+        done(task)
+    Path(tmp_path / "notes.txt").write_text("mine")
+    before = [os.stat(task.path).st_mtime_ns for task in some[:2]]
+    found = make(HERE, some, note_process)
+    assert [task for task, _ in found] == some
+    assert [os.stat(task.path).st_mtime_ns for task in some[:2]] == before
+    names = {name for task in some for name in (files.name(task.path), files.name(task.record_path))}
+    assert set(os.listdir(tmp_path)) == names | {"notes.txt"}
+
+
+def test_a_finished_stage_starts_no_pipeline(tmp_path: Path) -> None:
+    some = [done(task) for task in tasks(tmp_path, 2)]
+    assert len(make(Runner(1, ("--no_such_flag",), quiet=True), some, note_process)) == 2
+
+
+def test_no_tasks_are_no_work(tmp_path: Path) -> None:
+    assert make(HERE, [], note_process) == []
+    assert os.listdir(tmp_path) == []
+
+
+dealt: list[str] = []
+
+
+def note(task: Task) -> None:
+    dealt.append(task.name)
+
+
+def test_every_task_is_dealt_once(tmp_path: Path) -> None:
+    dealt.clear()
+    some = tasks(tmp_path, 7)
+
+    def construct(pipeline: Any) -> None:
+        import apache_beam as beam
+
+        _ = create(pipeline, some) | beam.Map(note)
+
+    HERE.run([stage_of("count", some)], construct, [])
+    assert sorted(dealt) == [task.name for task in some]
+
+
+def record(documents: int, drops: dict[str, int]) -> Record:
+    return Record("a", "f", 1, "s", 0.0, {"documents": documents} if documents else {}, drops)
+
+
+def test_sources_without_a_document_are_refused_with_what_was_dropped(tmp_path: Path) -> None:
+    [task] = tasks(tmp_path, 1)
+    require_documents([(task, record(0, {"redirect": 3})), (task, record(1, {}))])
+    with pytest.raises(InputError, match=r"dropped: redirect: 2,003, too short: 1\)"):
+        require_documents([(task, record(0, {"redirect": 3})), (task, record(0, {"redirect": 2000, "too short": 1}))])
+    with pytest.raises(InputError, match="dropped: nothing"):
+        require_documents([])
+
+
+def write_documents(task: Task, file: BinaryIO) -> Tally:
+    tally = Tally()
+    with DocumentWriter(file, tally) as writer:
+        for name in task.payload:
+            writer.add(name, "test", "", "", f"The text of {name}.")
+    return tally
+
+
+def names(parts: list[tuple[Task, Record]]) -> list[str]:
+    ranges = cut_ranges([(task.path, one) for task, one in parts])
+    return [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+
+
+def test_parts_of_our_own_are_taken_as_they_are_and_other_tables_are_read(tmp_path: Path) -> None:
+    own = Task(str(tmp_path / "own"), "part-00000", ".parquet", "f", 1, ["own:1", "own:2"])
+    run_once(own, write_documents)
+    lines = [json.dumps({"id": "theirs:1", "body": "Some text."}), json.dumps({"body": "More text."})]
+    (tmp_path / "theirs.jsonl").write_text("\n".join(lines))
+    target = tmp_path / "stages" / "tables"
+    patterns = [str(tmp_path / "own"), str(tmp_path / "theirs.jsonl")]
+    parts = read_documents(HERE, patterns, str(target), CleaningConfig(), "body")
+    assert names(parts) == ["own:1", "own:2", "theirs:1", "theirs.jsonl:41"]
+    assert parts[0][0].path == own.path
+    assert [task.directory for task, _ in parts[1:]] == [str(target)]
+
+
+def test_parts_of_our_own_alone_write_nothing(tmp_path: Path) -> None:
+    own = Task(str(tmp_path / "own"), "part-00000", ".parquet", "f", 1, ["own:1"])
+    run_once(own, write_documents)
+    parts = read_documents(HERE, [str(tmp_path / "own")], str(tmp_path / "tables"), CleaningConfig(), "text")
+    assert names(parts) == ["own:1"]
+    assert not (tmp_path / "tables").exists()

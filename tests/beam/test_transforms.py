@@ -1,0 +1,43 @@
+"""A transform does each task once, whatever the runner does, and tells a failure beside the record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.beam.runner import Runner
+from bertdata.errors import InputError
+from bertdata.records import load, run_once
+from tests.beam.jobs import fail, make, note_process, tasks
+
+
+def test_a_task_gives_itself_with_its_record_and_is_done_once(tmp_path: Path) -> None:
+    from bertdata.beam.transforms import MakePart
+
+    [task] = tasks(tmp_path, 1)
+    [first] = MakePart(note_process).process(task)
+    [again] = MakePart(fail).process(task)
+    assert first == again == (task, load(task))
+
+
+def test_a_failure_is_told_in_a_file_and_raised(tmp_path: Path) -> None:
+    from bertdata.beam.transforms import MakePart
+
+    [task] = tasks(tmp_path, 1, "InputError")
+    with pytest.raises(InputError) as caught:
+        list(MakePart(fail).process(task))
+    told = json.loads(Path(task.failure_path).read_text())
+    assert told == {"kind": "InputError", "message": str(caught.value)}
+    assert [path.name for path in tmp_path.iterdir()] == [Path(task.failure_path).name]
+
+
+def test_bundles_that_are_run_again_change_nothing(tmp_path: Path) -> None:
+    plain = make(Runner(1, quiet=True), tasks(tmp_path / "a", 3), note_process)
+    repeated = Runner(1, ("--direct_runner_bundle_repeat=2",), quiet=True)
+    again = make(repeated, tasks(tmp_path / "b", 3), note_process)
+    assert [record.sha256 for _, record in plain] == [record.sha256 for _, record in again]
+    before = [Path(task.path).stat().st_mtime_ns for task, _ in again]
+    assert [run_once(task, fail) for task, _ in again] == [record for _, record in again]
+    assert [Path(task.path).stat().st_mtime_ns for task, _ in again] == before
