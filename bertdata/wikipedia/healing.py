@@ -1,7 +1,8 @@
-"""Mends prose where markup was taken out of it: empty parentheses, doubled spaces, a comma before a full stop.
+"""The last pass over wikitext: mends the holes of each paragraph, lays its spaces, and drops those without a word.
 
-The extractor leaves `HOLE` where a construct vanished from inside a text. Only the surroundings of a hole are
-touched, so what an author really wrote (code, French spacing, an emoticon) stays.
+The passes before leave `HOLE` where a construct vanished from inside a text: empty parentheses, doubled spaces, a comma
+before a full stop. Only the surroundings of a hole are touched, so what an author really wrote (code, French spacing,
+an emoticon) stays. `kernel_healing` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations
@@ -10,6 +11,36 @@ import re
 
 HOLE = "\x7f"
 """Stands where a construct was dropped; the source is rid of this character before anything else happens."""
+
+LINE_BREAK = "\x0b"
+"""A line break that stays inside a paragraph, as the lines of a poem do."""
+
+PARAGRAPH_BREAK = "\n\n"
+
+_PARAGRAPH_BREAK = re.compile(r"\n[ \n]*\n")
+_LINE_BREAKS = re.compile(rf" ?{LINE_BREAK}[ {LINE_BREAK}]*+")
+_SPACE_RUN = re.compile(r"[ \n]{2,}|\n")
+_WORD = re.compile("[^\\W\U00010000-\U0010ffff]")
+_ONLY_URL = re.compile(r"[A-Za-z]{3,6}://[^ \n]+")
+
+
+def finish(text: str) -> str:
+    """Return the paragraphs that hold a letter or digit, healed, parted by a blank line; "" if there are none.
+
+    >>> finish(f"Rome  ({HOLE}) is old. \\n\\n({HOLE})\\n\\nSo{LINE_BREAK} it is.")
+    'Rome is old.\\n\\nSo\\nit is.'
+    """
+    paragraphs = (_finish(paragraph) for paragraph in _PARAGRAPH_BREAK.split(text))
+    return PARAGRAPH_BREAK.join(
+        paragraph for paragraph in paragraphs if _WORD.search(paragraph) and not _ONLY_URL.fullmatch(paragraph)
+    )
+
+
+def _finish(paragraph: str) -> str:
+    """Heal one paragraph and lay its spaces; the lines of verse stay lines."""
+    paragraph = heal(_SPACE_RUN.sub(" ", paragraph)).strip(" ")
+    return _LINE_BREAKS.sub("\n", paragraph).strip(" \n") if LINE_BREAK in paragraph else paragraph
+
 
 _TOKENS = re.compile(
     rf"[^ {HOLE}()\[\],;:.!?\"]+|[,;:.!?](?![ {HOLE}()\[\]\"'”’]|\Z)[^ {HOLE}()\[\],;:.!?\"]*|.", re.DOTALL

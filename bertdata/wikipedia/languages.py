@@ -12,7 +12,7 @@ LANGUAGE_NAMES: dict[str, str] = {
     "cmn": "Mandarin", "cnr": "Montenegrin", "co": "Corsican", "cop": "Coptic", "cr": "Cree",
     "crh": "Crimean Tatar", "cs": "Czech", "cu": "Church Slavonic", "cv": "Chuvash", "cy": "Welsh",
     "da": "Danish", "de": "German", "de-at": "Austrian German", "de-ch": "Swiss Standard German",
-    "dsb": "Lower Sorbian", "dv": "Divehi", "dz": "Dzongkha", "egy": "Egyptian", "el": "Greek",
+    "dsb": "Lower Sorbian", "dv": "Divehi", "dz": "Dzongkha", "egy": "Ancient Egyptian", "el": "Greek",
     "en": "English", "enm": "Middle English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian",
     "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fil": "Filipino", "fj": "Fijian", "fo": "Faroese",
     "fr": "French", "frm": "Middle French", "fro": "Old French", "frr": "North Frisian", "fur": "Friulian",

@@ -1,57 +1,55 @@
-"""Prose paragraphs out of text whose templates, links and tables are already resolved.
+"""The third pass over wikitext: by lines. Lists, headings, table rows, code and whole sections without prose go.
 
-First by lines: lists, headings, table rows, code and whole sections without prose go. Then inline markup: quote marks,
-HTML tags, external links, character entities. Whatever has no letter or digit left is no paragraph.
+The text comes with templates, links and tables resolved. Quote marks go here too, for they are matched within a line.
+`kernel_lines` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations
 
-import html
 import re
 
-from bertdata.wikipedia.healing import HOLE, heal
-from bertdata.wikipedia.tags import LINE_BREAK, PARAGRAPH_BREAK
-from bertdata.wikipedia.wikis import SECTIONS_WITHOUT_PROSE
+from bertdata.wikipedia.healing import HOLE, PARAGRAPH_BREAK
+from bertdata.wikipedia.wikis import SECTIONS_WITHOUT_PROSE, fold_title
 
 _EDGES = f" \t{HOLE}"
 _QUOTES = re.compile("''+")
 _SENTENCE_ENDS = frozenset(".!?:;\"'”’»)]…。！？")
-_BEHAVIOUR_SWITCH = re.compile(r"__[^\W\d_]{4,40}__")
-_EXTERNAL_LINK = re.compile(
-    r"\[(?:(?:https?|ftps?|ircs?|news|gopher|git|mailto|tel|geo|magnet|urn):|//)[^\s\[\]<>\"]*+"
-    r"[ \t]*+((?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]",
-    re.IGNORECASE,
-)
-_BREAK = re.compile(r"</?[ ]?(?:br|wbr|hr)\b[^<>]*+>", re.IGNORECASE)
-_BLOCK = re.compile(r"</?(?:p|div|blockquote|center|li|dd|dt|tr|td|th|table|ul|ol|dl)(?:[\s/][^<>]*+)?>", re.IGNORECASE)
-_TAG = re.compile(
-    r"</?(?:abbr|b|bdi|bdo|big|caption|cite|code|col|colgroup|data|del|dfn|em|font|gallery|h[1-6]|i|includeonly|ins|kbd|"
-    r"mark|math|nobr|noinclude|nowiki|onlyinclude|poem|pre|q|rb|ref|references|rp|rt|rtc|ruby|s|samp|section|small|"
-    r"span|strike|strong|sub|sup|syntaxhighlight|tbody|templatestyles|thead|tfoot|time|tt|u|var|chem|ce|hiero|source|"
-    r"langconvert|translate|tvar|languages|img|a)(?:[\s/][^<>]*+)?>",
-    re.IGNORECASE,
-)
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
-_ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\t]")
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
-_LINE_BREAKS = re.compile(rf"[\s{HOLE}]*{LINE_BREAK}[\s{HOLE}{LINE_BREAK}]*")
-_SPACE_RUN = re.compile(r"[ \n]{2,}|\n")
-_PARAGRAPH_BREAK = re.compile(r"\n[ \n]*\n")
-_WORD = re.compile(r"\w")
-_ONLY_URL = re.compile(r"\w{3,6}://\S+")
+_TAG = re.compile("<[^<>]*+>")
 
 
-def prose_paragraphs(text: str) -> str:
-    """Return the paragraphs of prose, parted by a blank line; "" if there are none.
+def prose_lines(text: str) -> str:
+    """Return the prose paragraphs of text, each on one line, parted by a blank line.
 
-    >>> prose_paragraphs("'''Rome''' is old.\\n* a list\\n== See also ==\\nRemus.\\n== Age ==\\nIt is not&nbsp;young.")
-    'Rome is old.\\n\\nIt is not young.'
+    A blank or dropped line, a heading and a list part two paragraphs.
+
+    >>> prose_lines("'''Rome''' is\\nold.\\n* a list\\n== See also ==\\nRemus.\\n== Age ==\\nIt is old.")
+    'Rome is old.\\n\\nIt is old.'
     """
-    text = _inline(PARAGRAPH_BREAK.join(_prose_blocks(text)))
-    paragraphs = (_finish(paragraph) for paragraph in _PARAGRAPH_BREAK.split(text))
-    return PARAGRAPH_BREAK.join(
-        paragraph for paragraph in paragraphs if _WORD.search(paragraph) and not _ONLY_URL.fullmatch(paragraph)
-    )
+    blocks: list[str] = []
+    block: list[str] = []
+    skipped_level = 0
+    for source_line in text.split("\n"):
+        line, body = source_line, source_line.strip(_EDGES)
+        first = body[:1]
+        if first == "=" and (heading := _heading(body)) is not None:
+            level, title, line = heading
+            body, first = line, line[:1]
+            if not skipped_level or level <= skipped_level:
+                skipped_level = level if title in SECTIONS_WITHOUT_PROSE else 0
+            _end(block, blocks)
+        elif body.startswith("----"):
+            _end(block, blocks)
+            line = body = body.lstrip("-").strip(_EDGES)
+        elif not body and HOLE in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
+            continue
+        if skipped_level or not body or first in "*#:;|" or _is_preformatted(line, body) or _is_table_header(body):
+            _end(block, blocks)
+        else:
+            if first in ",.;)":
+                line = HOLE + body
+            block.append(strip_quotes(line) if "''" in line else line)
+    _end(block, blocks)
+    return PARAGRAPH_BREAK.join(blocks)
 
 
 def strip_quotes(line: str) -> str:
@@ -89,35 +87,6 @@ def _bold_that_is_an_apostrophe(texts: list[str], runs: list[int]) -> int:
     return word if word >= 0 else space
 
 
-def _prose_blocks(text: str) -> list[str]:
-    """Group the lines of prose: a blank or dropped line, a heading and a list part two blocks."""
-    blocks: list[str] = []
-    block: list[str] = []
-    skipped_level = 0
-    for source_line in text.split("\n"):
-        line, body = source_line, source_line.strip(_EDGES)
-        first = body[:1]
-        if first == "=" and (heading := _heading(body)) is not None:
-            level, title, line = heading
-            body, first = line, line[:1]
-            if not skipped_level or level <= skipped_level:
-                skipped_level = level if title in SECTIONS_WITHOUT_PROSE else 0
-            _end(block, blocks)
-        elif body.startswith("----"):
-            _end(block, blocks)
-            line = body = body.lstrip("-")
-        elif not body and HOLE in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
-            continue
-        if skipped_level or not body or first in "*#:;|" or _is_preformatted(line, body) or _is_table_header(body):
-            _end(block, blocks)
-        else:
-            if first in ",.;)":
-                line = HOLE + body
-            block.append(strip_quotes(line) if "''" in line else line)
-    _end(block, blocks)
-    return blocks
-
-
 def _end(block: list[str], blocks: list[str]) -> None:
     if block:
         blocks.append(" ".join(block))
@@ -145,23 +114,5 @@ def _heading(line: str) -> tuple[int, str, str] | None:
         if level < 2 or end < 0:
             return None
         title, rest = line[level:end], line[end + level :]
-    return level, _TAG.sub("", _QUOTES.sub("", title.replace(HOLE, ""))).strip(" \t:").lower(), rest.strip(_EDGES)
-
-
-def _inline(text: str) -> str:
-    """Resolve inline markup; every pass is one substitution over the whole text."""
-    if "__" in text:
-        text = _BEHAVIOUR_SWITCH.sub("", text)
-    if "[" in text:
-        text = _EXTERNAL_LINK.sub(lambda match: match[1] or HOLE, text)
-    if "<" in text:
-        text = _TAG.sub("", _BLOCK.sub(PARAGRAPH_BREAK, _BREAK.sub(" ", text)))
-    if "&" in text:
-        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
-    return _INVISIBLE.sub("", _ODD_SPACE.sub(" ", text))
-
-
-def _finish(paragraph: str) -> str:
-    """Heal one paragraph and lay its spaces; the lines of verse stay lines."""
-    paragraph = heal(_SPACE_RUN.sub(" ", paragraph)).strip()
-    return _LINE_BREAKS.sub("\n", paragraph).strip() if LINE_BREAK in paragraph else paragraph
+    title = _TAG.sub("", _QUOTES.sub("", title.replace(HOLE, "")))
+    return level, fold_title(title.strip(" \t:")), rest.strip(_EDGES)

@@ -6,8 +6,13 @@ What would need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRE
 from __future__ import annotations
 
 from bertdata.wikipedia.template_functions import format_number
+from bertdata.wikipedia.wikis import fold_prefix
 
 VARIABLES = frozenset(["pagename", "fullpagename", "basepagename", "subpagename"])
+FUNCTIONS = VARIABLES | {
+    *("formatnum", "lc", "uc", "lcfirst", "ucfirst", "#if", "#ifeq", "#switch", "#dateformat", "#formatdate"),
+    *("dateformat", "plural", "padleft", "padright"),
+}
 
 
 def render_parser_function(head: str, arguments: list[str], title: str) -> str | None:
@@ -19,7 +24,7 @@ def render_parser_function(head: str, arguments: list[str], title: str) -> str |
     ('12,345', 'yes')
     """
     name, _, first = head.partition(":")
-    name, first = name.strip().lower(), first.strip()
+    name, first = fold_prefix(name), first.strip()
     values = [argument.strip() for argument in arguments]
     match name:
         case "pagename" | "fullpagename" | "basepagename" | "subpagename":

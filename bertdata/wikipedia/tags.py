@@ -8,15 +8,10 @@ from __future__ import annotations
 import html
 import re
 
-from bertdata.wikipedia.healing import HOLE
+from bertdata.wikipedia.healing import HOLE, LINE_BREAK, PARAGRAPH_BREAK
 
-LINE_BREAK = "\x0b"
-"""A line break that stays inside a paragraph, as the lines of a poem do."""
-
-PARAGRAPH_BREAK = "\n\n"
-
-_FORMATTING = frozenset(["del", "s", "strike", "includeonly", "rt", "rp"])
-_EXTENSIONS = frozenset(
+FORMATTING = frozenset(["del", "s", "strike", "includeonly", "rt", "rp"])
+EXTENSIONS = frozenset(
     [
         "gallery",
         "imagemap",
@@ -46,18 +41,19 @@ _EXTENSIONS = frozenset(
         "h6",
     ]
 )
-_SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
+SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
 _ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
 _OPENING = re.compile(
-    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*_SPECIAL, *sorted(_EXTENSIONS | _FORMATTING)])})(?=[\s/>])"
+    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*SPECIAL, *sorted(EXTENSIONS | FORMATTING)])})(?=[\s/>])"
     rf"{_ATTRIBUTES})",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
-_REFERENCE = re.compile(r"<(/?)ref(?=[\s/>])[^<>]*+>?", re.IGNORECASE)
+_REFERENCE = re.compile(r"<(/?)ref(?=[\s/>])[^<>]*+>?", re.IGNORECASE | re.ASCII)
 _CLOSING = {
-    name: re.compile(rf"</{name}\s*+>", re.IGNORECASE) for name in [*_SPECIAL, *sorted(_EXTENSIONS | _FORMATTING)]
+    name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII)
+    for name in [*SPECIAL, *sorted(EXTENSIONS | FORMATTING)]
 }
-_LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
+LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
 _PLAIN_FORMULA = re.compile(r"[^\\{}$&]{1,60}")
 _BEFORE_A_HOLE = frozenset(f" \n([,;:/\"'–—-|>{HOLE}")
 _POEM_LINE = re.compile(r"\n[:\s]*")
@@ -100,10 +96,10 @@ def take_out_tags(source: str) -> str:
         closing = None if name in unclosed else _CLOSING[name].search(source, end)
         if closing is not None:
             position = closing.end()
-            out.append(_content(name, source[end : closing.start()]) or hole)
+            out.append(content_of(name, source[end : closing.start()]) or hole)
         else:
             unclosed.add(name)
-            if name in _EXTENSIONS:
+            if name in EXTENSIONS:
                 position = _end_of_line(source, end)
     out.append(source[position:])
     return "".join(out)
@@ -129,16 +125,16 @@ def paragraph(text: str) -> str:
     return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + HOLE
 
 
-def _content(name: str, text: str) -> str:
+def content_of(name: str, text: str) -> str:
     if name == "nowiki":
-        return text.translate(_LITERAL)
+        return text.translate(LITERAL)
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
         return text.strip()
     if name == "math":
         formula = html.unescape(text.strip())
-        return formula.translate(_LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
+        return formula.translate(LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
     return ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from bertdata.wikipedia.convert import Arguments, convert, group_digits
 from bertdata.wikipedia.languages import LANGUAGE_NAMES
@@ -19,6 +20,7 @@ _MONTHS = [
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 ]
+_ARGUMENT = re.compile(r"\{([^{}]*)\}")
 _YES = frozenset(["y", "yes", "1", "true", "on"])
 
 
@@ -50,16 +52,44 @@ def positional(arguments: Arguments, start: int = 1) -> list[str]:
 
 def kept(*names: str) -> Handler:
     """Keep the first of these arguments that is not blank as it is, spaces included."""
+    return partial(_kept, names)
 
-    def handler(arguments: Arguments) -> str | None:
-        return next((arguments[name] for name in names if arguments.get(name, "").strip()), None)
 
-    return handler
+def _kept(names: tuple[str, ...], arguments: Arguments) -> str | None:
+    return next((arguments[name] for name in names if arguments.get(name, "").strip()), None)
 
 
 def literal(text: str) -> Handler:
     """Write the same text whatever the arguments."""
-    return lambda arguments: text
+    return partial(_literal, text)
+
+
+def _literal(text: str, _: Arguments) -> str:
+    return text
+
+
+def kept_position(handler: Handler) -> int:
+    """Return which argument a call leaves as it is where all are unnamed and this one is not blank; 0: none."""
+    first = handler.args[0][0] if isinstance(handler, partial) and handler.func is _kept else ""
+    return int(first) if first in ("1", "2", "3", "4") else 0
+
+
+def literal_text(handler: Handler) -> str | None:
+    """Return the text of a handler that `literal` made, else None."""
+    return handler.args[0] if isinstance(handler, partial) and handler.func is _literal else None
+
+
+def pattern(text: str) -> Handler:
+    """Write a text in which {1} stands for an argument, {1|text} for the first of these that is not blank.
+
+    >>> pattern("{1|name} m")({"name": "12"}), pattern("")({"1": "a"})
+    ('12 m', None)
+    """
+
+    def handler(arguments: Arguments) -> str | None:
+        return _ARGUMENT.sub(lambda match: get(arguments, *match[1].split("|")), text) or None
+
+    return handler
 
 
 def joined(separator: str = "", *, start: int = 1, most: int | None = None) -> Handler:
@@ -295,8 +325,14 @@ def ship_class(arguments: Arguments) -> str | None:
 
 
 def chemistry(arguments: Arguments) -> str | None:
-    """{{chem|S|O|4|2-}}: SO42−."""
-    return "".join(re.sub(r"-\Z", "−", part) for part in positional(arguments)) or None
+    """{{chem|S|O|4|2-}}: SO42−; a mass number stands apart, as the wiki shows it: {{chem|14|C}} is 14 C.
+
+    >>> chemistry({"1": "14", "2": "C"}), chemistry({"1": "H", "2": "2", "3": "O"})
+    ('14 C', 'H2O')
+    """
+    parts = positional(arguments)
+    mass = parts[0] + " " if len(parts) > 1 and _is_number(parts[0]) else ""
+    return mass + "".join(re.sub(r"-\Z", "−", part) for part in parts[bool(mass) :]) or None
 
 
 def sic(arguments: Arguments) -> str | None:

@@ -1,37 +1,79 @@
 """The templates whose text belongs to the prose; all others leave a hole.
 
 One table from names to the functions of `template_functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
-and pronunciations are left out on purpose: what is not in the table is not prose.
+and pronunciations are left out on purpose: what is not in the table is not prose. A user's own table, read by
+`own_templates`, goes before it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
+
+from bertdata import files
+from bertdata.errors import InputError
 from bertdata.wikipedia import template_functions as functions
 from bertdata.wikipedia.convert import Arguments, convert
 from bertdata.wikipedia.template_functions import Handler, block, get, joined, kept, literal, money, wrapped
+from bertdata.wikipedia.wikis import case_variants, fold_name
 
 
-def render_template(name: str, arguments: Arguments) -> str | None:
-    """Return the prose a template call stands for; None if it has none.
+class Templates:
+    """The templates that carry text: those of this module, and `own` ones that go before them.
 
-    `name` is lower case with single spaces; `arguments` are numbered as MediaWiki does, and already rendered.
-
-    >>> render_template("lang-fr", {"1": "Paris"}), render_template("birth date", {"1": "1815", "2": "12", "3": "10"})
-    ('French: Paris', 'December 10, 1815')
-    >>> render_template("citation needed", {"date": "May 2010"}) is None
-    True
+    >>> templates = Templates({"my box": lambda arguments: arguments["1"] + "!"})
+    >>> templates.render("my box", {"1": "It rained"}), templates.render("lang-fr", {"1": "Paris"})
+    ('It rained!', 'French: Paris')
+    >>> templates.carries_text("citation needed")
+    False
     """
-    handler = TEMPLATES.get(name)
-    if handler is not None:
-        return handler(arguments)
-    if name.startswith("lang-"):
-        return functions.language(name[5:], arguments)
-    return arguments.get("text") if name in _NOTES_ON_A_TEXT else None
+
+    def __init__(self, own: Mapping[str, Handler] | None = None) -> None:
+        self.own = dict(own or {})
+
+    @cached_property
+    def handlers(self) -> Mapping[str, Handler]:
+        """From a template's folded name to the function that writes its text."""
+        return {**TEMPLATES, **self.own} if self.own else TEMPLATES
+
+    def carries_text(self, name: str) -> bool:
+        """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
+        return name in self.handlers or name.startswith("lang-")
+
+    def render(self, name: str, arguments: Arguments) -> str | None:
+        """Return the prose a template call stands for; None if it has none.
+
+        `name` is folded (`wikis.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
+        """
+        handler = self.handlers.get(name)
+        return handler(arguments) if handler is not None else functions.language(name[5:], arguments)
 
 
-def is_text_template(name: str) -> bool:
-    """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
-    return name in TEMPLATES or name in _NOTES_ON_A_TEXT or name.startswith("lang-")
+def own_templates(path: str) -> Templates:
+    """Read a user's table of templates; raises InputError, with the line, where one is not `name, name = text`.
+
+    In the text, {1} is an argument, {1|text} the first of two that is not blank; with no text the template leaves
+    nothing. Blank lines and lines that begin with # say nothing.
+
+    >>> from bertdata.files import write_bytes
+    >>> write_bytes("memory://own.txt", b"# heights\\nelevation, altitude = {1} m\\n")
+    >>> own_templates("memory://own.txt").render("altitude", {"1": "12"})
+    '12 m'
+    """
+    own: dict[str, Handler] = {}
+    with files.open_decompressed(path) as file:
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        names, equals, text = (part.strip() for part in line.partition("="))
+        if not line.strip() or line.startswith("#"):
+            continue
+        folded = [fold_name(name.strip().lower()) for name in names.split(",") if name.strip()]
+        if not equals or not folded:
+            raise InputError(
+                f"line {number} is {line!r}; expected `name, name = text`, as `elevation = {{1}} m`", path=path
+            )
+        own.update(dict.fromkeys(case_variants(folded), functions.pattern(text)))
+    return Templates(own)
 
 
 _TEXT: dict[str, Handler] = {
@@ -48,6 +90,9 @@ _TEXT: dict[str, Handler] = {
         "1"
     ),
     "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),
+    # cleanup notes that carry, as text=, the very words they complain about
+    "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": kept("text"),
+    "according to whom, by whom, weasel inline, peacock inline, jargon inline": kept("text"),
     "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": kept(
         "1", "text"
     ),
@@ -89,7 +134,7 @@ _TEXT: dict[str, Handler] = {
     "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": literal(" – "),
     "ndashb, dash, dashb": literal(" – "),
     "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": literal(" — "),
-    "hyphen, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": literal("-"),
+    "hyphen, hyp, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": literal("-"),
     "·, middot, dot, ·w, •, bull, bullet, •w": literal(" · "),
     # marks; apostrophes as entities, so that they never join a run of quote marks
     "', apos, apostrophe": literal("&#39;"),
@@ -157,6 +202,7 @@ _TEXT: dict[str, Handler] = {
     "ce": kept("1"),
     "delta": lambda arguments: "δ" + "".join(functions.positional(arguments)[:2]),
     "nuclide": joined("-", most=2),
+    "jupiter mass": lambda arguments: f"{get(arguments, '1')} MJ".strip(),
     "solar mass": lambda arguments: f"{get(arguments, '1')} M☉".strip(),
     "solar radius": lambda arguments: f"{get(arguments, '1')} R☉".strip(),
     "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
@@ -167,7 +213,16 @@ _TEXT: dict[str, Handler] = {
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
     "smu": wrapped("SM "),
     # other large Wikipedias: numbers, dates, links to other wikis, foreign words
-    "unité": joined(" ", most=2),
+    "unité, tmp": joined(" ", most=2),
+    "langue": kept("2", "texte"),
+    "date-": kept("1"),
+    "heure": lambda arguments: " h ".join(functions.positional(arguments)[:2]) or None,
+    "incise": wrapped("– ", " –"),
+    "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": kept("1"),
+    "m s.l.m., m s.l.m": literal("m s.l.m."),
+    '"': wrapped("„", "“"),
+    "höhe": lambda arguments: f"{get(arguments, '1')} m" if get(arguments, "1") else None,
+    "tsl": kept("4", "3", "2"),
     "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
     "japonais": functions.nihongo,
     "lien": kept("texte", "trad", "1", "fr"),
@@ -223,14 +278,8 @@ _GREEK = {
 TEMPLATES: dict[str, Handler] = {
     **{prefix: functions.ship(prefix.upper()) for prefix in _SHIP_PREFIXES},
     **{name: literal(letter) for name, letter in _GREEK.items()},
-    **{name: handler for names, handler in _TEXT.items() for name in names.split(", ")},
+    **{name: handler for names, handler in _TEXT.items() for name in case_variants(names.split(", "))},
 }
-"""From a template's name, lower case with single spaces, to the function that writes its text."""
+"""From a template's folded name to the function that writes its text."""
 
-_NOTES_ON_A_TEXT = frozenset(
-    [
-        *("clarify", "vague", "which", "who", "whom", "when", "where", "specify", "elucidate", "dubious", "explain"),
-        *("what", "according to whom", "by whom", "weasel inline", "peacock inline", "quantify", "jargon inline"),
-    ]
-)
-"""Cleanup notes that carry, as text=, the very words they complain about."""
+BUILT_IN = Templates()

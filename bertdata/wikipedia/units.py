@@ -141,8 +141,12 @@ torque
 Nm N.m | 1 | N⋅m | newton-metre | | lbft
 lbft lb.ft lbfft | 1.3558179483314 | lb⋅ft | pound-foot | pound-feet | Nm
 density
-/km2 PD/sqkm PD/km2 /sqkm | 1e-6 | /km2 | per square kilometre | per square kilometre | /sqmi
-/sqmi PD/sqmi /mi2 PD/mi2 | 3.861021585424458e-7 | /sq mi | per square mile | per square mile | /km2
+PD/km2 PD/sqkm | 1e-6 | /km2 | inhabitant per square kilometre | inhabitants per square kilometre | PD/sqmi
+PD/sqmi PD/mi2 | 3.861021585424458e-7 | /sq mi | inhabitant per square mile | inhabitants per square mile | PD/km2
+PD/ha | 1e-4 | /ha | inhabitant per hectare | inhabitants per hectare | PD/acre
+PD/acre | 2.4710538146716534e-4 | /acre | inhabitant per acre | inhabitants per acre | PD/ha
+/km2 /sqkm | 1e-6 | /km2 | per square kilometre | per square kilometre | /sqmi
+/sqmi /mi2 | 3.861021585424458e-7 | /sq mi | per square mile | per square mile | /km2
 /ha | 1e-4 | /ha | per hectare | per hectare | /acre
 /acre | 2.4710538146716534e-4 | /acre | per acre | per acre | /ha
 flow

@@ -7,8 +7,9 @@ Tables only, for the larger Wikipedias. A dump names its own namespaces in `<sit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 
 def _names(text: str) -> frozenset[str]:
@@ -40,6 +41,11 @@ class Namespaces:
     file: frozenset[str] = _FILE
     category: frozenset[str] = _CATEGORY
 
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        """The folded prefixes of all links that leave no text: files, categories, and other languages."""
+        return frozenset(case_variants(self.file | self.category | LANGUAGE_CODES))
+
     @classmethod
     def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
         """Build the namespaces of a dump from its `<siteinfo>`: number to one name or several.
@@ -70,6 +76,46 @@ def normal_prefix(prefix: str) -> str:
     return prefix.replace("_", " ").strip().lower()
 
 
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_FOLD_PREFIX: dict[int, int | str] = {**_ASCII_LOWER, ord("_"): " "}
+_FOLD_NAME: dict[int, int | str] = {**_FOLD_PREFIX, ord("\t"): " ", ord("\n"): " "}
+
+
+def fold_title(title: str) -> str:
+    """Return the title of a section as the tables spell it: ASCII letters in lower case."""
+    return title.translate(_ASCII_LOWER)
+
+
+def fold_prefix(prefix: str) -> str:
+    """Return the prefix of a link as the tables spell it: ASCII letters in lower case, spaces for underscores.
+
+    >>> fold_prefix(" User_Talk")
+    'user talk'
+    """
+    return prefix.translate(_FOLD_PREFIX).strip(" \t\n\x7f")
+
+
+def fold_name(name: str) -> str:
+    """Return the name of a template as the tables spell it: a folded prefix with single spaces.
+
+    >>> fold_name("Birth__date and\\nage")
+    'birth date and age'
+    """
+    return " ".join(filter(None, name.translate(_FOLD_NAME).split(" ")))
+
+
+def case_variants(names: Iterable[str]) -> Iterator[str]:
+    """Yield lower-case names in each of the cases that folding tells apart: it leaves other letters than ASCII's.
+
+    >>> sorted(case_variants(["datei", "файл"]))
+    ['datei', 'ФАЙЛ', 'Файл', 'файл']
+    """
+    for name in names:
+        yield from (
+            {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
+        )
+
+
 DEFAULT_NAMESPACES = Namespaces()
 
 REDIRECT = re.compile(
@@ -81,7 +127,7 @@ REDIRECT = re.compile(
     re.IGNORECASE,
 )
 
-DISAMBIGUATION_TEMPLATES = _names(
+_DISAMBIGUATION_TEMPLATES = _names(
     "disambiguation, disambig, disamb, dab, disambiguation page, disambig-cleanup, disambiguation cleanup, "
     "dab cleanup, 2cc, 2lc, tla, tla-dab, tladisambig, lnd, 3cc, 4lc, 4la, hndis, hndis-cleanup, geodis, roaddis, "
     "numberdis, mathdab, mathdis, schooldis, hospitaldis, callsigndis, chessdis, letterdis, "
@@ -100,7 +146,7 @@ DISAMBIGUATION_TITLE = re.compile(
     re.IGNORECASE,
 )
 
-SECTIONS_WITHOUT_PROSE = _names(
+_SECTIONS_WITHOUT_PROSE = _names(
     "see also, references, reference, external links, external link, further reading, notes, note, footnotes, "
     "footnote, bibliography, sources, source, citations, works cited, references and notes, notes and references, "
     "notes and citations, citations and notes, references and sources, sources and references, "
@@ -138,4 +184,25 @@ LANGUAGE_CODES = _names(
     "shn, si, simple, sk, skr, sl, sm, smn, sn, so, sq, sr, srn, ss, st, stq, su, sv, sw, szl, szy, ta, tay, tcy, "
     "te, tet, tg, th, ti, tk, tl, tn, to, tpi, tr, trv, ts, tt, tum, tw, ty, tyv, udm, ug, uk, ur, uz, ve, vec, vep, "
     "vi, vls, vo, wa, war, wo, wuu, xal, xh, xmf, yi, yo, za, zea, zh, zh-classical, zh-min-nan, zh-yue, zu"
+)
+
+SECTIONS_WITHOUT_PROSE = frozenset(case_variants(_SECTIONS_WITHOUT_PROSE))
+
+_SOFT_REDIRECT_TEMPLATES = _names(
+    "soft redirect, softredirect, softredir, soft link, wiktionary redirect, wi, wikisource redirect, "
+    "wikispecies redirect, commons redirect, category redirect, falschschreibung, obsolete schreibung, "
+    "redirection douce, redirección suave, redirect morbido, "
+    "мягкое перенаправление, ソフトリダイレクト, 软重定向, 軟重定向"
+)
+PAGE_KINDS: dict[str, str] = {
+    **dict.fromkeys(case_variants(_SOFT_REDIRECT_TEMPLATES), "soft redirect"),
+    **dict.fromkeys(case_variants(_DISAMBIGUATION_TEMPLATES), "disambiguation"),
+}
+"""From a template's folded name to why a page that calls it holds no article."""
+
+LIST_TITLE = re.compile(
+    r"(?:lists? of|index of|outline of|timeline of|liste (?:der|des|de|von|over|du)|listes? des?|"
+    r"lista (?:de|di|das?|dos?|degli|dei|delle|del)|listas? de|lijst van|список|списък|lista|قائمة|"
+    r"danh sách|seznam|lista över|luettelo) |.*(?:一覧|列表|목록)(?: \([^()]*\))?\Z",
+    re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
 from tests.data import data_path
+from tests.wikipedia.markup import MARKUP
 
 
 def clean(source: str) -> str:
@@ -164,15 +165,23 @@ def test_dropped_pages_are_counted_with_their_reason() -> None:
         ("A is many things.", "A (disambiguation)"),
         ("{{Infobox}}\n* only\n* lists", "A"),
         ("", "A"),
+        ("{{Soft redirect|wikt:a}}", "A"),
+        ("{{wi}}\nA word.", "A"),
+        ("These are all.", "List of lakes"),
+        ("Das sind alle.", "Liste der Seen"),
+        ("全部。", "湖の一覧"),
     ]:
         assert clean_wikitext(source, title=title, drops=drops) is None
-    assert drops == {"redirect": 3, "disambiguation": 3, "no prose": 2}
+    assert drops == {"redirect": 3, "disambiguation": 3, "no prose": 2, "soft redirect": 2, "list": 3}
 
 
 def test_pages_that_only_look_like_redirects_or_disambiguations_stay() -> None:
     assert clean("#redirects are a feature.\n\nProse.") == "Prose."
     assert clean("See [[Mercury (disambiguation)]].{{disambiguation needed}}") == "See Mercury (disambiguation)."
     assert clean_wikitext("Prose.", title="Disambiguation") == "Prose."
+    assert clean_wikitext("Prose.", title="Listening") == "Prose."
+    assert clean_wikitext("Prose.", title="Lista") == "Prose."
+    assert clean("{{quote|{{soft redirect|x}}Prose.}}") == "Prose."
 
 
 def test_a_dump_names_its_own_file_and_category_namespaces() -> None:
@@ -207,6 +216,15 @@ HOSTILE = {
     "a redirect without a target": "#redirect" + " " * N,
     "a long quantity": "{{convert|" + "1|to|" * N + "km}}",
     "a long fraction": "{{convert|" + "9/" * N + "|km}}",
+    "bars": "{{x" + "|" * N + "}}",
+    "equals signs in links": "{{x|" + "[[=]]" * N + "}}",
+    "headings": "=" * N + "\n" + "= a\n" * N,
+    "NUL bytes": "\0" * N + "a",
+    "entities": "&#" * N + "&nbsp" * N,
+    "switches": "__" + "a" * N + "_" * N,
+    "indented closings": "\n" + " " * N + "|}" + "\n:" * N,
+    "unclosed attributes": "<div a='" * N + "<br " * N,
+    "dashes after holes": "({{x}}" + "–" * N + ")",
 }
 
 
@@ -217,18 +235,8 @@ def test_hostile_input_takes_linear_time(name: str) -> None:
     assert time.process_time() - start < 8
 
 
-PIECES = [
-    "{{", "}}", "{{{", "}}}", "[[", "]]", "{|", "|}", "\n{|\n", "\n|}\n", "|", "||", "=", "==", "''", "'''", "<ref>",
-    "</ref>", '<ref name="a"/>', "<!--", "-->", "<nowiki>", "</nowiki>", "<poem>", "</poem>", "<table>", "</table>",
-    "<div>", "<br>", "-{", "}-", "__TOC__", "&amp;", "&#42;", "\n", "\n\n", " ", "* ", "# ", ": ", "(", ")", ",", ".",
-    ";", '"', "[", "]", "[http://a.b c]", "convert|1|km|mi", "lang|de|", "convert|", "1/0", "1e99", "File:",
-    "Category:", "#if:", "val|", "val|1|", "frac|", "birth date|99", "hlist|", "word", "Prose here.", "é", "漢字",
-    "\x7f", "\x0b", "\x01", "\x02", "\x03", "\r\n", "\t",
-]  # fmt: skip
-
-
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
+@given(MARKUP)
 def test_any_markup_gives_none_or_clean_paragraphs(source: str) -> None:
     prose = clean_wikitext(source)
     if prose is not None:
@@ -253,7 +261,7 @@ BALANCED = st.recursive(
         st.tuples(WORDS, inner).map(lambda pair: f"[[{pair[0]}|{pair[1]}]]"),
         inner.map(lambda text: f"{{{{nowrap|{text}}}}}"),
         inner.map(lambda text: f"{{{{dropped|{text}}}}}"),
-        st.tuples(inner, WORDS).map(lambda pair: f"'''{pair[0]}'''<ref>{pair[1]}</ref>"),
+        st.tuples(WORDS, WORDS).map(lambda pair: f"'''{pair[0]}'''<ref>{pair[1]}</ref>"),
         inner.map(lambda text: f"\n{{|\n| {text}\n|}}\n"),
     ),
     max_leaves=12,
@@ -279,8 +287,7 @@ def test_prose_without_markup_comes_back_as_it_is() -> None:
 def test_the_known_constructs_become_their_ideal_text() -> None:
     with data_path("wikipedia", "wikitext-constructs.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    missed = [row["id"] for row in rows if clean(row["wikitext"]).split() != row["ideal"].split()]
-    assert len(missed) <= len(rows) - 62, missed
+    assert [row["id"] for row in rows if clean(row["wikitext"]).split() != row["ideal"].split()] == []
 
 
 def test_the_prose_of_real_articles_is_found_whole() -> None:
@@ -295,4 +302,4 @@ def test_the_prose_of_real_articles_is_found_whole() -> None:
             sentences = [part for text in row["gold_prose"] for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
             total += len(sentences)
             found += sum(f" {words(sentence)} " in prose for sentence in sentences)
-    assert found / total > 0.94
+    assert found / total > 0.957

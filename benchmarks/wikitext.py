@@ -1,0 +1,169 @@
+"""Prose out of wikitext: how whole and how clean, and how fast on one core, ours and other extractors.
+
+Run: python benchmarks/wikitext.py [--megabytes 3] [--rounds 5]
+Speed is bytes of wikitext over CPU seconds on articles of a real dump, redirects left out, all tools in turns on the
+same core and pages; the slowest get a tenth of them. Quality is that of ../shared/tools/score_wikitext.py on rendered
+articles, where the tool is found beside the data. Before it measures, it checks that the compiled passes and their
+readable twin give the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each
+peer gets an environment of its own in a cache folder, and is left out, saying so, where that cannot be made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
+SCORER = DATA.parent / "tools" / "score_wikitext.py"
+OURS, TWIN = "bertdata", "bertdata, readable twin"
+PEERS = {
+    "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
+    "mwparserfromhell strip_code": ["mwparserfromhell"],
+    "wikitextparser plain_text": ["wikitextparser"],
+}
+SLOW = ("mwparserfromhell strip_code", "wikitextparser plain_text", "wikiextractor 3.1, no templates", TWIN)
+FIGURES = {
+    "sentences whole": "sentences_whole",
+    "with a digit": "sentences_whole_with_digit",
+    "4-gram recall": "recall_4gram",
+    "precision": "precision_4gram",
+    "junk per M": "junk_per_million_chars",
+}
+Extract = Callable[[str, str], str]
+
+
+def main() -> None:
+    """Check, measure in turns, print one table."""
+    import _harness as harness
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=float, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
+    flags = parser.parse_args()
+    dumps = sorted((DATA / "wikipedia").glob("*-pages-articles*.xml.bz2"))
+    if not dumps:
+        sys.exit(f"no dump below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
+    pages = articles(dumps[0], flags.megabytes * 1e6)
+    rendered = DATA / "wikipedia" / "goodwiki-dev.jsonl"
+    rows = [json.loads(line) for line in rendered.open(encoding="utf-8")] if rendered.exists() else []
+    scored = [[row["title"], row["wikitext"]] for row in rows]
+    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
+        work = Path(folder) / "work.json"
+        work.write_text(json.dumps({"pages": pages, "scored": scored}))
+        contestants = {}
+        for name in (OURS, TWIN, *PEERS):
+            python: str | Path = sys.executable
+            if name in PEERS:
+                try:
+                    python = harness.environment_of(name.split(maxsplit=1)[0].lower(), PEERS[name])
+                except subprocess.CalledProcessError as error:
+                    print(f"{name} is left out: its environment cannot be made ({error})", file=sys.stderr)
+                    continue
+            contestants[name] = harness.Contestant([python, __file__, "--work", work, name], core=0)
+        said = harness.interleaved(contestants, flags.rounds)
+        for one in contestants.values():
+            one.end()
+        quality = {
+            name: score(rendered, one.first["texts"], Path(folder)) if rows else {} for name, one in contestants.items()
+        }
+    speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
+    lines = [
+        [
+            name,
+            *(str(quality[name].get(figure, "")) for figure in FIGURES.values()),
+            f"{speed / 1e6:.1f}",
+            f"{speeds[OURS] / speed:.1f}",
+        ]
+        for name, speed in speeds.items()
+    ]
+    print(harness.table(["tool", *FIGURES, "MB/s", "bertdata is times as fast"], lines))
+    print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; twin and kernels agree")
+
+
+def articles(dump: Path, size: float) -> list[list[str]]:
+    """Return the titles and wikitext of articles, spread over the dump, of about so many bytes."""
+    from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
+    from bertdata.wikipedia.ranges import plan_ranges
+
+    site = read_siteinfo(str(dump))
+    spans = plan_ranges(str(dump), 1 << 30).ranges
+    found = [page for span in spans for page in read_pages(span, site) if isinstance(page, Page)]
+    kept = [[page.title, page.text] for page in found if page.ns == 0 and page.redirect is None]
+    step = max(1, round(sum(len(text) for _, text in kept) / size))
+    return kept[::step]
+
+
+def score(pairs: Path, texts: dict[str, str], folder: Path) -> dict[str, Any]:
+    """Return the figures of the scoring tool, none where it is not there."""
+    if not SCORER.exists():
+        return {}
+    output = folder / "output.json"
+    output.write_text(json.dumps(texts))
+    done = subprocess.run([sys.executable, SCORER, pairs, output], check=True, capture_output=True, text=True)
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def contest(work: str, name: str) -> None:
+    """Be one contestant: say the text of the rendered articles, then the speed of each round."""
+    given = json.loads(Path(work).read_text())
+    pages: list[list[str]] = given["pages"][::10] if name in SLOW else given["pages"]
+    extract = tool(name)
+    texts = {title: extract(title, source) for title, source in given["scored"]}
+    if name == OURS:
+        twin = tool(TWIN)
+        differing = [title for title, source in pages if extract(title, source) != twin(title, source)]
+        if differing:
+            sys.exit(f"the kernels and their twin differ on {differing[:5]}")
+    for title, source in pages:
+        extract(title, source)
+    print(json.dumps({"texts": texts}), flush=True)
+    size = sum(len(source.encode()) for _, source in pages)
+    for _ in sys.stdin:
+        began = time.process_time()
+        for title, source in pages:
+            extract(title, source)
+        print(json.dumps({"bytes_per_second": size / (time.process_time() - began)}), flush=True)
+
+
+def tool(name: str) -> Extract:
+    """Return the function that extracts the prose of a page, given its title and wikitext."""
+    if name in (OURS, TWIN):
+        from bertdata.wikipedia.calls import PageContext
+        from bertdata.wikipedia.compiled import extract_compiled
+        from bertdata.wikipedia.wikitext import extract, without_reserved
+
+        run = extract_compiled if name == OURS else extract
+        return lambda title, source: run(without_reserved(source), PageContext(title))[0]
+    if name.startswith("wikiextractor"):
+        module: Any = importlib.import_module("wikiextractor.extract")
+        logging.disable(logging.CRITICAL)
+
+        def wikiextractor(title: str, source: str) -> str:
+            one = module.Extractor("1", "1", "", title, [source])
+            return "\n".join(one.clean_text(source, expand_templates=False, html_safe=False))
+
+        return wikiextractor
+    if name.startswith("mwparserfromhell"):
+        parser: Any = importlib.import_module("mwparserfromhell")
+        return lambda title, source: str(parser.parse(source).strip_code())
+    parser = importlib.import_module("wikitextparser")
+    return lambda title, source: str(parser.parse(source).plain_text())
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--work"]:
+        contest(*sys.argv[2:4])
+    else:
+        main()

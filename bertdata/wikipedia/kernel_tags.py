@@ -1,0 +1,233 @@
+"""The first pass over wikitext, compiled: comments, references, extension tags. The readable twin is `tags`.
+
+It stops and returns ASK where the text of a tag needs Python (verse, formulas), GROW where `out` is too small, and goes
+on from its state when called again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertdata.wikipedia.kernel import (
+    CODE,
+    HOLE,
+    NEWLINE,
+    TAG,
+    Bytes,
+    Int,
+    Ints,
+    compiled,
+    copy,
+    find,
+    hole_fits,
+    is_space,
+    lookup,
+    lower,
+    tag_name,
+)
+
+DONE, ASK, GROW = range(3)
+# the state: where to read on, how much is written, whether a tag was met, names never closed (a bit each), and of the
+# tag that Python is asked for: its row in the table, where its text begins and ends, whether it would leave a hole
+READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, STATE_SIZE = range(9)
+# what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
+DROP, EXTENSION, NOWIKI, REFERENCE, ASKED = range(5)
+
+
+@compiled
+def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
+    """Copy text to out without tags; returns DONE, ASK or GROW."""
+    size = text.size
+    position, n = state[READ], state[WRITTEN]
+    i = position
+    while True:
+        i = find(text, i, size, 60)
+        if i >= size:
+            break
+        comment = i + 3 < size and text[i + 1] == 33 and text[i + 2] == 45 and text[i + 3] == 45
+        row, end = -1, i + 4
+        if not comment:
+            length = tag_name(text, i + 1, size, scratch)
+            if length:
+                row = lookup(table, blob, TAG, scratch, 0, length)
+            if row >= 0:
+                end = _end_of_tag(text, i + 1 + length)
+            if row < 0 or end < 0:
+                i += 1
+                continue
+        if out.size - n < i - position + 8:
+            state[READ], state[WRITTEN] = position, n
+            return GROW
+        hole = (i > position or state[MET] == 0) and hole_fits(text, position, i)
+        if comment:
+            close = _find_comment_end(text, end)
+            n = copy(text, position, i, out, n)
+            state[MET] = 1
+            if close < 0:
+                position = size
+                break
+            position = close + 3
+            if i > 0 and text[i - 1] == NEWLINE and position < size and text[position] == NEWLINE:
+                position += 1
+            i = position
+            continue
+        kind, number = table[row, CODE] & 7, table[row, CODE] >> 3
+        if text[end - 2] == 47:
+            n = _write(text, position, i, hole, out, n)
+            position = end
+        elif kind == REFERENCE:
+            n = _write(text, position, i, hole, out, n)
+            position = _end_of_reference(text, end, _has_name(text, i + 4, end))
+        else:
+            bit = 1 << number
+            close = -1
+            if not state[UNCLOSED] & bit:
+                close = _find_closing(text, end, scratch, length)
+            if close < 0:
+                n = copy(text, position, i, out, n)
+                state[UNCLOSED] |= bit
+                position = find(text, end, size, NEWLINE) if kind == EXTENSION else end
+            else:
+                after = find(text, close, size, 62) + 1
+                if kind == NOWIKI and close > end:
+                    if out.size - n < i - position + 6 * (close - end) + 8:
+                        state[READ], state[WRITTEN] = position, n
+                        return GROW
+                    n = copy(text, position, i, out, n)
+                    n = _write_literally(text, end, close, out, n)
+                elif kind == ASKED:
+                    state[READ], state[WRITTEN] = after, copy(text, position, i, out, n)
+                    state[ROW], state[BEGIN], state[END], state[HOLE_FITS], state[MET] = row, end, close, hole, 1
+                    return ASK
+                else:
+                    n = _write(text, position, i, hole, out, n)
+                position = after
+        state[MET] = 1
+        i = position
+    if out.size - n < size - position:
+        state[READ], state[WRITTEN] = position, n
+        return GROW
+    state[READ], state[WRITTEN] = size, copy(text, position, size, out, n)
+    return DONE
+
+
+@compiled
+def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) -> Int:
+    n = copy(text, begin, end, out, n)
+    if hole:
+        out[n] = HOLE
+        n += 1
+    return n
+
+
+@compiled
+def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> Int:
+    """Write text with its markup as decimal character entities."""
+    for position in range(begin, end):
+        byte = text[position]
+        if byte < 128 and _LITERAL[byte]:
+            out[n], out[n + 1] = 38, 35
+            n += 2
+            if byte >= 100:
+                out[n] = 48 + byte // 100
+                n += 1
+            out[n], out[n + 1], out[n + 2] = 48 + byte // 10 % 10, 48 + byte % 10, 59
+            n += 3
+        else:
+            out[n] = byte
+            n += 1
+    return n
+
+
+@compiled
+def _end_of_tag(text: Bytes, begin: int) -> Int:
+    """Return where the tag ends whose attributes begin here, -1 if it is none; a quoted ">" does not end it."""
+    size = text.size
+    if begin >= size or not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 62):
+        return -1
+    i = begin
+    while i < size and text[i] != 60 and text[i] != 62:
+        if text[i] != 61:
+            i += 1
+            continue
+        quote = i + 1
+        while quote < size and is_space(text[quote]):
+            quote += 1
+        if quote < size and (text[quote] == 34 or text[quote] == 39):
+            close = quote + 1
+            while close < size and text[close] != text[quote] and text[close] != 60:
+                close += 1
+            if close < size and text[close] == text[quote]:
+                i = close
+        i += 1
+    if i < size and text[i] == 62:
+        return i + 1
+    i = begin
+    while i < size and text[i] != 60 and text[i] != 62:
+        i += 1
+    return i + 1 if i < size and text[i] == 62 else -1
+
+
+@compiled
+def _find_comment_end(text: Bytes, begin: int) -> Int:
+    for i in range(begin, text.size - 2):
+        if text[i] == 45 and text[i + 1] == 45 and text[i + 2] == 62:
+            return i
+    return -1
+
+
+@compiled
+def _find_closing(text: Bytes, begin: int, name: Bytes, length: int) -> Int:
+    """Return where `</name>` begins, -1 if it never comes."""
+    size = text.size
+    i = find(text, begin, size, 60)
+    while i < size:
+        if i + length + 2 < size and text[i + 1] == 47:
+            k = 0
+            while k < length and lower(text[i + 2 + k]) == name[k]:
+                k += 1
+            if k == length:
+                k = i + 2 + length
+                while k < size and is_space(text[k]):
+                    k += 1
+                if k < size and text[k] == 62:
+                    return i
+        i = find(text, i + 1, size, 60)
+    return -1
+
+
+@compiled
+def _has_name(text: Bytes, begin: int, end: int) -> bool:
+    for i in range(begin, end - 3):
+        if text[i] == 110 and text[i + 1] == 97 and text[i + 2] == 109 and text[i + 3] == 101:
+            return True
+    return False
+
+
+@compiled
+def _end_of_reference(text: Bytes, begin: int, named: bool) -> Int:
+    """Return where the text of a reference ends (`tags._end_of_reference`)."""
+    size = text.size
+    i = find(text, begin, size, 60)
+    while i < size:
+        k = i + 1
+        closing = k < size and text[k] == 47
+        if closing:
+            k += 1
+        if k + 3 < size and lower(text[k]) == 114 and lower(text[k + 1]) == 101 and lower(text[k + 2]) == 102:
+            k += 3
+            if is_space(text[k]) or text[k] == 47 or text[k] == 62:
+                if not closing:
+                    break
+                while k < size and text[k] != 60 and text[k] != 62:
+                    k += 1
+                return k + 1 if k < size and text[k] == 62 else k
+        i = find(text, i + 1, size, 60)
+    line_end = find(text, begin, i, NEWLINE)
+    if line_end == i and i < size and named:
+        return begin
+    return line_end
+
+
+_LITERAL = np.zeros(128, np.uint8)
+_LITERAL[list(b"[]{}|<>'=*#:;!_~-")] = 1

@@ -1,0 +1,170 @@
+"""The compiled passes over wikitext give what their readable twins give, and stay within their buffers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.wikipedia.calls import PageContext
+from bertdata.wikipedia.compiled import extract_compiled
+from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
+from bertdata.wikipedia.kernel import ENTITY, TAG, build_table, lookup
+from bertdata.wikipedia.ranges import plan_ranges
+from bertdata.wikipedia.templates import own_templates
+from bertdata.wikipedia.wikis import Namespaces
+from bertdata.wikipedia.wikitext import extract, without_reserved
+from tests.data import data_path
+from tests.wikipedia.markup import MARKUP
+
+PAGE = PageContext("Title")
+
+
+def same(source: str, page: PageContext = PAGE) -> bool:
+    text = without_reserved(source)
+    return extract_compiled(text, page) == extract(text, page)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(MARKUP)
+def test_any_markup_gives_what_the_twin_gives(source: str) -> None:
+    assert same(source)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_gives_what_the_twin_gives(source: str) -> None:
+    assert same(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{nowrap|" * 300 + "x" + "}}" * 300,
+        "[[a|" * 120 + "x" + "]]" * 120,
+        "{" * 5000 + "a" + "}" * 5000,
+        "{{x" + "|" * 9000 + "}}",
+        "{{nowrap|" + "[[=]]" * 30_000 + "}}",
+        "<nowiki>" + "[" * 40_000 + "</nowiki>",
+        "&nGt;" * 40_000,
+        "a\n*\n" * 30_000,
+        "({{x}}, " * 20_000,
+    ],
+)
+def test_buffers_grow_with_the_page(source: str) -> None:
+    assert same(source)
+
+
+def test_the_known_constructs_give_what_the_twin_gives() -> None:
+    with data_path("wikipedia", "wikitext-constructs.jsonl").open(encoding="utf-8") as lines:
+        assert [row["id"] for row in map(json.loads, lines) if not same(row["wikitext"])] == []
+
+
+@pytest.mark.parametrize(
+    "dump", ["arwiki.xml.bz2", "dewiki.xml.bz2", "cyberzhg_zhwiki-test-pages.xml", "ruwiki.xml.bz2"]
+)
+def test_real_pages_give_what_the_twin_gives(dump: str) -> None:
+    assert differing(data_path("wikipedia-other", dump)) == []
+
+
+@pytest.mark.slow
+def test_every_page_of_the_real_dumps_gives_what_the_twin_gives() -> None:
+    paths = [
+        *data_path("wikipedia").glob("*-pages-articles-multistream.xml.bz2"),
+        *data_path("wikipedia-other", "itwiki_small-dump.xml.gz").parent.glob("*wiki*.xml*"),
+    ]
+    assert [title for path in paths for title in differing(path)] == []
+
+
+def differing(path: Path) -> list[str]:
+    site = read_siteinfo(str(path))
+    namespaces = Namespaces.from_siteinfo(site.namespaces)
+    pages = (page for span in plan_ranges(str(path), 1 << 30).ranges for page in read_pages(span, site))
+    articles = (page for page in pages if isinstance(page, Page) and page.ns == 0 and page.redirect is None)
+    return [page.title for page in articles if not same(page.text, PageContext(page.title, namespaces))]
+
+
+def test_own_templates_are_known_to_both(tmp_path: Path) -> None:
+    path = tmp_path / "templates.txt"
+    path.write_text("my box = [{1}]\ncitation needed = (?)\nnowrap =\nПривет = {2}\n", encoding="utf-8")
+    page = PageContext(templates=own_templates(str(path)))
+    source = "It {{My_box|rained}}{{citation needed}} {{nowrap|today}}, {{привет|a|b}}."
+    assert extract_compiled(source, page) == extract(source, page) == ("It [rained](?), b.", "")
+
+
+def test_threads_do_not_share_buffers() -> None:
+    sources = [f"{{{{convert|{number}|km|mi}}}} " * 300 for number in range(8)]
+    expected = [extract(source, PAGE) for source in sources]
+    found: list[tuple[str, str] | None] = [None] * len(sources)
+
+    def work(number: int) -> None:
+        found[number] = extract_compiled(sources[number], PAGE)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(sources))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+def test_a_name_is_found_only_under_its_kind_and_spelling() -> None:
+    table, blob = build_table([(TAG, b"ref", 1, b""), (TAG, b"ref", 2, b""), (ENTITY, b"ref", 3, b"")])
+    assert table[lookup(table, blob, TAG, blob, 0, 3), 4] == 1
+    assert table[lookup(table, blob, ENTITY, blob, 0, 3), 4] == 3
+    assert lookup(table, blob, TAG, blob, 0, 2) == -1
+
+
+IN_ANOTHER_PROCESS = """
+import sys
+from bertdata.wikipedia.calls import PageContext
+from bertdata.wikipedia.compiled import extract_compiled
+from bertdata.wikipedia.wikitext import extract
+from tests.wikipedia.markup import PIECES
+page = PageContext("Title")
+state = 1
+for _ in range(int(sys.argv[1])):
+    source = ""
+    for _ in range(40):
+        state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
+        source += PIECES[(state >> 33) % len(PIECES)]
+    source = "".join(one for one in source if one not in "\\x7f\\x0b\\x01\\x02\\x03")
+    assert extract_compiled(source, page) == extract(source, page), source
+"""
+
+
+def run_apart(pages: int, **variables: str) -> None:
+    root = Path(__file__).resolve().parents[2]
+    command = [sys.executable, "-W", "error", "-c", IN_ANOTHER_PROCESS, str(pages)]
+    subprocess.run(command, check=True, cwd=root, env={**os.environ, **variables})
+
+
+def test_the_kernels_run_as_plain_python() -> None:
+    run_apart(60, NUMBA_DISABLE_JIT="1")
+
+
+@pytest.mark.slow
+def test_the_kernels_stay_within_their_buffers(tmp_path: Path) -> None:
+    run_apart(20_000, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "piece", ["'''Salt''' is [[old]].<ref>x</ref>\0 \ufffd\n\n{|\n| a\n|}\n", "{{x|\n{| [[ ", "It {{ is."]
+)
+def test_a_page_of_fifty_megabytes_is_read_in_linear_time(piece: str) -> None:
+    times = []
+    for megabytes in (5, 50):
+        source = piece * (megabytes * 1_000_000 // len(piece))
+        began = time.process_time()
+        extract_compiled(source, PAGE)
+        times.append(time.process_time() - began)
+    assert times[1] < 30 * times[0]
