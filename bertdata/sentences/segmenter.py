@@ -1,52 +1,29 @@
 """Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
 
-Every `.`, `?` and `!` before white space or closing punctuation is a candidate; the word it ends and the next token
-decide. What it does not do: learn parameters, or look across a blank line. It imports no NLTK.
+Long texts and columns go through a compiled kernel over UTF-8, short texts through its readable twin (`decisions`);
+both give the same. What it does not do: learn parameters, or look across a blank line. It imports no NLTK.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
-import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from bertdata.errors import InputError
-from bertdata.sentences.parameters import (
-    BEGIN_LOWER,
-    LOWER,
-    MIDDLE_UPPER,
-    UPPER,
-    PunktParameters,
-    load_parameters,
-)
-from bertdata.sentences.tokens import (
-    NON_WORD,
-    NUMBER,
-    QUOTES,
-    SPACE,
-    is_ellipsis,
-    is_initial,
-    tokens,
-    type_of,
-    without_period,
-)
+from bertdata.sentences.decisions import Decisions
+from bertdata.sentences.lookup import Tables, build_tables
+from bertdata.sentences.parameters import PunktParameters, load_parameters
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ALGORITHM = "punkt-nltk-3.10/1"
+    from bertdata.sentences.batch import Spans
 
-_CANDIDATE = re.compile(rf"[.?!](?=([{NON_WORD}])|[{SPACE}]+([^{SPACE}]+))")
-_CLOSING = re.compile(rf"""["')\]}}{QUOTES}]+?(?:[{SPACE}]+|(?=--)|$)""", re.MULTILINE)
-_LINE_WHITE_SPACE = "\n\t\r\v\f"
-_MARKS = frozenset(".?!")
-_ALWAYS = frozenset("?!")
-_NEVER_FIRST = frozenset(";:,.!?")
-_CACHE_ENTRIES = 1 << 16
-_CACHE_LENGTH = 64
+ALGORITHM = "punkt-nltk-3.10/1"
+_SHORT = 2000
 
 
 class SentenceSegmenter:
@@ -58,8 +35,7 @@ class SentenceSegmenter:
 
     def __init__(self, parameters: PunktParameters) -> None:
         self.parameters = parameters
-        self._not_plain = parameters.abbrev_types | {first for first, _ in parameters.collocations}
-        self._decided: dict[str, bool] = {}
+        self._decisions = Decisions(parameters)
 
     @classmethod
     def load(cls, name: str = "english") -> SentenceSegmenter:
@@ -78,6 +54,10 @@ class SentenceSegmenter:
         """SHA-256, 64 hexadecimal digits, of the parameters and the revision of the algorithm."""
         return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}".encode()).hexdigest()
 
+    @functools.cached_property
+    def _tables(self) -> Tables:
+        return build_tables(self.parameters)
+
     def segment(self, text: str) -> list[str]:
         r"""Return the sentences of a text, stripped of white space, none empty.
 
@@ -94,23 +74,17 @@ class SentenceSegmenter:
         >>> SentenceSegmenter.load().spans("One. Two.")
         [(0, 4), (5, 9)]
         """
-        result: list[tuple[int, int]] = []
-        position = 0
-        while position < len(text):
-            end = text.find("\n\n", position)
-            piece = text[position : end if end >= 0 else len(text)]
-            paragraph = piece.strip()
-            if paragraph:
-                start = position + len(piece) - len(piece.lstrip())
-                for first, stop in self._paragraph(paragraph):
-                    sentence = paragraph[first:stop]
-                    if sentence[:1].isspace() or sentence[-1:].isspace():
-                        first += len(sentence) - len(sentence.lstrip())  # noqa: PLW2901
-                        sentence = sentence.strip()
-                    if sentence:
-                        result.append((start + first, start + first + len(sentence)))
-            position += len(piece) + 2
-        return result
+        if len(text) < _SHORT:
+            return self._decisions.spans(text)
+        from bertdata.sentences.batch import find_spans
+
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+        found = find_spans(data, np.array([0, len(data)]), self._tables, self._decisions.decide)
+        if not text.isascii():
+            from bertdata.sentences.kernel import count_characters
+
+            count_characters(data, found.starts, found.stops)
+        return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
 
     def segment_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
         """Return one row of sentences for each text, as list<string>, or list<large_string> for large_string input.
@@ -123,133 +97,66 @@ class SentenceSegmenter:
         """
         import pyarrow as pa
 
+        from bertdata.sentences.kernel import copy_spans
+
+        column, data, _, found = self._find(texts)
+        lengths = found.stops - found.starts
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        if pa.types.is_string(column.type):
+            if offsets[-1] > np.iinfo(np.int32).max:
+                raise InputError("the sentences of this batch pass 2 GiB; give fewer texts at a time, or large_string")
+            offsets = offsets.astype(np.int32)
+        copied = np.empty(int(offsets[-1]), np.uint8)
+        copy_spans(data, found.starts, found.stops, copied)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(copied)]
+        sentences = pa.Array.from_buffers(column.type, len(lengths), buffers)
+        return _lists(column, found, sentences)
+
+    def spans_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
+        """Return the places of the sentences of each text as list<struct<start: int64, end: int64>>.
+
+        Offsets are in bytes of the text's UTF-8, from its first byte on; nulls and errors are as in `segment_batch`.
+
+        >>> SentenceSegmenter.load().spans_batch(["Été. Two."]).to_pylist()
+        [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
+        """
+        import pyarrow as pa
+
+        column, _, offsets, found = self._find(texts)
+        base = np.repeat(offsets[:-1], found.counts)
+        ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
+        return _lists(column, found, pa.StructArray.from_arrays(ends, ["start", "end"]))
+
+    def _find(self, texts: Any) -> tuple[Any, Any, Any, Spans]:
+        """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
+        import pyarrow as pa
+
+        from bertdata.sentences.batch import find_spans, row_buffers
+
         column = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else _string_array(texts)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             raise InputError(f"found texts of Arrow type {column.type}; expected string or large_string: cast them")
-        sentences: list[str] = []
-        offsets: list[int | None] = [0]
-        for text in column:
-            row = text.as_py()
-            if row is None:
-                offsets[-1:] = [None, len(sentences)]
-            else:
-                sentences += self.segment(row)
-                offsets.append(len(sentences))
-        try:
-            values = pa.array(sentences, column.type)
-        except pa.ArrowCapacityError:
-            values = None
-        if not isinstance(values, pa.Array):
-            raise InputError("the sentences of this batch pass 2 GiB; give fewer texts at a time, or large_string")
-        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks == 1 else _one_array(column)
+        data, offsets = row_buffers(column.fill_null("") if column.null_count else column)
+        return column, data, offsets, find_spans(data, offsets, self._tables, self._decisions.decide)
 
-    def _paragraph(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of a stripped paragraph, closing punctuation moved to the sentence it closes."""
-        first, stop = 0, -1
-        start = 0
-        for mark_end, next_start in itertools.chain(self._breaks(text), [(len(text), len(text))]):
-            if stop >= 0:
-                closing = _CLOSING.match(text, start, mark_end)
-                yield first, start + len(closing.group().rstrip()) if closing else stop
-                first = closing.end() if closing else start
-            start, stop = next_start, mark_end
-        yield first, len(text)
 
-    def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield (end of mark, start of the next sentence) for every boundary of a stripped paragraph.
+def _lists(column: Any, found: Spans, values: Any) -> pa.ListArray:
+    import pyarrow as pa
 
-        Of two candidates whose words overlap, as in `Go!!!`, the later counts.
-        """
-        flat = text
-        for character in _LINE_WHITE_SPACE:
-            flat = flat.replace(character, " ")
-        candidate: re.Match[str] | None = None
-        mark = word = 0
-        for match in _CANDIDATE.finditer(flat):
-            at = match.start()
-            space = flat.rfind(" ", mark, at)
-            begin = word if space <= mark else space + 1
-            if candidate is not None and mark <= begin and self._ends_here(text, flat, word, candidate):
-                yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
-            candidate, mark, word = match, at, begin
-        if candidate is not None and self._ends_here(text, flat, word, candidate):
-            yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
+    offsets = pa.array(np.concatenate([[0], np.cumsum(found.counts)]), pa.int32())
+    mask = column.is_null() if column.null_count else None
+    return pa.ListArray.from_arrays(offsets, values, mask=mask)
 
-    def _ends_here(self, text: str, flat: str, word: int, candidate: re.Match[str]) -> bool:
-        mark = candidate.start()
-        following = candidate[2] or candidate[1]
-        if following[0] >= " ":
-            if flat[mark] != ".":
-                return True
-            before = flat[word:mark]
-            if len(before) > 1 and before.isalpha() and before.lower() not in self._not_plain:
-                return True
-        context = text[word : candidate.end(2) if candidate[2] else mark + 2]
-        known = self._decided.get(context)
-        if known is None:
-            known = self._contains_break(context)
-            if len(context) <= _CACHE_LENGTH:
-                if len(self._decided) >= _CACHE_ENTRIES:
-                    self._decided.clear()
-                self._decided[context] = known
-        return known
 
-    def _contains_break(self, context: str) -> bool:
-        """Tell whether a sentence ends in a context before its last token."""
-        previous = ""
-        for token in tokens(context):
-            if previous in _ALWAYS or (previous[-1:] == "." and self._ends_sentence(previous, token)):
-                return True
-            previous = token
-        return False
+def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    import pyarrow as pa
 
-    def _is_abbreviation(self, token: str) -> bool:
-        word = token[:-1].lower()
-        return word in self.parameters.abbrev_types or word.rpartition("-")[2] in self.parameters.abbrev_types
-
-    def _breaks_alone(self, token: str) -> bool:
-        """Tell whether a token ends a sentence before its neighbour is looked at (section 3 of the paper)."""
-        return token in _MARKS or (token[-1] == "." and token[-2:] != ".." and not self._is_abbreviation(token))
-
-    def _ends_sentence(self, token: str, following: str) -> bool:
-        """Decide for a token with a final period by the token after it (section 4 of the paper)."""
-        parameters = self.parameters
-        alone = self._breaks_alone(token)
-        initial = is_initial(token)
-        type_ = without_period(type_of(token))
-        next_type = type_of(following)
-        if self._breaks_alone(following):
-            next_type = without_period(next_type)
-        if (type_, next_type) in parameters.collocations:
-            return False
-        if not initial and (is_ellipsis(token) or (not alone and token[-2:] != "..")):
-            if self._starts_sentence(following, next_type) is True:
-                return True
-            if following[0].isupper() and next_type in parameters.sent_starters:
-                return True
-        if initial or type_ == NUMBER:
-            starts = self._starts_sentence(following, next_type)
-            if starts is False:
-                return False
-            if (
-                starts is None
-                and initial
-                and following[0].isupper()
-                and not parameters.ortho_context.get(next_type, 0) & LOWER
-            ):
-                return False
-        return alone
-
-    def _starts_sentence(self, token: str, type_: str) -> bool | None:
-        """Tell by its case whether a token starts a sentence: yes, no, or None for unknown (section 4.1.1)."""
-        if token in _NEVER_FIRST:
-            return False
-        context = self.parameters.ortho_context.get(type_, 0)
-        if token[0].isupper() and context & LOWER and not context & MIDDLE_UPPER:
-            return True
-        if token[0].islower() and (context & UPPER or not context & BEGIN_LOWER):
-            return False
-        return None
+    try:
+        return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"the chunks of this column pass 2 GiB together ({error}); give fewer at a time") from error
 
 
 def _string_array(texts: list[str]) -> pa.Array | pa.ChunkedArray:

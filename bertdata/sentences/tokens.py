@@ -25,6 +25,7 @@ _TOKEN = re.compile(
 _NUMERIC = re.compile(r"-?[.,]?\d[\d,.\-]*")
 _CIRCLED = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u200c\u200d]")
 _LETTER_CATEGORIES = frozenset({"Mn", "Mc", "Me", "Nl", "Pc"})
+_SPACE = re.compile(f"[{SPACE}]")
 _LAZY_LENGTH = 4096
 
 NUMBER = "##number##"
@@ -64,6 +65,11 @@ def type_of(token: str) -> str:
 def without_period(type_: str) -> str:
     """Return a type without its final period; a type that is only a period keeps it."""
     return type_[:-1] if len(type_) > 1 and type_[-1] == "." else type_
+
+
+def is_space(character: str) -> bool:
+    """Tell whether a character is white space to Punkt's patterns."""
+    return _SPACE.match(character) is not None
 
 
 def is_letter(character: str) -> bool:

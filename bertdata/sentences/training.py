@@ -38,6 +38,10 @@ _MARKS = frozenset(".?!")
 _INTERNAL_PUNCTUATION = frozenset(",:;")
 
 
+def _option(default: Any, help: str) -> Any:  # noqa: A002
+    return dataclasses.field(default=default, metadata={"help": help})
+
+
 @dataclasses.dataclass(frozen=True)
 class PunktSettings:
     """How counts become parameters; the defaults give what NLTK's `PunktTrainer` gives.
@@ -50,18 +54,20 @@ class PunktSettings:
     - a place and case enters the orthographic context of a type only where it is `min_ortho_share` of the type's
       occurrences, and types counted less than `min_ortho_count` times have no context;
     - with `lower_case_starters` a sentence starter is a single letter, or a word seen more often in lower case than
-      with a capital inside a sentence, which leaves names out.
+      with a capital inside a sentence, which leaves names out;
+    - with `drop_idle_context` types never seen in lower case have no context; every decision is the same without.
 
     Raises ConfigError for values out of range.
     """
 
-    include_all_collocs: bool = False
-    include_abbrev_collocs: bool = False
-    min_colloc_freq: int = 1
+    include_all_collocs: bool = _option(False, "any pair parted by a period may be a collocation")
+    include_abbrev_collocs: bool = _option(False, "so may a pair whose first word is an abbreviation")
+    min_colloc_freq: int = _option(1, "a collocation must be seen more often than this")
     abbreviations: frozenset[str] = frozenset()
-    min_ortho_share: float = 0.0
-    min_ortho_count: int = 0
-    lower_case_starters: bool = False
+    min_ortho_share: float = _option(0.0, "share of a word's occurrences that a place and case must have to count")
+    min_ortho_count: int = _option(0, "words seen less often have no orthographic context")
+    lower_case_starters: bool = _option(False, "leave names out of the sentence starters")
+    drop_idle_context: bool = _option(False, "leave out words never seen in lower case, which decide nothing")
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_ortho_share <= 1:
@@ -163,6 +169,13 @@ class PunktCounts:
         self.begin = Counter({token: count for token, count in self.begin.items() if token in self.tokens})
         self.unknown = Counter({token: count for token, count in self.unknown.items() if token in self.tokens})
 
+    def keep_within(self, max_entries: int) -> None:
+        """Where there are more entries, prune those seen once, then twice, and so on until at most half is filled."""
+        min_count = 2
+        while len(self) > max_entries // (1 if min_count == 2 else 2) and min_count < 1 << 20:
+            self.prune(min_count)
+            min_count += 1
+
     def parameters(self, settings: PunktSettings | None = None) -> PunktParameters:
         """Return the parameters these counts lead to; raises InputError where nothing was counted."""
         if not self.tokens:
@@ -185,11 +198,8 @@ def train_punkt(
     counts = PunktCounts()
     for text in texts:
         counts.add(text)
-        if max_entries is not None and len(counts) > max_entries:
-            min_count = 2
-            while len(counts) > max_entries // 2 and min_count < 1 << 20:
-                counts.prune(min_count)
-                min_count += 1
+        if max_entries is not None:
+            counts.keep_within(max_entries)
     return counts.parameters(settings)
 
 
@@ -248,11 +258,14 @@ class _Classifier:
         starters = frozenset(trainer._params.sent_starters)
         if settings.lower_case_starters:
             starters = frozenset(type_ for type_ in starters if len(type_) == 1 or _mostly_lower(places.get(type_)))
+        ortho_context = _ortho_context(places, settings.min_ortho_share, settings.min_ortho_count)
+        if settings.drop_idle_context:
+            ortho_context = {type_: flags for type_, flags in ortho_context.items() if flags & LOWER}
         return PunktParameters(
             abbrev_types=self.abbreviations | self._rare_abbreviations(exact),
             collocations=frozenset(trainer._params.collocations),
             sent_starters=starters,
-            ortho_context=_ortho_context(places, settings.min_ortho_share, settings.min_ortho_count),
+            ortho_context=ortho_context,
         )
 
     def _type(self, token: str) -> str:

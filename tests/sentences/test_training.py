@@ -11,14 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.sentences import PunktCounts, PunktParameters, PunktSettings, train_punkt
+from bertdata.sentences import PunktCounts, PunktSettings, train_punkt
 from tests.data import data_path
+from tests.sentences.story import STORY, by_nltk
 
-STORY = (
-    "Mr. Brown of Acme Corp. met Mr. Green at 5 p.m. on Friday. They talked. However, Mr. Brown left early!\n"
-    'J. S. Bach was there, e.g. in the hall. "Was he?" asked Mrs. Green. No. 5. It was true... so they said.\n\n'
-    "On the 3. Mai they met again. However, it rained. The U.S. team won. the end etc. , and so on. Go to A. Smith.\n"
-)
 WORDS = [
     "Mr.",
     "mr",
@@ -44,22 +40,6 @@ def counted(*texts: str) -> PunktCounts:
     for text in texts:
         counts.add(text)
     return counts
-
-
-def by_nltk(text: str, **options: Any) -> PunktParameters:
-    from nltk.tokenize.punkt import PunktTrainer
-
-    trainer = PunktTrainer()
-    for name, value in options.items():
-        setattr(trainer, name, value)
-    trainer.train(text)
-    found = trainer.get_params()
-    return PunktParameters(
-        abbrev_types=frozenset(found.abbrev_types),
-        collocations=frozenset(found.collocations),
-        sent_starters=frozenset(found.sent_starters),
-        ortho_context={type_: flags for type_, flags in found.ortho_context.items() if flags},
-    )
 
 
 def long_story() -> str:

@@ -1,0 +1,98 @@
+"""Spans of the sentences of many rows at once: Arrow buffers in, arrays of byte offsets out.
+
+The kernel finds and decides; contexts it leaves open go to the function it is given. No Python object is made for a
+sentence, and the memory beyond the result is that of one round of records. What it does not do: know Punkt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import InputError
+from bertdata.sentences.lookup import Tables
+
+Longs = NDArray[np.int64]
+RECORDS = 1 << 14
+"""Records of one round, four at least: what is held at once beyond the result, 40 bytes each."""
+
+
+class Spans(NamedTuple):
+    """Sentences in order: sentence i is data[starts[i]:stops[i]]; row r has counts[r] of them."""
+
+    starts: Longs
+    stops: Longs
+    counts: Longs
+
+
+def find_spans(data: NDArray[np.uint8], offsets: Longs, tables: Tables, decide: Callable[[bytes], bool]) -> Spans:
+    """Return the spans of the sentences of rows, row r being data[offsets[r]:offsets[r + 1]] in UTF-8.
+
+    `decide` tells of a context whether a sentence ends in it. Raises InputError, with the byte of the row, where it
+    must be asked of bytes that are not UTF-8.
+    """
+    from bertdata.sentences import kernel
+    from bertdata.sentences.kernel_words import LONGEST
+
+    if (np.diff(offsets) < 0).any() or not 0 <= offsets[0] <= offsets[-1] <= len(data):
+        raise InputError("the offsets of this column lead outside its data; build it anew")
+    for array in (data, offsets):
+        array.flags.writeable = False  # the one type that the kernel is compiled for
+    size = int(offsets[-1] - offsets[0])
+    room = min(RECORDS, size + 4)
+    records = np.empty((room, 5), np.int64)
+    word = np.empty(LONGEST, np.uint8)
+    state, joined = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    state[kernel.AT] = offsets[0]
+    counts = np.zeros(len(offsets) - 1, np.int64)
+    rounds: list[tuple[Longs, Longs]] = []
+    while n := kernel.find_breaks(data, offsets, tables.places, tables.chars, state, records, word):
+        unknown = records[:n, kernel.KIND] == kernel.UNKNOWN
+        if unknown.any():
+            _decide_all(data, offsets, records[:n], unknown, decide)
+        starts, stops = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+        written = kernel.join_breaks(data, records, n, tables.chars, joined, starts, stops, counts)
+        rounds.append((starts[:written], stops[:written]))
+    if len(rounds) == 1:
+        return Spans(*rounds[0], counts)
+    starts = np.concatenate([starts for starts, _ in rounds]) if rounds else np.zeros(0, np.int64)
+    stops = np.concatenate([stops for _, stops in rounds]) if rounds else np.zeros(0, np.int64)
+    return Spans(starts, stops, counts)
+
+
+def _decide_all(
+    data: NDArray[np.uint8],
+    offsets: Longs,
+    records: NDArray[np.int64],
+    unknown: NDArray[np.bool_],
+    decide: Callable[[bytes], bool],
+) -> None:
+    from bertdata.sentences import kernel
+
+    view = data.data
+    places = records[unknown][:, [kernel.WORD_AT, kernel.CONTEXT_END]].tolist()
+    try:
+        answers = [decide(bytes(view[begin:end])) for begin, end in places]
+    except UnicodeDecodeError as error:
+        begin = next(begin for begin, end in places if bytes(view[begin:end]) == error.object)
+        row = int(np.searchsorted(offsets, begin, side="right")) - 1
+        raise InputError(
+            f"row {row} is not UTF-8 (byte 0x{error.object[error.start]:02x} at byte "
+            f"{begin + error.start - offsets[row]} of the row); build the column from decoded text"
+        ) from error
+    records[unknown, kernel.KIND] = np.where(answers, kernel.BREAK, kernel.NO)
+
+
+def row_buffers(array: Any) -> tuple[NDArray[np.uint8], Longs]:
+    """Return the bytes and the offsets (int64, rows + 1) of an Arrow string array, the bytes not copied."""
+    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    _, offsets, data = array.buffers()
+    found = np.zeros(len(array) + 1, np.int64)
+    if offsets is not None and len(array):
+        first = array.offset * np.dtype(width).itemsize
+        found[:] = np.frombuffer(offsets, width, len(array) + 1, first)
+    return np.frombuffer(b"" if data is None else data, np.uint8), found

@@ -1,0 +1,144 @@
+"""Punkt parameters as flat arrays for `kernel.py`: hash tables over byte strings, and what each character is.
+
+Keys are UTF-8 and compared in full, so two words with one hash are still two words. What it does not do: decide.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.sentences.parameters import LOWER, UPPER, PunktParameters
+from bertdata.sentences.tokens import NUMBER, QUOTES, is_letter, is_space
+
+WORD, NON_WORD, APOSTROPHE, NOT_FIRST, CONTROL, HIGH, SPACE, NEWLINE, DOT, MARK = range(10)
+"""Classes of bytes: `?` and `!` are MARK; NON_WORD neither begins nor continues a token, NOT_FIRST only continues."""
+
+LETTER, IS_UPPER, IS_LOWER, IS_SPACE, IS_QUOTE, RARE = (1 << n for n in range(6))
+"""What a character is. RARE ones go through Python: no single lower-case form, digits beyond ASCII, above KNOWN."""
+
+ABBREVIATION, FIRST, STARTER = 1, 2, 1
+"""Values of keys: of words before, ABBREVIATION and FIRST of a collocation; of tokens after, STARTER and flags."""
+
+KNOWN = 0x3100
+FLAGS = 256
+"""Where in `chars` the flags of the characters below KNOWN begin; the classes of bytes stand before them."""
+
+BEFORE, AFTER, PAIRS, NUMBER_BEFORE, NUMBER_AFTER, LOWER_FORMS = 0, 5, 10, 12, 13, 14
+SLOTS, MASK, OFFSETS, STRINGS, VALUES = range(5)
+"""Places in the first 15 of `places`; those of the second line are added to BEFORE, AFTER or PAIRS."""
+
+HASH_START, HASH_PRIME, HASH_MASK = 18652613, 16777619, 0x7FFFFFFF
+
+
+class Tables(NamedTuple):
+    """All that decides, in two arrays, as a kernel pays for each that it is given.
+
+    `places` leads to hash tables of the words BEFORE a mark and the tokens AFTER it: SLOTS with MASK, each 0 or
+    (hash << 32) | (key + 1), and by key the OFFSETS of the STRINGS and the VALUES in `chars`. It leads on to the hash
+    table of collocations (PAIRS), has the keys of Punkt's one number, and leads to the LOWER_FORMS of characters.
+    """
+
+    places: NDArray[np.int64]
+    chars: NDArray[np.uint8]
+
+
+def hash_bytes(data: bytes) -> int:
+    """Return the hash of bytes, 31 bits by the recurrence of FNV-1a; the kernel computes the same."""
+    value = HASH_START
+    for byte in data:
+        value = ((value ^ byte) * HASH_PRIME) & HASH_MASK
+    return value
+
+
+def hash_pair(before: int, after: int) -> int:
+    """Return the hash of the two keys of a collocation; the kernel computes the same."""
+    return ((before * HASH_PRIME) ^ (after * 40503)) & HASH_MASK
+
+
+def build_tables(parameters: PunktParameters) -> Tables:
+    """Return the arrays of parameters."""
+    firsts = {first for first, _ in parameters.collocations}
+    seconds = {second for _, second in parameters.collocations}
+    before = {
+        key: (key in parameters.abbrev_types) * ABBREVIATION | (key in firsts) * FIRST
+        for key in sorted(parameters.abbrev_types | firsts)
+    }
+    after = {
+        key: (parameters.ortho_context.get(key, 0) & (UPPER | LOWER)) | (key in parameters.sent_starters) * STARTER
+        for key in sorted(parameters.ortho_context.keys() | parameters.sent_starters | seconds)
+    }
+    first_key = {string: key for key, string in enumerate(before)}
+    second_key = {string: key for key, string in enumerate(after)}
+    pairs = [(first_key[first], second_key[second]) for first, second in sorted(parameters.collocations)]
+    classes, flags, lower = _characters()
+    header = np.zeros(LOWER_FORMS + 1, np.int64)
+    index: list[NDArray[np.int64]] = [header]
+    chars: list[NDArray[np.uint8]] = [classes, flags]
+    header[NUMBER_BEFORE], header[NUMBER_AFTER] = first_key.get(NUMBER, -1), second_key.get(NUMBER, -1)
+    header[LOWER_FORMS] = _add(index, lower)
+    for table, values in ((BEFORE, before), (AFTER, after)):
+        strings = [string.encode("utf-8", "surrogatepass") for string in values]
+        hashed = [hash_bytes(string) for string in strings]
+        slots = _slots(hashed, [value << 32 | key + 1 for key, value in enumerate(hashed)])
+        header[table + SLOTS], header[table + MASK] = _add(index, slots), len(slots) - 1
+        header[table + OFFSETS] = _add(index, np.cumsum([0, *map(len, strings)]))
+        header[table + STRINGS] = _add(chars, np.frombuffer(b"".join([*strings, b"\0"]), np.uint8))
+        header[table + VALUES] = _add(chars, np.array(list(values.values()), np.uint8))
+    slots = _slots([hash_pair(*pair) for pair in pairs], [(first << 32 | second) + 1 for first, second in pairs])
+    header[PAIRS + SLOTS], header[PAIRS + MASK] = _add(index, slots), len(slots) - 1
+    return Tables(np.concatenate(index), np.concatenate(chars))
+
+
+def _add(parts: list[Any], values: Any) -> int:
+    """Append an array; returns where it begins in all of them together."""
+    parts.append(values)
+    return sum(map(len, parts[:-1]))
+
+
+def _slots(hashed: Iterable[int], contents: list[int]) -> NDArray[np.int64]:
+    slots = [0] * (1 << (2 * len(contents) + 2).bit_length())
+    mask = len(slots) - 1
+    for value, content in zip(hashed, contents, strict=True):
+        slot = (value ^ value >> 15) & mask
+        while slots[slot]:
+            slot = (slot + 1) & mask
+        slots[slot] = content
+    return np.array(slots, np.int64)
+
+
+@functools.cache
+def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the classes of bytes, and the flags and lower-case forms of the characters below KNOWN."""
+    classes = np.full(256, WORD, np.uint8)
+    classes[:32], classes[128:] = CONTROL, HIGH
+    for characters, kind in (
+        ("\t\v\f\r ", SPACE),
+        ("\n", NEWLINE),
+        (".", DOT),
+        ("?!", MARK),
+        (')";}]*:@({[', NON_WORD),
+        ("'", APOSTROPHE),
+        ("`&#-,", NOT_FIRST),
+    ):
+        classes[[ord(character) for character in characters]] = kind
+    flags, lower = np.zeros(KNOWN, np.uint8), np.arange(KNOWN)
+    for code in range(KNOWN):
+        character = chr(code)
+        lowered = character.lower()
+        if len(lowered) != 1 or character == "\u03a3" or (code > 127 and character.isdecimal()):
+            flags[code] = RARE
+            continue
+        lower[code] = ord(lowered)
+        flags[code] = (
+            is_letter(character) * LETTER
+            | character.isupper() * IS_UPPER
+            | character.islower() * IS_LOWER
+            | is_space(character) * IS_SPACE
+            | (character in QUOTES) * IS_QUOTE
+        )
+    return classes, flags, lower
