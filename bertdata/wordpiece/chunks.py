@@ -92,7 +92,7 @@ def work_units(strings: pa.ChunkedArray, size: int = WORK_UNIT) -> Iterator[tupl
     """Yield (first row, rows) in slices of about `size` bytes of text; a longer row comes alone."""
     row = 0
     for array in strings.chunks:
-        offsets = _offsets(array)
+        offsets = offsets_of(array)
         start = 0
         while start < len(array):
             stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
@@ -102,12 +102,40 @@ def work_units(strings: pa.ChunkedArray, size: int = WORK_UNIT) -> Iterator[tupl
         row += len(array)
 
 
-def _offsets(array: pa.Array) -> NDArray[np.int64]:
+def offsets_of(array: pa.Array) -> NDArray[np.int64]:
+    """Return where in its data buffer each string of an array begins, and the last one ends: int64, one more than rows.
+
+    Raises InputError where they run backwards or out of the buffer.
+    """
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     buffer = array.buffers()[1]
     if buffer is None or len(array) == 0:
         return np.zeros(len(array) + 1, np.int64)
-    return np.frombuffer(buffer, width, len(array) + 1, array.offset * np.dtype(width).itemsize).astype(np.int64)
+    found = np.frombuffer(buffer, width, len(array) + 1, array.offset * np.dtype(width).itemsize).astype(np.int64)
+    if found[0] < 0 or found[-1] > len(text_of(array)) or (np.diff(found) < 0).any():
+        raise InputError("the offsets of an Arrow string array do not fit its data; see pyarrow's Array.validate")
+    return found
+
+
+def text_of(array: pa.Array) -> NDArray[np.uint8]:
+    """Return the data buffer of a string array, shared: uint8."""
+    buffer = array.buffers()[2]
+    return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
+
+
+def padded(
+    text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int, padding: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return text and offsets such that `padding` bytes may be read behind the rows from `row` to `stop`.
+
+    They are those given, or those rows copied.
+    """
+    start, end = int(offsets[row]), int(offsets[stop])
+    if end + padding <= len(text):
+        return text, offsets
+    copy = np.zeros(end - start + padding, np.uint8)
+    copy[: end - start] = text[start:end]
+    return copy, offsets - start
 
 
 def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:
@@ -119,9 +147,8 @@ def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:
     >>> chunks.distinct, chunks.codes.tolist(), chunks.offsets.tolist()
     (['a', 'b', ''], [0, 1, 0, 2, 1], [0, 3, 4, 5])
     """
-    offsets = _offsets(array)
-    buffer = array.buffers()[2]
-    data = b"" if buffer is None else bytes(memoryview(buffer)[offsets[0] : offsets[-1]]).translate(_TO_SPACE)
+    offsets = offsets_of(array)
+    data = text_of(array)[offsets[0] : offsets[-1]].tobytes().translate(_TO_SPACE)
     plain = pa.Array.from_buffers(
         pa.large_string(), len(array), [None, pa.py_buffer(offsets - offsets[0]), pa.py_buffer(data)]
     )
@@ -130,17 +157,29 @@ def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:
     try:
         distinct = encoded.dictionary.to_pylist()
     except UnicodeDecodeError as error:
-        raise _utf8_error(data, offsets - offsets[0], first_row) from error
+        raise utf8_error(text_of(array), offsets, 0, first_row) from error
     return Chunks(distinct, encoded.indices.to_numpy(), lists.offsets.to_numpy().astype(np.int64))
 
 
-def _utf8_error(data: bytes, offsets: NDArray[np.int64], first_row: int) -> InputError:
-    for row in range(len(offsets) - 1):
+def check_utf8(strings: pa.ChunkedArray) -> None:
+    """Raise InputError, naming the row, where the bytes of a string are not UTF-8."""
+    row = 0
+    for array in strings.chunks:
         try:
-            data[offsets[row] : offsets[row + 1]].decode("utf-8")
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            raise utf8_error(text_of(array), offsets_of(array), 0, row) from None
+        row += len(array)
+
+
+def utf8_error(text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, first_row: int) -> InputError:
+    """Return the error that names the first row from `row` on that is not UTF-8; rows count from `first_row`."""
+    for number in range(row, len(offsets) - 1):
+        try:
+            text[offsets[number] : offsets[number + 1]].tobytes().decode("utf-8")
         except UnicodeDecodeError as error:
             return InputError(
-                f"row {first_row + row} is not UTF-8 (byte 0x{error.object[error.start]:02x} at byte {error.start} "
+                f"row {first_row + number} is not UTF-8 (byte 0x{error.object[error.start]:02x} at byte {error.start} "
                 "of the row); build the array from decoded text"
             )
-    return InputError(f"rows from {first_row} on are not UTF-8; build the array from decoded text")
+    return InputError(f"rows from {first_row + row} on are not UTF-8; build the array from decoded text")

@@ -71,7 +71,9 @@ class Normalizer:
     def words(self, chunk: str) -> list[str]:
         """Return the words of a chunk: a run of letters and digits, or a punctuation mark; in order."""
         plain = self.plain_words(chunk)
-        if plain is not None:
-            return plain
+        return self.words_by_reference(chunk) if plain is None else plain
+
+    def words_by_reference(self, text: str) -> list[str]:
+        """Return the words that `tokenizers` makes of any text."""
         normalizer, pre_tokenizer = self._slow
-        return [word for word, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(chunk))]
+        return [word for word, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(text))]

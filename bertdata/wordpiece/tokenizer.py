@@ -1,7 +1,7 @@
 """`WordPieceTokenizer`: text to the ids that `tokenizers`, `transformers` and BERT's released code give.
 
-A batch is cut into chunks by Arrow, each distinct chunk is looked up once (`lookup.py`), and the ids are laid out by
-numpy: no Python object per text or word. It neither pads nor makes tensors, and it does not train.
+A batch goes through a compiled kernel (`encoder.py`), over Arrow buffers and without a Python object for a text or a
+word. Pairs are laid out in `pairs.py`, offsets and word ids come of `tokenizers`. It does not train.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,11 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import Texts, as_strings, check_text, split_rows, split_text, work_units
-from bertdata.wordpiece.lookup import Lookup
+from bertdata.wordpiece.chunks import Texts, as_strings, check_text, check_utf8
+from bertdata.wordpiece.encoder import Encoder
 from bertdata.wordpiece.normalizer import Normalizer
+from bertdata.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
+from bertdata.wordpiece.published import published_path
 from bertdata.wordpiece.vocabulary import (
     CLS,
     CONTINUATION,
@@ -57,17 +58,23 @@ class WordPieceTokenizer:
 
     def __init__(self, parts: formats.Parts) -> None:
         self._parts = parts
-        self._lookup = Lookup(parts)
+        self._encoder = Encoder(parts)
+        self._ids = {token: token_id for token_id, token in enumerate(parts.tokens)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
-        """Load a directory, a `vocab.txt` or a `tokenizer.json`.
+        """Load a directory, a `vocab.txt`, a `tokenizer.json`, or by name a vocabulary that comes with bertdata.
+
+        The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
 
         The settings come from `tokenizer_config.json` beside it and from `tokenizer.json`; a bare `vocab.txt` means
         BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Raises InputError where a file
         is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
-        return cls(formats.read(os.fspath(path), do_lower_case))
+        place = os.fspath(path)
+        if not os.path.exists(place):
+            place = published_path(place) or place
+        return cls(formats.read(place, do_lower_case))
 
     @classmethod
     def from_tokens(
@@ -115,13 +122,11 @@ class WordPieceTokenizer:
         """Return the ids of a text, without special tokens around it; raises InputError for a lone surrogate."""
         if not isinstance(text, str):
             raise ConfigError(f"expected one string, found {type(text).__name__}; use encode_batch for many")
-        try:
-            if allow_special and any(token in text for token in self._parts.special_tokens):
-                return list(self._whole.encode(text, add_special_tokens=False).ids)
-            return list(chain.from_iterable(self._lookup(split_text(text))))
-        except TypeError:  # what `tokenizers` raises for a lone surrogate
-            check_text(text, "the text")
-            raise
+        check_text(text, "the text")
+        if allow_special and any(token in text for token in self._parts.special_tokens):
+            return list(self._whole.encode(text, add_special_tokens=False).ids)
+        ids: list[int] = self._encoder(pa.array([text], pa.large_string()), 0, self._dtype)[0].tolist()
+        return ids
 
     def encode_batch(self, texts: Texts, *, allow_special: bool = False) -> pa.ListArray:
         """Return the ids of many texts, one list each, as an Arrow list array of `id_type`.
@@ -137,30 +142,58 @@ class WordPieceTokenizer:
         strings = as_strings(texts)
         return self._encode_special(strings) if allow_special else self._encode_strings(strings)
 
-    def encode_pair(self, a: str, b: str | None = None, max_length: int = 512) -> dict[str, list[int]]:
+    def encode_pair(
+        self,
+        a: str,
+        b: str | None = None,
+        max_length: int = 512,
+        *,
+        truncation: Truncation = "longest_first",
+        pad_to_multiple_of: int | None = None,
+    ) -> dict[str, list[int]]:
         """Return `input_ids`, `token_type_ids` and `attention_mask` of [CLS] a [SEP], or of [CLS] a [SEP] b [SEP].
 
-        What is over `max_length` ids, special ones included, is cut off the end of the longer text (`longest_first`,
-        as `tokenizers` does it). Raises ConfigError where `max_length` has no room for the special tokens.
+        What is over `max_length` ids, special ones included, is cut off the end: of the longer text (`longest_first`),
+        of one (`only_first`, `only_second`) or of none (`do_not_truncate`), as `tokenizers` does it. Padding then goes
+        up to a multiple of `pad_to_multiple_of`. Raises ConfigError where `max_length` has no room for the special
+        tokens or a setting is out of range, and InputError where `only_...` cannot cut enough.
 
         >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
         >>> tokenizer.encode_pair("a a a", "b", max_length=6)
         {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
         """
+        check_pair_settings(truncation, pad_to_multiple_of)
         room = max_length - (2 if b is None else 3)
-        if room < 0:
+        if room < 0 and truncation != "do_not_truncate":
             raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
         first = self.encode(a)
-        second = [] if b is None else self.encode(b)
-        n_first, n_second = longest_first(len(first), len(second), room)
-        head = [self.cls_token_id, *first[:n_first], self.sep_token_id]
-        tail = [] if b is None else [*second[:n_second], self.sep_token_id]
-        length = len(head) + len(tail)
-        return {
-            "input_ids": head + tail,
-            "token_type_ids": [0] * len(head) + [1] * len(tail),
-            "attention_mask": [1] * length,
-        }
+        second = None if b is None else self.encode(b)
+        n_first, n_second = kept(len(first), len(second or ()), room, truncation)
+        return row_of(
+            first[:n_first],
+            None if second is None else second[:n_second],
+            cls_token_id=self.cls_token_id,
+            sep_token_id=self.sep_token_id,
+            pad_token_id=self.pad_token_id,
+            pad_to_multiple_of=pad_to_multiple_of,
+        )
+
+    def encode_with_offsets(self, text: str, *, allow_special: bool = False) -> dict[str, list[Any]]:
+        """Return `input_ids`, and for each id where its characters stand in `text` and which word it is of.
+
+        `offset_mapping` holds (start, end) in characters of the text as given; `word_ids` counts words as BERT cuts
+        them, from 0. The first id of each number is the one that a label of the word goes to. This asks `tokenizers`,
+        one text at a time; for ids alone `encode_batch` is the faster by far. Raises as `encode` does.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt", "##y", "!"])
+        >>> tokenizer.encode_with_offsets("Sâlty !")
+        {'input_ids': [5, 6, 7], 'offset_mapping': [(0, 4), (4, 5), (6, 7)], 'word_ids': [0, 0, 1]}
+        """
+        if not isinstance(text, str):
+            raise ConfigError(f"expected one string, found {type(text).__name__}")
+        check_text(text, "the text")
+        found = (self._whole if allow_special else self._encoder.reference).encode(text, add_special_tokens=False)
+        return {"input_ids": found.ids, "offset_mapping": found.offsets, "word_ids": found.word_ids}
 
     def tokenize(self, text: str) -> list[str]:
         """Return the pieces of a text; a word that cannot be built from pieces is [UNK]."""
@@ -207,32 +240,32 @@ class WordPieceTokenizer:
     @property
     def pad_token_id(self) -> int:
         """The id of [PAD]."""
-        return self._lookup.ids[PAD]
+        return self._ids[PAD]
 
     @property
     def unk_token_id(self) -> int:
         """The id of [UNK]."""
-        return self._lookup.ids[UNK]
+        return self._ids[UNK]
 
     @property
     def cls_token_id(self) -> int:
         """The id of [CLS]."""
-        return self._lookup.ids[CLS]
+        return self._ids[CLS]
 
     @property
     def sep_token_id(self) -> int:
         """The id of [SEP]."""
-        return self._lookup.ids[SEP]
+        return self._ids[SEP]
 
     @property
     def mask_token_id(self) -> int:
         """The id of [MASK]."""
-        return self._lookup.ids[MASK]
+        return self._ids[MASK]
 
     @cached_property
     def special_ids(self) -> NDArray[np.int64]:
         """The ids of the special tokens, sorted: int64, read-only."""
-        return _frozen(np.array(sorted(self._lookup.ids[token] for token in self._parts.special_tokens), np.int64))
+        return _frozen(np.array(sorted(self._ids[token] for token in self._parts.special_tokens), np.int64))
 
     @cached_property
     def continuation(self) -> NDArray[np.bool_]:
@@ -285,54 +318,29 @@ class WordPieceTokenizer:
         return formats.build(self._parts)
 
     def _encode_strings(self, strings: pa.ChunkedArray) -> pa.ListArray:
-        values: list[NDArray[Any]] = [np.zeros(0, self._dtype)]
-        lengths: list[NDArray[np.int64]] = [np.zeros(1, np.int64)]
-        for first_row, rows in work_units(strings):
-            ids, counts = self._encode_rows(rows, first_row)
+        values, ends = [np.zeros(0, self._dtype)], [np.zeros(1, np.int64)]
+        row = total = 0
+        for rows in strings.chunks:
+            ids, offsets = self._encoder(rows, row, self._dtype)
             values.append(ids)
-            lengths.append(counts)
-        offsets = np.cumsum(np.concatenate(lengths))
-        if offsets[-1] > np.iinfo(np.int32).max:
-            raise ConfigError(f"the batch gives {offsets[-1]} ids, over the {2**31 - 1} of one list array; split it")
-        return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(np.concatenate(values)))
-
-    def _encode_rows(self, rows: pa.Array, first_row: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        chunks = split_rows(rows, first_row)
-        found = self._lookup(chunks.distinct)
-        sizes = np.fromiter(map(len, found), np.int64, len(found))
-        pool = np.fromiter(chain.from_iterable(found), self._dtype, int(sizes.sum()))
-        starts = np.cumsum(sizes) - sizes
-        per_chunk = sizes[chunks.codes]
-        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(per_chunk)])
-        shift = np.repeat(starts[chunks.codes] - ends[:-1], per_chunk)
-        return pool[shift + np.arange(ends[-1])], np.diff(ends[chunks.offsets])
+            ends.append(offsets[1:] + total)
+            row, total = row + len(rows), total + len(ids)
+        if total > np.iinfo(np.int32).max:
+            raise ConfigError(f"the batch gives {total} ids, over the {2**31 - 1} of one list array; split it")
+        joined = values[1] if len(values) == 2 else np.concatenate(values)
+        return pa.ListArray.from_arrays(pa.array(np.concatenate(ends).astype(np.int32)), pa.array(joined))
 
     def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
         holds: Any = pa.chunked_array([pa.array(np.zeros(len(strings), np.bool_))])
         for token in self._parts.special_tokens:
             holds = pc.or_(holds, pc.match_substring(strings, token))
-        for first_row, rows in work_units(strings):
-            split_rows(rows, first_row)
+        check_utf8(strings)
         texts = strings.filter(holds).to_pylist()
         whole = [self._whole.encode(text, add_special_tokens=False).ids for text in texts]
         rest = self._encode_strings(strings.filter(pc.invert(holds)))
         both = pa.concat_arrays([rest, pa.array(whole, rest.type)])
         order = np.argsort(np.argsort(holds.to_numpy(), kind="stable"), kind="stable")
         return both.take(pa.array(order))
-
-
-def longest_first(n_first: int, n_second: int, room: int) -> tuple[int, int]:
-    """Return how many ids of two texts are kept so that both fit: the longer one gives way, down to equal halves.
-
-    >>> longest_first(7, 2, 6), longest_first(7, 7, 5), longest_first(1, 2, 6)
-    ((4, 2), (2, 3), (1, 2))
-    """
-    if n_first + n_second <= room:
-        return n_first, n_second
-    shorter, half = min(n_first, n_second), room // 2
-    if shorter <= half:
-        return (shorter, room - shorter) if n_first <= n_second else (room - shorter, shorter)
-    return (half, room - half) if n_first <= n_second else (room - half, half)
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

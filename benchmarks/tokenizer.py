@@ -1,0 +1,176 @@
+"""WordPiece: text to ids beside tokenizers, tokie and nanotoken, one core, distinct documents, ids checked first.
+
+Run: python benchmarks/tokenizer.py [--texts FILE] [--vocab FILE] [--megabytes N] [--rounds N]
+Each contestant is a process of its own on the same core, and the rounds alternate. Every round is of documents that no
+contestant has seen: the first is the cold one, with nothing cached; the others are warm. `first call` is from a fresh
+process's import of the tokenizer to its first ids, by the clock; the rest is processor time of all threads, so that
+other work on the machine counts for little. It needs the folder that BERTDATA_DATA names, or ../shared/data.
+What it does not do: threads; files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+PEERS = {"tokenizers": "tokenizers==0.23.3", "tokie": "tokie==0.1.4", "nanotoken": "nanotoken==0.1.0"}
+NAMES = ("bertdata", *PEERS)
+Encode = Callable[[list[str]], Any]
+Flatten = Callable[[Any], tuple[Any, Any]]
+
+
+def main() -> None:
+    """Check the ids, run the rounds and print one table."""
+    from _harness import ROOT, Contestant, environment_of, interleaved, machine, median, table
+
+    data = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, default=data / "wikipedia-plain" / "featured-2019.jsonl.zst")
+    parser.add_argument("--vocab", type=Path, default=data / "vocab" / "bert-base-uncased.txt")
+    parser.add_argument("--megabytes", type=float, default=4.0, help="text of one round (default: 4)")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--serve", choices=NAMES, help=argparse.SUPPRESS)
+    flags = parser.parse_args()
+    if flags.serve:
+        serve(flags.serve, flags.texts, flags.vocab)
+        return
+    if not flags.texts.exists() or not flags.vocab.exists():
+        sys.exit(f"no {flags.texts} or no {flags.vocab}; set BERTDATA_DATA, or name them")
+    python = environment_of("tokenizer", ["numpy", *PEERS.values()])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.json"
+        pieces = cut(flags.texts, int(flags.megabytes * 1e6), flags.rounds)
+        path.write_text(json.dumps(pieces))
+        command = [__file__, "--texts", path, "--vocab", flags.vocab, "--serve"]
+        contestants = {
+            name: Contestant([sys.executable if name == "bertdata" else python, *command, name], 0) for name in NAMES
+        }
+        said = interleaved(contestants, len(pieces))
+        for contestant in contestants.values():
+            contestant.end()
+    equal = {
+        name: all(one["ids"] == other["ids"] for one, other in zip(said[name], said["tokenizers"], strict=True))
+        for name in NAMES
+    }
+    if not equal["bertdata"]:
+        sys.exit("bertdata's ids differ from those of tokenizers; no figure is worth printing")
+    cold = {name: said[name][0]["megabytes_per_second"] for name in NAMES}
+    warm = {name: median(said[name][1:], "megabytes_per_second") for name in NAMES}
+    rows = [
+        [
+            name,
+            "yes" if equal[name] else "no",
+            f"{contestants[name].first['seconds']:.2f} s",
+            f"{cold[name]:.1f}",
+            f"{cold['bertdata'] / cold[name]:.2f}",
+            f"{warm[name]:.1f}",
+            f"{warm['bertdata'] / warm[name]:.2f}",
+        ]
+        for name in NAMES
+    ]
+    print(f"{machine()}, one core, {len(pieces)} rounds of {flags.megabytes:g} MB from {flags.texts.name}\n")
+    head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
+    print(table(head, rows))
+
+
+def cut(path: Path, size: int, rounds: int) -> list[list[str]]:
+    """Return the documents of a JSON-lines file in lists of about `size` bytes, each document once."""
+    from bertdata import files
+
+    pieces: list[list[str]] = [[]]
+    held = 0
+    with files.open_decompressed(str(path)) as raw:
+        for line in io.TextIOWrapper(raw, encoding="utf-8"):
+            text = json.loads(line)["text"]
+            pieces[-1].append(text)
+            held += len(text.encode())
+            if held >= size:
+                if len(pieces) == rounds:
+                    return pieces
+                pieces.append([])
+                held = 0
+    return pieces[:-1] or pieces
+
+
+def serve(name: str, path: Path, vocabulary: Path) -> None:
+    """Encode one piece of the texts for each line of input, and say how fast and what came of it."""
+    import numpy as np
+
+    pieces = json.loads(path.read_text())
+    began = time.perf_counter()
+    encode, flatten = CONTESTANTS[name](vocabulary)
+    encode(["first words"])
+    print(json.dumps({"seconds": time.perf_counter() - began}), flush=True)
+    for _, texts in zip(sys.stdin, pieces, strict=False):
+        size = sum(len(text.encode()) for text in texts)
+        began = time.process_time()
+        found = encode(texts)
+        seconds = time.process_time() - began
+        ids, lengths = flatten(found)
+        digest = hashlib.sha256(np.asarray(ids, np.uint32).tobytes() + np.asarray(lengths, np.int64).tobytes())
+        print(json.dumps({"megabytes_per_second": size / seconds / 1e6, "ids": digest.hexdigest()}), flush=True)
+
+
+def ours(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to an Arrow list array."""
+    from bertdata import WordPieceTokenizer
+
+    tokenizer = WordPieceTokenizer.load(vocabulary)
+    return tokenizer.encode_batch, lambda found: (found.values.to_numpy(), found.value_lengths().to_numpy())
+
+
+def reference(vocabulary: Path) -> Any:
+    """Return BERT's pipeline in `tokenizers`."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    tokens = vocabulary.read_text(encoding="utf-8").split("\n")
+    ids = {token: token_id for token_id, token in enumerate(tokens) if token}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def huggingface(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to `tokenizers`' encodings without offsets."""
+    encode = partial(reference(vocabulary).encode_batch_fast, add_special_tokens=False)
+    return encode, lambda found: ([i for one in found for i in one.ids], [len(one.ids) for one in found])
+
+
+def tokie(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to tokie's flat ids and lengths."""
+    from tokie import Tokenizer  # type: ignore[import-not-found]
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "tokenizer.json")
+        reference(vocabulary).save(path)
+        tokenizer = Tokenizer.from_json(path)
+    return partial(tokenizer.encode_batch_flat, add_special_tokens=False), lambda found: found
+
+
+def nanotoken(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to nanotoken's ragged ids, on the calling thread."""
+    import numpy as np
+    from nanotoken import Tokenizer  # type: ignore[import-not-found]
+
+    tokenizer = Tokenizer.from_vocab(str(vocabulary))
+    encode = partial(tokenizer.encode_batch, add_special_tokens=False, parallel=False)
+    return encode, lambda found: (found.ids, np.diff(found.offsets))
+
+
+CONTESTANTS = {"bertdata": ours, "tokenizers": huggingface, "tokie": tokie, "nanotoken": nanotoken}
+
+if __name__ == "__main__":
+    main()

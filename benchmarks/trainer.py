@@ -1,0 +1,147 @@
+"""The vocabulary trainer beside tokenizers' WordPieceTrainer: from text to 30,000 pieces, one core, in turns.
+
+Run: python benchmarks/trainer.py [--texts FILE...] [--vocab-size N] [--rounds N] [--distinct N]
+Before it measures, both train on a small text with the ids of `##` characters pinned, which must give the same
+vocabulary. Then each trains on all the texts by its own rules; tokenizers' own is `frequency`, with ids in hash order,
+so the pieces that both have are counted. --distinct also trains from that many made-up distinct words, which only
+bertdata can do: seconds and peak memory. It needs the books below BERTDATA_DATA, or ../shared/data, or --texts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+NAMES = ("bertdata likelihood", "bertdata frequency", "bertdata score", "tokenizers")
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+FABLE = "the fox saw the grapes and the grapes were sour , said the fox ; sour grapes are no grapes for foxes . " * 9
+
+
+def main() -> None:
+    """Check, train in turns and print one table."""
+    from _harness import ROOT, Contestant, environment_of, interleaved, machine, median, table
+
+    data = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, nargs="+", default=sorted((data / "books").glob("*.txt")))
+    parser.add_argument("--vocab-size", type=int, default=30_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--distinct", type=int, default=0, metavar="N")
+    parser.add_argument("--serve", choices=NAMES, help=argparse.SUPPRESS)
+    flags = parser.parse_args()
+    if flags.serve:
+        serve(flags.serve, flags.texts, flags.vocab_size)
+        return
+    if not flags.texts:
+        sys.exit(f"no books below {data}; set BERTDATA_DATA, or name texts")
+    python = environment_of("trainer", ["tokenizers==0.23.3"])
+    size = sum(path.stat().st_size for path in flags.texts)
+    with tempfile.TemporaryDirectory() as folder:
+        whole = Path(folder) / "texts.txt"
+        whole.write_text(
+            "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in flags.texts), encoding="utf-8"
+        )
+        command = [__file__, "--texts", whole, "--vocab-size", flags.vocab_size, "--serve"]
+        contestants = {
+            name: Contestant([python if name == "tokenizers" else sys.executable, *map(str, command), name], 0)
+            for name in NAMES
+        }
+        if contestants["bertdata frequency"].first["pinned"] != contestants["tokenizers"].first["pinned"]:
+            sys.exit("with pinned ids the two vocabularies differ; no figure is worth printing")
+        said = interleaved(contestants, flags.rounds)
+        for contestant in contestants.values():
+            contestant.end()
+    theirs = set(said["tokenizers"][0]["tokens"])
+    slowest = median(said["tokenizers"], "seconds")
+    rows = [
+        [
+            name,
+            f"{len(said[name][0]['tokens']):,}",
+            f"{len(theirs & set(said[name][0]['tokens'])) / len(theirs):.1%}",
+            f"{median(said[name], 'seconds'):.1f} s",
+            f"{slowest / median(said[name], 'seconds'):.1f}",
+            f"{median(said[name], 'peak') / 1e6:,.0f} MB",
+        ]
+        for name in NAMES
+    ]
+    print(f"{machine()}, one core, {size / 1e6:.1f} MB of text, processor seconds, {flags.rounds} rounds\n")
+    print(table(["trainer", "pieces", "of tokenizers'", "seconds", "times as fast", "peak memory"], rows))
+    if flags.distinct:
+        print(f"\n{distinct(flags.distinct, flags.vocab_size)}")
+
+
+def serve(name: str, texts: list[Path], vocab_size: int) -> None:
+    """Train once for each line of input."""
+    lines = "".join(path.read_text(encoding="utf-8") for path in texts).split("\n")
+    library, _, criterion = name.partition(" ")
+    train: Callable[[list[str], int, list[str]], list[str]] = theirs if library == "tokenizers" else ours(criterion)
+    single = sorted({"##" + c for word in FABLE.split() for c in word[1:]})
+    pinned = train([FABLE], 70, single)
+    print(json.dumps({"pinned": [token for token in pinned if len(token.removeprefix("##")) > 1]}), flush=True)
+    for _ in sys.stdin:
+        began = time.process_time()
+        tokens = train(lines, vocab_size, [])
+        seconds = time.process_time() - began
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(json.dumps({"seconds": seconds, "tokens": tokens, "peak": peak}), flush=True)
+
+
+def ours(criterion: str) -> Callable[[list[str], int, list[str]], list[str]]:
+    """Return bertdata's counting and training; its ids are pinned by rule."""
+    from bertdata.wordpiece import count_words, train_wordpiece
+
+    def train(texts: list[str], vocab_size: int, pinned: list[str]) -> list[str]:
+        return list(train_wordpiece(count_words(texts), vocab_size, criterion=criterion))  # type: ignore[arg-type]
+
+    return train
+
+
+def theirs(texts: list[str], vocab_size: int, pinned: list[str]) -> list[str]:
+    """Train with `tokenizers`, the ids of single characters pinned by passing them as special tokens."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    first = sorted({c for word in FABLE.split() for c in word}) if pinned else []
+    special: list[Any] = [*SPECIAL, *first, *pinned]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocab_size, min_frequency=2, special_tokens=special, show_progress=False, limit_alphabet=1000
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    vocabulary = tokenizer.get_vocab()
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
+def distinct(number: int, vocab_size: int) -> str:
+    """Return what training from so many distinct words takes: made of real syllables, with counts as Zipf has them."""
+    from bertdata.wordpiece import train_wordpiece
+
+    syllables = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("", "n", "r", "s", "st", "ng")]
+    base = len(syllables)
+    counts = {}
+    for i in range(number):
+        j, word = i * 2654435761 % (base**3), ""
+        for _ in range(3):
+            j, k = divmod(j, base)
+            word += syllables[k]
+        counts[f"{word}{i // base**3 or ''}"] = 1 + 10_000_000 // (i + 1)
+    began = time.process_time()
+    tokens = train_wordpiece(counts, vocab_size)
+    seconds = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return f"{len(counts):,} distinct words to {len(tokens):,} pieces: {seconds:.1f} s, {peak / 1e9:.2f} GB at most"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Two texts in one row: how much of each is kept, and the row with special tokens around them and padding behind.
+
+Ids in, ids out: it does not tokenize.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from bertdata.errors import ConfigError, InputError
+
+Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
+TRUNCATIONS = ("longest_first", "only_first", "only_second", "do_not_truncate")
+
+
+def kept(n_first: int, n_second: int, room: int, truncation: Truncation = "longest_first") -> tuple[int, int]:
+    """Return how many ids of two texts are kept so that both fit into `room`.
+
+    Raises InputError where the text to be cut is no longer than what has to go, as `tokenizers` does.
+
+    >>> kept(7, 2, 6), kept(7, 2, 6, "only_first"), kept(7, 2, 6, "do_not_truncate")
+    ((4, 2), (4, 2), (7, 2))
+    """
+    over = n_first + n_second - room
+    if over <= 0 or truncation == "do_not_truncate":
+        return n_first, n_second
+    if room == 0:
+        return 0, 0
+    if truncation == "longest_first":
+        return longest_first(n_first, n_second, room)
+    cut = n_first if truncation == "only_first" else n_second
+    if cut <= over:
+        raise InputError(
+            f"the {truncation.removeprefix('only_')} text has {cut} ids and {over} have to go, which {truncation} "
+            "cannot do; raise max_length, or truncate by longest_first"
+        )
+    return (n_first - over, n_second) if truncation == "only_first" else (n_first, n_second - over)
+
+
+def longest_first(n_first: int, n_second: int, room: int) -> tuple[int, int]:
+    """Return how many ids of two texts are kept so that both fit: the longer one gives way, down to equal halves.
+
+    >>> longest_first(7, 2, 6), longest_first(7, 7, 5), longest_first(1, 2, 6)
+    ((4, 2), (2, 3), (1, 2))
+    """
+    if n_first + n_second <= room:
+        return n_first, n_second
+    shorter, half = min(n_first, n_second), room // 2
+    if shorter <= half:
+        return (shorter, room - shorter) if n_first <= n_second else (room - shorter, shorter)
+    return (half, room - half) if n_first <= n_second else (room - half, half)
+
+
+def check_pair_settings(truncation: str, pad_to_multiple_of: int | None) -> None:
+    """Raise ConfigError where a setting of `encode_pair` is not one."""
+    if truncation not in TRUNCATIONS:
+        raise ConfigError(f"truncation is {truncation!r}; expected one of {', '.join(TRUNCATIONS)}")
+    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
+        raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected a whole number from 1, or None")
+
+
+def row_of(
+    first: Sequence[int],
+    second: Sequence[int] | None,
+    *,
+    cls_token_id: int,
+    sep_token_id: int,
+    pad_token_id: int,
+    pad_to_multiple_of: int | None = None,
+) -> dict[str, list[int]]:
+    """Return `input_ids`, `token_type_ids` and `attention_mask` of [CLS] first [SEP] or [CLS] first [SEP] second [SEP].
+
+    >>> row_of([7], [8], cls_token_id=2, sep_token_id=3, pad_token_id=0, pad_to_multiple_of=4)["input_ids"]
+    [2, 7, 3, 8, 3, 0, 0, 0]
+    """
+    head = [cls_token_id, *first, sep_token_id]
+    tail = [] if second is None else [*second, sep_token_id]
+    length = len(head) + len(tail)
+    padding = -length % (pad_to_multiple_of or 1)
+    return {
+        "input_ids": head + tail + [pad_token_id] * padding,
+        "token_type_ids": [0] * len(head) + [1] * len(tail) + [0] * padding,
+        "attention_mask": [1] * length + [0] * padding,
+    }

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import chain, product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import InputError
+from bertdata.wordpiece import WordPieceTokenizer, encoder, tables
+from bertdata.wordpiece._educational_encode import encode_slowly
+from tests.wordpiece.reference import SMALL, hostile_text
+
+TOKENIZERS = [WordPieceTokenizer.from_tokens(SMALL), WordPieceTokenizer.from_tokens(SMALL, do_lower_case=False)]
+WORDS = [a + b + c for a, b, c in product("abcdeé", "xyz'", ["", "the", "q" * 20])]
+EDGES = ["a" * n + gap + "b" for n in (7, 8, 9, 15, 16, 17, 62, 63, 64, 65, 66) for gap in (" ", "\n", "\x0b", "é ")]
+HARD = [
+    "\u1b44",  # a mark that is not dropped and that reordering moves
+    "a\u1b44b " * 40,
+    "a" * 70 + "\u1b44",
+    "x " + "中" * 500,
+    "!" * 300,
+    "a\x00b \x00 a\x00 a",
+    "\U0001f9d1\U0001fae8 \u0378",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(hostile_text(), max_size=4), st.sampled_from(TOKENIZERS))
+def test_ids_are_those_of_the_slow_twin(texts: list[str], tokenizer: WordPieceTokenizer) -> None:
+    assert tokenizer.encode_batch(texts).to_pylist() == [encode_slowly(tokenizer._parts, text) for text in texts]
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_chunks_of_every_length_and_of_hard_characters_are_those_of_the_slow_twin(
+    tokenizer: WordPieceTokenizer,
+) -> None:
+    texts = [*EDGES, *HARD, " ".join(EDGES), " ".join(HARD), "", " ", *("a" * n for n in range(140))]
+    expected = [encode_slowly(tokenizer._parts, text) for text in texts]
+    for _ in range(2):
+        assert tokenizer.encode_batch(texts).to_pylist() == expected
+    padding = ["b" * n for n in range(70)]
+    for n, text in zip(range(70), padding, strict=True):
+        assert tokenizer.encode_batch([text, *texts]).to_pylist()[1:] == expected, n
+
+
+def test_a_cache_that_grows_and_begins_anew_never_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [encode_slowly(TOKENIZERS[0]._parts, word) for word in WORDS]
+    monkeypatch.setattr(tables, "FIRST_SLOTS", 256)
+    for bound in (256, 512, 4096):
+        monkeypatch.setattr(tables, "MAX_SLOTS", bound)
+        tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+        for _ in range(3):
+            assert tokenizer.encode_batch(WORDS).to_pylist() == expected
+            assert tokenizer.encode_batch([" ".join(WORDS)]).flatten().to_pylist() == list(
+                chain.from_iterable(expected)
+            )
+            [cache] = tokenizer._encoder._idle
+            assert cache.slots <= bound
+            assert cache.arrays.counters[0] > 0
+            assert cache.arrays.counters[0] <= cache.slots // 4
+
+
+def test_keys_of_one_hash_are_told_apart() -> None:
+    """All keys are put into a table so full that each shares its way with others."""
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    numbers = [f"{a}{b}" for a in range(60) for b in range(60)]
+    expected = [encode_slowly(tokenizer._parts, text) for text in numbers[:200]]
+    tokenizer.encode_batch([" ".join(numbers)])
+    assert tokenizer.encode_batch(numbers[:200]).to_pylist() == expected
+
+
+def test_offsets_that_leave_their_buffer_are_refused() -> None:
+    for offsets in ([0, 9, 3], [2, 1, 3], [0, -1, 3]):
+        array = pa.Array.from_buffers(
+            pa.string(), 2, [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"abc")]
+        )
+        with pytest.raises(InputError, match="do not fit its data"):
+            TOKENIZERS[0].encode_batch(array)
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"ab\xff", b"\xc3", b"a \xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe4\xb8"]
+)
+def test_bytes_that_are_not_utf8_are_named_by_their_row(wrong: bytes) -> None:
+    data = b"fine " + wrong
+    offsets = np.array([0, 5, len(data)], np.int32)
+    array = pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    for allow_special in (False, True):
+        with pytest.raises(InputError, match="row 1 is not UTF-8"):
+            TOKENIZERS[0].encode_batch(array, allow_special=allow_special)
+
+
+def test_bytes_that_are_not_utf8_are_found_beside_what_only_the_reference_can_tell() -> None:
+    data = "é中 ".encode() + b"\xff " + "\u1b44 ".encode()
+    array = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
+    )
+    with pytest.raises(InputError, match=r"row 0 is not UTF-8 \(byte 0xff at byte 6"):
+        WordPieceTokenizer.from_tokens(SMALL).encode_batch(array)
+
+
+def test_only_so_many_caches_are_kept() -> None:
+    assert encoder.Encoder(TOKENIZERS[0]._parts)._idle.maxlen == encoder.MAX_IDLE
+
+
+SCRIPT = """
+import json, sys
+import numpy as np
+np.seterr(over="ignore")
+from bertdata.wordpiece import WordPieceTokenizer, tables
+tables.FIRST_SLOTS, tables.MAX_SLOTS = 256, 512
+texts, tokens = json.load(sys.stdin)
+for lower in (True, False):
+    tokenizer = WordPieceTokenizer.from_tokens(tokens, do_lower_case=lower)
+    for _ in range(2):
+        print(json.dumps(tokenizer.encode_batch(texts).to_pylist()))
+"""
+
+
+def assert_script_gives_the_ids(environment: dict[str, str], texts: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT],
+        input=json.dumps([texts, SMALL]),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+    assert done.stderr == ""
+    expected = [json.dumps([encode_slowly(one._parts, text) for text in texts]) for one in TOKENIZERS for _ in "12"]
+    assert done.stdout.splitlines() == expected
+
+
+def test_the_kernel_uncompiled_gives_the_same_ids() -> None:
+    assert_script_gives_the_ids({"NUMBA_DISABLE_JIT": "1"}, [*EDGES[:8], *HARD[:3], "the café, don't! " * 3, ""])
+
+
+@pytest.mark.slow
+def test_the_kernel_stays_inside_its_arrays(tmp_path: Path) -> None:
+    texts = [*EDGES, *HARD, *WORDS, " ".join(WORDS), "a" * 1000, " " * 200, "é" * 300]
+    assert_script_gives_the_ids({"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}, texts)
+
+
+@pytest.mark.slow
+def test_it_works_and_says_nothing_where_no_cache_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    assert_script_gives_the_ids(
+        {"NUMBA_CACHE_DIR": str(tmp_path / "taken" / "no"), "HOME": str(tmp_path / "taken")}, EDGES
+    )
