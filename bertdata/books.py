@@ -19,12 +19,13 @@ from functools import partial
 from typing import BinaryIO
 
 from bertdata import gutenberg, layout
+from bertdata.chapters import Chapter, cut_chapters
 from bertdata.errors import ConfigError, InputError
 from bertdata.files import CHUNK, compression, decompress, open_raw, size
 
 PART_BYTES = 16 << 20
 
-_LINE_END = re.compile("[\f\v\x1c\x1d\x1e\x85\u2028\u2029]")
+_LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -70,23 +71,46 @@ def clean_book(source: str, *, drops: Counter[str] | None = None) -> str | None:
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
     """
+    paragraphs, _, _ = _prose(source)
+    if not paragraphs and drops is not None:
+        drops["no prose"] += 1
+    return "\n\n".join(paragraphs) or None
+
+
+def clean_chapters(source: str, *, drops: Counter[str] | None = None) -> list[Chapter]:
+    """Return a book's chapters with their paragraphs of prose; none, counted in `drops`, where there is no prose.
+
+    >>> text = "CHAPTER I\\n\\nThe Sea\\n\\nIt was late.\\n\\nCHAPTER II\\n\\nThe clock had struck.\\n"
+    >>> [(one.title, one.text) for one in clean_chapters(text)]
+    [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
+    """
+    paragraphs, before, headings = _prose(source)
+    if not paragraphs and drops is not None:
+        drops["no prose"] += 1
+    return cut_chapters(paragraphs, [layout.Heading(before[one.paragraphs], one.line) for one in headings])
+
+
+def _prose(source: str) -> tuple[list[str], list[int], list[layout.Heading]]:
+    """Return a book's paragraphs of prose, its headings, and how many paragraphs are left of those before a heading."""
     text = source.replace("\0", "").replace("\ufeff", "")
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
-    text = _LINE_END.sub("\n", text)
+    for other in _LINE_ENDS:
+        text = text.replace(other, "\n")
     lines = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n")))).split("\n")
     if layout.is_line_by_line(lines):
-        found = layout.lines_of(lines)
+        found, headings = layout.lines_of(lines)
     else:
         blocks = [block for block in layout.blocks_of(lines) if not gutenberg.is_footnote(block)]
-        found = layout.paragraphs_of(list(gutenberg.without_credits(blocks)))
-    marked = (gutenberg.without_marks(paragraph).strip() for paragraph in found)
-    cleaned = "\n\n".join(paragraph for paragraph in marked if any(map(str.isalpha, paragraph)))
-    if cleaned:
-        return cleaned
-    if drops is not None:
-        drops["no prose"] += 1
-    return None
+        found, headings = layout.prose_of(list(gutenberg.without_credits(blocks)))
+    paragraphs: list[str] = []
+    before = [0]
+    for paragraph in found:
+        cleaned = gutenberg.without_marks(paragraph).strip()
+        if any(map(str.isalpha, cleaned)):
+            paragraphs.append(cleaned)
+        before.append(len(paragraphs))
+    return paragraphs, before, headings
 
 
 def read_books(
@@ -226,9 +250,7 @@ def _decode(part: bytes, notes: Counter[str]) -> str | None:
     stray = len(_STRAY_BYTE.findall(text))
     if 10 * stray <= sum(1 for letter in part if letter >= 0xC0):
         notes["UTF-8 with bytes of cp1252"] += 1
-        return _STRAY_BYTE.sub(
-            lambda match: match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text
-        )
+        return _STRAY_BYTE.sub(_from_cp1252, text)
     for encoding in _guess(part):
         try:
             text = part.decode(encoding)

@@ -6,27 +6,42 @@ documents plus drops by reason, always. What it does not do: the cleaning itself
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, BinaryIO
 
 from bertdata import files
-from bertdata.books import Book, clean_book, group_books, read_books
+from bertdata.books import Book, clean_book, clean_chapters, group_books, read_books
 from bertdata.config import CleaningConfig
 from bertdata.documents import DocumentWriter
 from bertdata.errors import InputError
 from bertdata.records import Tally, Task, fingerprint
 from bertdata.tables import labels, part_name
-from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
+from bertdata.wikipedia.dump import BrokenPage, Page, read_pages, read_siteinfo
 from bertdata.wikipedia.ranges import DumpRange, plan_ranges
+from bertdata.wikipedia.templates import BUILT_IN, Templates, own_templates
 from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
 
 DUMP_SUFFIXES = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
 BOOK_SUFFIXES = (".txt", ".txt.gz", ".txt.zst", ".zip")
-REVISION = 1
+REVISION = 2
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
+
+
+@dataclass(frozen=True)
+class CleaningTask:
+    """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or ""."""
+
+    span: DumpRange
+    min_words: int
+    templates: str
+    rejects: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +50,7 @@ class BookGroup:
 
     paths: tuple[str, ...]
     labels: tuple[str, ...]
+    split_chapters: bool = False
 
 
 def find_dumps(patterns: Sequence[str]) -> list[str]:
@@ -52,43 +68,85 @@ def plan_wikipedia(
     """Return one task for each range of the dumps, and what the user should know of how they were cut."""
     paths = find_dumps(patterns)
     target = config.target_bytes(sum(files.size(path) for path in paths))
+    templates = files.sha256(config.templates) if config.templates else ""
+    rules = (config.min_words, templates, config.rejects)
     tasks: list[Task] = []
     notes: list[str] = []
     for path, label in zip(paths, labels(paths), strict=True):
         plan = plan_ranges(path, target)
         notes += [f"{label}: {note}" for note in plan.notes]
         for number, one in enumerate(plan.ranges):
-            mark = fingerprint("clean_wikipedia", REVISION, files.identity(path), one.start, one.end)
-            tasks.append(Task(directory, part_name(label, number), ".parquet", mark, one.weight, one))
+            name = part_name(label, number)
+            mark = fingerprint("clean_wikipedia", REVISION, files.identity(path), one.start, one.end, rules)
+            rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
+            work = CleaningTask(one, config.min_words, config.templates, rejects)
+            tasks.append(Task(directory, name, ".parquet", mark, one.weight, work))
     return tasks, tuple(notes)
 
 
 def wikipedia_part(task: Task, file: BinaryIO) -> Tally:
     """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
-    span: DumpRange = task.payload
-    site = read_siteinfo(span.path)
+    work: CleaningTask = task.payload
+    site = read_siteinfo(work.span.path)
     namespaces = Namespaces.from_siteinfo(site.namespaces)
+    templates = own_templates(work.templates) if work.templates else BUILT_IN
     wiki = site.dbname or site.language or "wiki"
     tally = Tally()
     broken: list[dict[str, Any]] = []
-    drops: Counter[str] = Counter()
-    with DocumentWriter(file, tally) as writer:
-        for page in read_pages(span, site):
+    with DocumentWriter(file, tally) as writer, _rejects(work.rejects) as reject:
+        for page in read_pages(work.span, site):
             tally.add("pages")
-            if not isinstance(page, Page):
-                broken.append({"path": span.path, "offset": page.offset, "title": page.title, "reason": page.reason})
-                drops[f"broken: {page.reason}"] += 1
-                continue
-            tally.add("wikitext_bytes", len(page.text.encode("utf-8", "surrogatepass")))
-            if reason := _not_an_article(page):
-                drops[reason] += 1
-                continue
-            text = clean_wikitext(page.text, title=page.title, namespaces=namespaces, drops=drops)
-            if text is not None:
-                writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
-    tally.drops = dict(drops)
+            if isinstance(page, Page):
+                tally.add("wikitext_bytes", len(page.text.encode("utf-8", "surrogatepass")))
+                text, reason = _article(page, namespaces, templates, work.min_words)
+                if not reason:
+                    writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
+                    continue
+            else:
+                place = {"path": work.span.path, "offset": page.offset}
+                broken.append({**place, "title": page.title, "reason": page.reason})
+                reason = f"broken: {page.reason}"
+            tally.drop(reason)
+            reject(page, reason)
     tally.details["broken"] = broken
     return tally
+
+
+@contextmanager
+def _rejects(path: str) -> Iterator[Callable[[Page | BrokenPage, str], None]]:
+    """Give a function that names a dropped page in a file of JSON lines, which is there when it is whole."""
+    if not path:
+        yield lambda page, reason: None
+        return
+    with files.atomic_write(path) as file:
+
+        def reject(page: Page | BrokenPage, reason: str) -> None:
+            number = page.id if isinstance(page, Page) else None
+            row = {"id": number, "title": page.title, "offset": page.offset, "reason": reason}
+            file.write(json.dumps(row).encode() + b"\n")
+
+        yield reject
+
+
+def _article(page: Page, namespaces: Namespaces, templates: Templates, min_words: int) -> tuple[str, str]:
+    """Return the prose of a page, and why it is no document ("" if it is one)."""
+    if reason := _not_an_article(page):
+        return "", reason
+    drops: Counter[str] = Counter()
+    text = clean_wikitext(page.text, title=page.title, namespaces=namespaces, templates=templates, drops=drops)
+    if text is None:
+        return "", next(iter(drops))
+    return text, "stub" if min_words and count_words(text, min_words) < min_words else ""
+
+
+def count_words(text: str, most: int) -> int:
+    """Count the words of a text, as far as `most`; in scripts without spaces each character counts as one.
+
+    >>> count_words("It rained all day.", 100), count_words("雨が降った。", 100)
+    (4, 6)
+    """
+    words = len(text.split(maxsplit=most))
+    return words if words >= most else words + sum(1 for _ in islice(_UNSPACED.finditer(text), most))
 
 
 def _not_an_article(page: Page) -> str | None:
@@ -108,30 +166,42 @@ def plan_books(patterns: Sequence[str], directory: str, config: CleaningConfig) 
     target = config.target_bytes(sum(files.size(path) for path in paths))
     tasks = []
     for number, group in enumerate(group_books(paths, target)):
-        one = BookGroup(tuple(group), tuple(names[path] for path in group))
-        mark = fingerprint("clean_books", REVISION, [files.identity(path) for path in group], one.labels)
+        one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters)
+        identities = [files.identity(path) for path in group]
+        mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters)
         weight = sum(files.size(path) for path in group)
         tasks.append(Task(directory, part_name("books", number), ".parquet", mark, weight, one))
     return tasks
 
 
 def books_part(task: Task, file: BinaryIO) -> Tally:
-    """Write the documents of one group of books: a book is a document; its id begins with its file's label."""
+    """Write the documents of one group of books: a book, or a chapter, is a document.
+
+    Its id begins with its file's label; behind the book's id stands the number of the chapter.
+    """
     group: BookGroup = task.payload
     tally = Tally()
     broken: list[dict[str, Any]] = []
     drops: Counter[str] = Counter()
+    encodings: Counter[str] = Counter()
     with DocumentWriter(file, tally) as writer:
         for path, label in zip(group.paths, group.labels, strict=True):
-            for book in read_books(path):
+            for book in read_books(path, notes=encodings):
                 tally.add("books")
                 if not isinstance(book, Book):
                     broken.append({"path": path, "title": book.title, "reason": book.reason})
                     drops[f"broken: {book.reason}"] += 1
                     continue
+                if group.split_chapters:
+                    for number, chapter in enumerate(clean_chapters(book.text, drops=drops), 1):
+                        title = f"{book.title}: {chapter.title}" if chapter.title else book.title
+                        writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
+                    continue
                 text = clean_book(book.text, drops=drops)
                 if text is not None:
                     writer.add(f"{label}:{book.id}", "books", book.title, "", text)
+    for encoding, number in sorted(encodings.items()):
+        tally.add(f"read as {encoding}", number)
     tally.drops = dict(drops)
     tally.details["broken"] = broken
     return tally

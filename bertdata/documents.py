@@ -8,11 +8,13 @@ What this module does not do: cleaning, or reading other people's tables (see `b
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -102,41 +104,105 @@ class DocumentWriter:
 
 @dataclass(frozen=True)
 class DocumentRange:
-    """Consecutive row groups of one part of documents; `sha256` is that of the whole part."""
+    """Consecutive row groups of one part of documents; `sha256` is that of the whole part.
+
+    `dropped` are rows to be passed over, counted from the first row of the range.
+    """
 
     path: str
     sha256: str
     first: int
     last: int
     text_bytes: int
+    dropped: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A document that later stages pass over: its row in its part, its id, its bytes of text, and the reason."""
+
+    row: int
+    id: str
+    text_bytes: int
+    reason: str
+
+
+def without_rows(record: Record, dropped: Sequence[Dropped]) -> Record:
+    """Return the record of a part as if documents were not in it; details["dropped"] says which rows to pass over."""
+    if not dropped:
+        return record
+    counts, drops = dict(record.counts), dict(record.drops)
+    slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
+    for one in dropped:
+        counts["documents"] -= 1
+        counts["text_bytes"] -= one.text_bytes
+        drops[one.reason] = drops.get(one.reason, 0) + 1
+        slots[slot(one.id)][0] -= 1
+        slots[slot(one.id)][1] -= one.text_bytes
+    details = record.details | {
+        "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
+        "dropped": sorted(one.row for one in dropped),
+    }
+    return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)
+
+
+def first_rows(record: Record) -> list[int]:
+    """Return the row of a part that each of its row groups begins with, and behind them the number of its rows.
+
+    >>> first_rows(Record("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
+    [0, 3, 5]
+    """
+    begins = [0]
+    for rows, _ in record.details["row_groups"]:
+        begins.append(begins[-1] + rows)
+    return begins
 
 
 def cut_ranges(parts: Sequence[tuple[str, Record]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
-    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time; empty parts give none."""
+    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time; empty parts give none.
+
+    Where documents are dropped the cuts stay where they are, and a range that has none left goes.
+    """
     result: list[DocumentRange] = []
     for path, record in parts:
-        first, held = 0, 0
+        first, held, begins = 0, 0, first_rows(record)
         groups = record.details["row_groups"]
+        dropped = record.details.get("dropped", [])
         for number, (_, size) in enumerate(groups):
             held += size
             if held >= target_bytes or number == len(groups) - 1:
-                result.append(DocumentRange(path, record.sha256, first, number + 1, held))
+                start, end = begins[first], begins[number + 1]
+                inside = dropped[bisect_left(dropped, start) : bisect_left(dropped, end)]
+                if len(inside) < end - start:
+                    rows = tuple(row - start for row in inside)
+                    result.append(DocumentRange(path, record.sha256, first, number + 1, held, rows))
                 first, held = number + 1, 0
     return result
 
 
 def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
-    """Yield the row groups of a range as tables of `SCHEMA`; raises InputError where the file is not what it was."""
+    """Yield the row groups of a range as tables of `SCHEMA`, without the dropped rows.
+
+    Raises InputError where the file is not what it was.
+    """
+    dropped = np.array(documents.dropped, np.int64)
+    begin = 0
     with files.open_raw(documents.path) as raw:
         parquet = open_parquet(raw, documents.path)
         for number in range(documents.first, documents.last):
             try:
-                yield parquet.read_row_group(number, columns=SCHEMA.names).cast(SCHEMA)
+                table = parquet.read_row_group(number, columns=SCHEMA.names).cast(SCHEMA)
             except (pa.ArrowException, OSError, ValueError, IndexError) as error:
                 raise InputError(
                     f"row group {number} cannot be read ({error}); delete this file and build again",
                     path=documents.path,
                 ) from error
+            end = begin + table.num_rows
+            if len(inside := dropped[(dropped >= begin) & (dropped < end)]):
+                table = table.take(pa.array(np.delete(np.arange(table.num_rows), inside - begin)))
+            if table.num_rows:
+                yield table
+            begin = end
 
 
 def open_parquet(raw: BinaryIO, path: str) -> Any:

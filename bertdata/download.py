@@ -17,6 +17,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.fetch import Client, NotThereError
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
+GUTENBERG = "https://aleph.pglaf.org"
 
 
 def wikipedia(
@@ -86,7 +87,7 @@ def _days(client: Client, base: str, wiki: str) -> list[str]:
     return sorted(days, reverse=True)
 
 
-def gutenberg(ids: Sequence[int], output: str, client: Client, *, mirror: str) -> list[str]:
+def gutenberg(ids: Sequence[int], output: str, client: Client, *, mirror: str = GUTENBERG) -> list[str]:
     """Fetch the plain text of books by their numbers, under the names they have on the mirror; returns the paths.
 
     UTF-8 is taken before Latin-1 and ASCII. A book that is there in any form is not fetched again. Raises InputError
@@ -151,9 +152,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     books.add_argument("--ids", nargs="+", type=int, required=True, metavar="N", help="the numbers of the books")
     books.add_argument(
         "--mirror",
-        required=True,
+        default=GUTENBERG,
         metavar="URL",
-        help="a mirror, not Project Gutenberg's own site, which is for people; see www.gutenberg.org/MIRRORS.ALL",
+        help=f"where the books are (default: {GUTENBERG}); not Project Gutenberg's own site, which is for people: "
+        "www.gutenberg.org/MIRRORS.ALL lists the mirrors",
     )
     for one in (wiki, books):
         one.add_argument("--output", required=True, metavar="DIR", help="a local folder")

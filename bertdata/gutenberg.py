@@ -22,14 +22,16 @@ _END = re.compile(
 )
 _SMALL_PRINT_END = re.compile(r"^\W*END\W+(?:OF )?THE SMALL PRINT", re.IGNORECASE)
 _ORNAMENT = " \t*-_#=<>.\"'“\ufeff"
+_MARKERS = ("START", "END", "INFORMATION")
+_MARKER_LETTERS = frozenset("SEIsei") | {"ı", "ſ"}
 _FIELD = re.compile(r"^(Title|Author):\s*(\S.*)$", re.IGNORECASE)
 
 _ARCHIVE = re.compile(
     r"\bProject\s+Gutenberg|gutenberg\.(?:org|net|ca)\b|\bpgdp\.net|Distributed\s+Proofread|fadedpage\.(?:com|net)|"
-    r"This\s+e-?(?:book|text)\s+is\s+for\s+the\s+use\s+of\s+anyone",
+    r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)",
     re.IGNORECASE,
 )
-_ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of")
+_ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of", "at no cost")
 _HEADER_FIELD = re.compile(
     r"^\W*(?:Title|Author|Translator|Editor|Illustrator|Contributor|Release\s+date|Posting\s+date|Last\s+updated|"
     r"Most\s+recently\s+updated|Language|Cha[rt]acter\s+set\s+encoding|Encoding|Edition|Credits|Produced\s+by):",
@@ -117,7 +119,8 @@ def body_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _marker(line: str) -> str | None:
-    if not line.lstrip(_ORNAMENT)[:11].upper().startswith(("START", "END", "INFORMATION")) or len(line) > 300:
+    bare = line.lstrip(_ORNAMENT)
+    if bare[:1] not in _MARKER_LETTERS or not bare[:11].upper().startswith(_MARKERS) or len(line) > 300:
         return None
     if _SMALL_PRINT_END.match(line):
         return "small print"
@@ -168,7 +171,8 @@ def without_notes(text: str) -> str:
 def without_credits(blocks: Sequence[Block]) -> Iterator[Block]:
     """Yield the blocks that are neither boilerplate of an archive, nor credits, nor transcriber's notes.
 
-    A note that stands under its own heading reaches to the next heading; near the end of the book, to the end.
+    A note that stands under its own heading reaches to the next heading, an indented one as far as it is indented; near
+    the end of the book, to the end.
     """
     noted, indent = 0, 0
     for number, block in enumerate(blocks):
@@ -178,11 +182,13 @@ def without_credits(blocks: Sequence[Block]) -> Iterator[Block]:
                 return
             noted, indent = _NOTE_BLOCKS, _indent(block)
             continue
+        if noted == _NOTE_BLOCKS and not indent:
+            indent = _indent(block)
         if noted and _indent(block) >= indent and (indent or not _is_short(block)):
             noted -= 1
             continue
         noted = 0
-        joined = " ".join(line.strip() for line in block[:12])
+        joined = " ".join([line.strip() for line in block[:12]])
         if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
             continue
         yield block
@@ -194,7 +200,7 @@ def _names_archive(text: str) -> bool:
 
 
 def _indent(block: Block) -> int:
-    return min(len(line) - len(line.lstrip()) for line in block)
+    return min([len(line) - len(line.lstrip()) for line in block])
 
 
 def _is_short(block: Block) -> bool:

@@ -9,8 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 Block = list[str]
+
+
+class Heading(NamedTuple):
+    """A line that is a heading, and how many paragraphs stand before it."""
+
+    paragraphs: int
+    line: str
+
 
 _NUMBER = (
     r"(?:\d+(?:\.[\divxlc]+)*|[ivxlcdm]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
@@ -65,7 +74,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 _WRAP_LIMIT = 120
 _TAIL = 16
-_SIGNS = "0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$£"
+_SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
+_OTHER_SIGNS = "£"
 
 
 def blocks_of(lines: Sequence[str]) -> list[Block]:
@@ -73,7 +83,7 @@ def blocks_of(lines: Sequence[str]) -> list[Block]:
     single = _is_unwrapped([line for line in lines if line.strip()])
     blocks: list[Block] = [[]]
     for line in lines:
-        stripped = line.expandtabs().rstrip()
+        stripped = (line.expandtabs() if "\t" in line else line).rstrip()
         if blocks[-1] and (single or not stripped):
             blocks.append([])
         if stripped:
@@ -96,15 +106,21 @@ def _is_unwrapped(full: Sequence[str]) -> bool:
 
 
 def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
-    """Return the paragraphs of prose in blocks of wrapped lines.
+    """Return the paragraphs of prose in blocks of wrapped lines."""
+    return prose_of(blocks)[0]
+
+
+def prose_of(blocks: Sequence[Block]) -> tuple[list[str], list[Heading]]:
+    """Return the paragraphs of prose in blocks of wrapped lines, and the headings that were left out.
 
     >>> blocks = blocks_of(["CHAPTER I", "", "It was a dark night, and no-", "body spoke for an hour.", "", "* * *"])
-    >>> paragraphs_of(blocks)
-    ['It was a dark night, and nobody spoke for an hour.']
+    >>> prose_of(blocks)
+    (['It was a dark night, and nobody spoke for an hour.'], [Heading(paragraphs=0, line='CHAPTER I')])
     """
     width = _width(blocks)
     kept: list[Block] = []
     waiting: list[Block] = []
+    found: list[Heading] = []
     contents, notes, headed, open_end = False, False, True, False
     for number, block in enumerate(_split_at_indents(blocks, width)):
         late = number > len(blocks) // 2
@@ -114,11 +130,13 @@ def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
             notes = (notes and not _DIVISION_TITLE.match(line)) or (late and bool(_NOTES.match(line)))
             headed = True
             waiting.clear()
+            found.append(Heading(len(kept), line.strip()))
         lines = block[headings:]
         kind = "" if notes or not lines or (headed and _is_synopsis(lines)) else _kind(lines, width)
         if kind == "heading":
             headed = True
             waiting.clear()
+            found += [Heading(len(kept), line.strip()) for line in lines]
         if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and _is_on_title_page(lines[0])):
             continue
         lines = [line.strip() for line in lines]
@@ -133,13 +151,40 @@ def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
         else:
             kept.append(lines)
         open_end = kind == "prose" and lines[-1][-1].isalnum()
-    return _joined(["\n".join(lines) for lines in kept])
+    return _joined(["\n".join(lines) for lines in kept]), found
 
 
-def lines_of(lines: Iterable[str]) -> list[str]:
-    """Return the lines that hold words and are no chapter labels, each a paragraph of its own."""
-    found = map(_one_line, lines)
-    return [line for line in found if any(map(str.isalpha, line)) and not _LABEL.match(line)]
+def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
+    """Return the lines that hold words and are no chapter labels, each a paragraph of its own, and those labels."""
+    kept: list[str] = []
+    found: list[Heading] = []
+    for line in map(_one_line, lines):
+        if _LABEL.match(line):
+            found.append(Heading(len(kept), line))
+        elif any(map(str.isalpha, line)):
+            kept.append(line)
+    return kept, found
+
+
+def rank_of(heading: str) -> int:
+    """Tell how a heading divides a book: 0 before or behind its chapters, 1 by name, 2 by number, 3 by its layout only.
+
+    4 is what divides nothing: the heading of a table of contents, or what ends as no title does.
+
+    >>> [rank_of(line) for line in ("PREFACE", "CHAPTER IV. The Sea", "IV", "THE SEA", "CONTENTS")]
+    [0, 1, 2, 3, 4]
+    """
+    if _CONTENTS.match(heading):
+        return 4
+    if _NAMED.match(heading):
+        return 0
+    if _DIVISION_TITLE.match(heading):
+        return 1
+    if _LABEL.match(heading):
+        return 2 if len(_WORD.findall(heading)) < 2 else 1
+    if _NUMBERED_TITLE.match(heading):
+        return 2
+    return 4 if heading[-1] in ",;:" else 3
 
 
 def _width(blocks: Sequence[Block]) -> int:
@@ -151,10 +196,13 @@ def _width(blocks: Sequence[Block]) -> int:
 def _split_at_indents(blocks: Iterable[Block], width: int) -> Iterator[Block]:
     """Part the paragraphs of a block that are told by an indented first line only."""
     for block in blocks:
+        if "\n " not in "\n".join(block):
+            yield block
+            continue
         indented = [line[0] == " " for line in block]
         count = sum(indented[1:])
         margin = sum(len(line) > 0.7 * width for line, inner in zip(block, indented, strict=True) if not inner)
-        if not count or count > len(block) // 3 or margin < (len(block) - count) * 0.6:
+        if count > len(block) // 3 or margin < (len(block) - count) * 0.6:
             yield block
             continue
         start = 0
@@ -184,28 +232,46 @@ def _is_heading(line: str, following: str | None, width: int) -> bool:
 
 def _kind(lines: Block, width: int) -> str:
     """Return what a block is: "prose", "verse", "heading", or "" for what is none of them."""
-    text = " ".join(line.strip() for line in lines)
+    text = " ".join([line.strip() for line in lines])
     solid = len(text) - text.count(" ")
-    if not any(map(str.isalpha, text)) or (solid > 20 and sum(map(text.count, _SIGNS)) > 0.4 * solid):
+    if not any(map(str.isalpha, text)) or (solid > 20 and _count_signs(text) > 0.4 * solid):
         return ""
     if len(lines) == 1:
         return _kind_of_line(text, len(lines[0]) - len(lines[0].lstrip()), width)
     if text.isupper() and not _OPENS_SPEECH.match(text):
         return "heading"
-    if sum(1 for line in lines if _has_columns(line)) * 2 >= len(lines):
+    whole = "\n".join(lines)
+    if ("   " in whole or "|" in whole) and sum(map(_has_columns, lines)) * 2 >= len(lines):
         return ""
-    if sum(1 for line in lines if _ends_in_number(line) or _ENTRY.match(line)) * 2 > len(lines):
+    if _is_list(lines):
         return ""
-    margin = max(0.8 * width, *map(len, lines)) * 0.9
+    lengths = [*map(len, lines)]
+    margin = max(0.8 * width, *lengths) * 0.9
     firsts = [line.split(None, 1)[0] for line in lines[1:]]
-    full = sum(len(line) + 1 + len(word) > margin for line, word in zip(lines, firsts, strict=False)) / len(firsts)
-    lower = sum(word[0].islower() for word in firsts) / len(firsts)
+    full = sum([length + 1 + len(word) > margin for length, word in zip(lengths, firsts, strict=False)]) / len(firsts)
+    lower = sum([word[0].islower() for word in firsts]) / len(firsts)
     if full >= 0.6 or (lower >= 0.5 and full >= 0.3):
         untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text[-_TAIL:]) or not _is_title(text)
         return "prose" if untitled else "heading"
     words = text.count(" ") + 1
     reads = _ENDS_CLAUSE.search(text[-_TAIL:]) and words >= 3.5 * len(lines) and not _is_title(text)
     return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""
+
+
+def _count_signs(text: str) -> int:
+    plain = text.encode("ascii", "ignore")
+    return len(plain) - len(plain.translate(None, _SIGNS)) + text.count(_OTHER_SIGNS)
+
+
+def _is_list(lines: Block) -> bool:
+    """Tell whether more than half of the lines end in a number or begin as entries do; stops where it knows."""
+    others = len(lines) - len(lines) // 2
+    for line in lines:
+        if not (_ends_in_number(line) or _ENTRY.match(line)):
+            others -= 1
+            if not others:
+                return False
+    return True
 
 
 def _kind_of_line(text: str, indent: int, width: int) -> str:

@@ -594,3 +594,18 @@ def test_no_mark_of_an_archive_is_left_in_real_books() -> None:
         cleaned = clean_book(books(str(path))[0].text)
         left = re.search(r"Project Gutenberg|\[Illustration|_\w+_|--|^CHAPTER", cleaned or "")
         assert left is None, path.name
+
+
+def test_an_indented_transcribers_note_ends_with_its_indent() -> None:
+    prose = "It was late in the evening when the old man came down to the shore and\nlooked for his boat.\n"
+    note = "Transcriber's Note:\n\n  Obvious errors have been corrected. Inconsistent\n  hyphenation was left.\n\n"
+    assert clean_book(note + prose) == " ".join(prose.split())
+
+
+def test_the_header_of_a_canadian_book_goes() -> None:
+    prose = "It was late in the evening when the old man came down to the shore and\nlooked for his boat.\n"
+    head = (
+        "* A Distributed Proofreaders Canada eBook *\n\nThis ebook is made available at no cost and with very few\n"
+        "restrictions. These restrictions apply only if (1) you make\na change in the ebook.\n\n"
+    )
+    assert clean_book(head + prose) == " ".join(prose.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -105,3 +106,65 @@ def test_each_book_is_one_document_under_the_name_of_its_file(tmp_path: Path) ->
     )
     assert len({one["id"] for one in documents}) == len(documents)
     assert all(one["source"] == "books" and one["title"] for one in documents)
+
+
+def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None:
+    chapters = "".join(f"CHAPTER {number}\n\n{PROSE}\n\n\n" for number in ("I", "II", "III"))
+    (tmp_path / "tale.txt").write_text(f"Title: A Tale\n\n*** START OF THIS EBOOK ***\n\n{chapters}")
+    (tmp_path / "nothing.txt").write_text("CHAPTER I\n")
+    found = {}
+    for split in (False, True):
+        tasks = plan_books([str(tmp_path)], str(tmp_path / "out"), CleaningConfig(split_chapters=split))
+        [record] = [run_once(task, books_part) for task in tasks]
+        assert record.drops == {"no prose": 1}
+        assert record.counts["books"] == 2
+        found[split] = pq.read_table(tasks[0].path).to_pylist()
+    assert [(one["id"], one["title"]) for one in found[False]] == [("tale.txt:tale", "A Tale")]
+    assert [(one["id"], one["title"]) for one in found[True]] == [
+        (f"tale.txt:tale:{place}", f"A Tale: CHAPTER {number}") for place, number in enumerate(("I", "II", "III"), 1)
+    ]
+    assert "\n\n".join(one["text"] for one in found[True]) == found[False][0]["text"]
+
+
+def test_encodings_that_were_guessed_are_counted(tmp_path: Path) -> None:
+    french = "Le café était fermé. Il pleuvait à verse sur la ville, et l'hôtel où il dînait fermait déjà. " * 40
+    (tmp_path / "latin.txt").write_bytes(french.encode("latin-1"))
+    (tmp_path / "utf8.txt").write_text(french)
+    tasks = plan_books([str(tmp_path)], str(tmp_path / "out"), CleaningConfig())
+    [record] = [run_once(task, books_part) for task in tasks]
+    assert {name: number for name, number in record.counts.items() if name.startswith("read as")} == {
+        "read as cp1252": 1
+    }
+    assert record.counts["documents"] == 2
+
+
+def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) -> None:
+    pages = [
+        page(1, "Salt"),
+        page(2, "Stub", "Salt is {{box|white}}."),
+        page(3, "List of salts"),
+        page(4, "塩", "塩は白い。"),
+    ]
+    (tmp_path / "x.xml").write_bytes(dump(*pages, page(5, "Talk:Salt", ns=1)))
+    (tmp_path / "own.txt").write_text("box = very {1}\n")
+    written = set()
+    for folder in ("first", "second"):
+        config = CleaningConfig(min_words=4, templates=str(tmp_path / "own.txt"), rejects=str(tmp_path / "rejects"))
+        tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / folder), config)
+        [record] = [run_once(task, wikipedia_part) for task in tasks]
+        assert record.counts["documents"] == 3
+        assert record.drops == {"list": 1, "not an article": 1}
+        [path] = (tmp_path / "rejects").iterdir()
+        assert path.name == f"{tasks[0].name}.jsonl"
+        written.add(path.read_bytes())
+    [rejected] = written
+    rows = [json.loads(line) for line in rejected.splitlines()]
+    assert [(row["id"], row["title"], row["reason"]) for row in rows] == [
+        (3, "List of salts", "list"),
+        (5, "Talk:Salt", "not an article"),
+    ]
+    assert "Salt is very white." in [one["text"] for one in pq.read_table(tasks[0].path).to_pylist()]
+    config = CleaningConfig(min_words=6)
+    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
+    [record] = [run_once(task, wikipedia_part) for task in tasks]
+    assert record.drops == {"list": 1, "not an article": 1, "stub": 2}

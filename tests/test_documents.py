@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,11 @@ from bertdata.documents import (
     SLOTS,
     DocumentRange,
     DocumentWriter,
+    Dropped,
     cut_ranges,
     read_range,
     slot,
+    without_rows,
 )
 from bertdata.errors import InputError
 from bertdata.records import Record, Tally
@@ -145,3 +148,23 @@ def test_a_part_that_is_not_what_it_was_is_an_input_error_that_names_it(data: by
     Path(path).write_bytes(data)
     with pytest.raises(InputError, match=r"x\.parquet: "):
         list(read_range(DocumentRange(path, "s", 0, 1, 1)))
+
+
+def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path: Path) -> None:
+    tally = Tally()
+    with open(tmp_path / "x.parquet", "wb") as file, DocumentWriter(file, tally) as writer:
+        for number in range(30):
+            writer.add(f"d{number}", "books", "", "", f"{number:02d}" * (1 << 19))
+    whole = Record("x", "f", 1, "s", 0, tally.counts, {"short": 2}, tally.details)
+    gone = [0, 1, 2, 3, 4, 5, 6, 7, 12, 29]
+    found = without_rows(whole, [Dropped(row, f"d{row}", 1 << 20, "near duplicate") for row in reversed(gone)])
+    assert found.counts == {"documents": 20, "text_bytes": 20 << 20}
+    assert found.drops == {"near duplicate": 10, "short": 2}
+    slots = Counter({slot(f"d{number}"): 1 for number in range(30) if number not in gone})
+    assert [(number, count) for number, count, _ in found.details["slots"]] == sorted(slots.items())
+    ranges = cut_ranges([(str(tmp_path / "x.parquet"), found)], 8 << 20)
+    assert [one.first for one in ranges] == [1, 2, 3]
+    assert [one.dropped for one in ranges] == [(4,), (), (5,)]
+    read = [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+    assert read == [f"d{number}" for number in range(30) if number not in gone]
+    assert without_rows(whole, []) is whole

@@ -155,3 +155,15 @@ def test_the_command_prints_the_paths(server: Server, tmp_path: Path, capsys: py
 def test_the_command_refuses_what_makes_no_sense(flags: list[str]) -> None:
     with pytest.raises(BertDataError, match=r"expected|local folder"):
         dispatch(["download", "gutenberg", "--mirror", "http://127.0.0.1:9", *flags])
+
+
+def test_books_have_a_mirror_that_is_meant_for_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def fetch(_: Client, url: str, path: str, **__: object) -> str:
+        asked.append(url)
+        return path
+
+    monkeypatch.setattr(Client, "fetch", fetch)
+    assert dispatch(["download", "gutenberg", "--ids", "84", "--output", str(tmp_path)]) == 0
+    assert asked == ["https://aleph.pglaf.org/8/84/84-0.txt"]

@@ -15,7 +15,16 @@ import apache_beam as beam
 
 from bertdata import files
 from bertdata.cleaning import books_part, wikipedia_part
-from bertdata.config import VocabularyConfig
+from bertdata.config import DedupConfig, VocabularyConfig
+from bertdata.dedup.parts import (
+    Signed,
+    bucket_task,
+    buckets_part,
+    decision_part,
+    decision_task,
+    keys_of,
+    signatures_part,
+)
 from bertdata.errors import BertDataError
 from bertdata.records import Record, Tally, Task, run_once
 from bertdata.shards.parts import ShardsSpec, TokensSpec, shard_part, shard_task, slices_of, tokens_part
@@ -74,6 +83,36 @@ class ReadTables(MakeParts):
         super().__init__(table_part)
 
 
+class FindDuplicates(beam.PTransform):  # type: ignore[misc]
+    """Ranges of documents to signatures, their keys by reference to buckets, and all buckets to one decision."""
+
+    def __init__(self, directory: str, config: DedupConfig) -> None:
+        super().__init__()
+        self._directory, self._config = directory, config
+
+    def expand(self, tasks: Any) -> Any:
+        return (
+            tasks
+            | "Sign" >> MakeParts(partial(signatures_part, self._config))
+            | beam.FlatMapTuple(keys_of)
+            | "Partition" >> beam.GroupByKey()
+            | beam.Map(_bucket_task, self._directory)
+            | "Bucket" >> MakeParts(buckets_part)
+            | "Together" >> beam.Map(lambda done: (None, done))
+            | "All" >> beam.GroupByKey()
+            | beam.Map(_decision_task, self._directory, self._config)
+            | "Decide" >> MakeParts(partial(decision_part, self._config))
+        )
+
+
+def _bucket_task(group: tuple[int, Iterable[Signed]], directory: str) -> Task:
+    return bucket_task(group[0], group[1], directory)
+
+
+def _decision_task(group: tuple[None, Iterable[Done]], directory: str, config: DedupConfig) -> Task:
+    return decision_task(group[1], directory, config)
+
+
 class CountWords(MakeParts):
     """Ranges of documents to word counts."""
 
@@ -122,7 +161,7 @@ class WriteShards(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, slices: Any) -> Any:
         shards = [(shard, None) for shard in range(len(self._spec.plan.ends))]
-        every_shard = slices.pipeline | "Shards" >> beam.Create(shards)
+        every_shard = slices.pipeline | "Shards" >> beam.Create(shards, reshuffle=False)
         return (
             (slices, every_shard)
             | beam.Flatten()
