@@ -15,8 +15,14 @@ from bertdata.errors import ConfigError
 MIB = 1 << 20
 
 
-def _option(default: Any, help: str, choices: Sequence[str] | None = None) -> Any:  # noqa: A002
-    return field(default=default, metadata={"help": help, "choices": choices})
+def _option(
+    default: Any,
+    help: str,  # noqa: A002
+    choices: Sequence[str] | None = None,
+    *,
+    several: bool = False,
+) -> Any:
+    return field(default=default, metadata={"help": help, "choices": choices, "several": several})
 
 
 def _require(condition: bool, message: str) -> None:
@@ -31,9 +37,16 @@ class CleaningConfig:
     range_bytes: int = _option(
         0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB"
     )
+    split_chapters: bool = _option(False, "make a document of each chapter of a book, not of each book")
+    min_words: int = _option(0, "articles with fewer words are stubs and dropped; 0: none is")
+    templates: str = _option(
+        "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
+    )
+    rejects: str = _option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
         _require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
+        _require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.
@@ -42,6 +55,31 @@ class CleaningConfig:
         (16, 1)
         """
         return self.range_bytes or min(16 * MIB, max(MIB, total // 64))
+
+
+DEDUPS = ("none", "exact", "near")
+
+
+@dataclass(frozen=True)
+class DedupConfig:
+    """Which duplicate documents are dropped."""
+
+    dedup: str = _option(
+        "none",
+        "none; exact: of equal texts all but one; near: of texts much alike all but the longest "
+        "(stages/duplicates/duplicates.parquet names them)",
+        DEDUPS,
+    )
+    dedup_threshold: float = _option(
+        0.8, "near: share of their runs of five words that two texts have in common, from which on they are alike"
+    )
+
+    def __post_init__(self) -> None:
+        _choice("--dedup", self.dedup, DEDUPS)
+        _require(
+            0.3 <= self.dedup_threshold <= 1,
+            f"--dedup-threshold is {self.dedup_threshold}; expected 0.3 to 1, as 0.8",
+        )
 
 
 @dataclass(frozen=True)
@@ -78,6 +116,11 @@ class ShardsConfig:
         )
 
 
+MASK_UNITS = ("token", "word", "ngram", "span")
+REPLACE_UNITS = ("token", "unit")
+RANDOM_TOKENS = ("ordinary", "vocabulary")
+
+
 @dataclass(frozen=True)
 class MaskingConfig:
     """How tokens are masked (BERT section 3.1 and appendix A.1)."""
@@ -86,6 +129,24 @@ class MaskingConfig:
     mask_token_prob: float = _option(0.8, "share of the predicted tokens that become [MASK]")
     random_token_prob: float = _option(0.1, "share that become a random token; the rest stay as they are")
     max_predictions_per_seq: int = _option(0, "most predictions in one example; 0: no limit")
+    mask_unit: str = _option(
+        "token",
+        "what is predicted together: a token (BERT); a whole word; an n-gram of words (ALBERT); a span (SpanBERT)",
+        MASK_UNITS,
+    )
+    replace_unit: str = _option(
+        "token",
+        "what [MASK], a random token or neither is drawn for: each token (BERT, ALBERT), or a whole unit (SpanBERT)",
+        REPLACE_UNITS,
+    )
+    max_ngram: int = _option(3, "most words of an n-gram; n is drawn with weight 1/n (ALBERT: 3)")
+    span_prob: float = _option(0.2, "a span ends after each of its words with this chance (SpanBERT: 0.2)")
+    max_span: int = _option(10, "most words of a span (SpanBERT: 10)")
+    random_tokens: str = _option(
+        "ordinary",
+        "what a random token is drawn from: pieces that are neither special nor [unused], or any (as BERT's code)",
+        RANDOM_TOKENS,
+    )
 
     def __post_init__(self) -> None:
         _require(
@@ -101,9 +162,19 @@ class MaskingConfig:
             self.max_predictions_per_seq >= 0,
             f"--max-predictions-per-seq is {self.max_predictions_per_seq}; expected 0 (no limit) or more",
         )
+        _choice("--mask-unit", self.mask_unit, MASK_UNITS)
+        _choice("--replace-unit", self.replace_unit, REPLACE_UNITS)
+        _require(1 <= self.max_ngram <= 100, f"--max-ngram is {self.max_ngram}; expected 1 to 100, as 3")
+        _require(0 < self.span_prob < 1, f"--span-prob is {self.span_prob}; expected between 0 and 1, as 0.2")
+        _require(1 <= self.max_span <= 100, f"--max-span is {self.max_span}; expected 1 to 100, as 10")
+        _choice("--random-tokens", self.random_tokens, RANDOM_TOKENS)
 
 
-OBJECTIVES = ("nsp", "sop", "doc-sentences", "full-sentences")
+OBJECTIVES = ("nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment")
+NSP_OBJECTIVES = ("nsp", "sentence-pair-nsp")
+LABELS = {"nsp": "next_sentence_label", "sentence-pair-nsp": "next_sentence_label", "sop": "sentence_order_label"}
+LABEL_NAMES = {"next_sentence_label": ("IsNext", "NotNext"), "sentence_order_label": ("in order", "swapped")}
+"""The pair label of each objective that has one, and what its 0 and 1 are called."""
 MASKINGS = ("dynamic", "static")
 
 
@@ -113,16 +184,25 @@ class ExamplesConfig:
 
     objective: str = _option(
         "nsp",
-        "nsp: BERT's pairs; sop: ALBERT's sentence order; doc-sentences, full-sentences: RoBERTa's rows without pairs",
+        "nsp: BERT's pairs of segments; sentence-pair-nsp: pairs of sentences; sop: ALBERT's sentence order; "
+        "doc-sentences, full-sentences: RoBERTa's rows without pairs; single-segment: ELECTRA's rows",
         OBJECTIVES,
     )
     masking: str = _option(
         "dynamic", "dynamic: masks are drawn by the loader; static: written into the shards", MASKINGS
     )
-    max_seq_length: int = _option(128, "tokens in a row, special tokens included (BERT: 128, then 512)")
+    max_seq_length: int = _option(
+        128,
+        "tokens in a row, special tokens included; several numbers give a build of each, in folders of that name "
+        "(BERT: 128 512)",
+        several=True,
+    )
     short_seq_prob: float = _option(0.1, "share of the rows that are made shorter on purpose")
     dupe_factor: int = _option(1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)")
     seed: int = _option(0, "every draw is a function of it")
+    single_segment_prob: float = _option(
+        0.1, "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)"
+    )
 
     def __post_init__(self) -> None:
         _choice("--objective", self.objective, OBJECTIVES)
@@ -133,13 +213,17 @@ class ExamplesConfig:
         )
         _require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
         _require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
+        _require(
+            0 <= self.single_segment_prob <= 1,
+            f"--single-segment-prob is {self.single_segment_prob}; expected 0 to 1",
+        )
 
 
 def _choice(flag: str, value: str, choices: Sequence[str]) -> None:
     _require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
 
 
-Config = TypeVar("Config", CleaningConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig)
+Config = TypeVar("Config", CleaningConfig, DedupConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig)
 
 
 def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
@@ -151,24 +235,56 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
         flag = "--" + one.name.replace("_", "-")
         if kind is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
+        elif one.metadata.get("several"):
+            group.add_argument(flag, type=kind, nargs="+", default=one.default, metavar="N", help=shown)
         else:
             group.add_argument(flag, type=kind, default=one.default, choices=one.metadata["choices"], help=shown)
 
 
 def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
-    """Make a settings object from parsed flags; raises ConfigError with the reason."""
-    return config(**{one.name: getattr(arguments, one.name) for one in fields(config)})
+    """Make a settings object from parsed flags; raises ConfigError with the reason.
+
+    Of a flag that takes several values it takes the one there is; `each_from_flags` takes them all.
+    """
+    [settings] = each_from_flags(arguments, config, most=1)
+    return settings
+
+
+def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most: int = 0) -> tuple[Config, ...]:
+    """Make a settings object for each value of the flag that has several, in ascending order, or one.
+
+    Raises ConfigError with the reason, also where one value is given twice or there are more than `most` (0: any).
+    """
+    values = {one.name: getattr(arguments, one.name) for one in fields(config)}
+    for one in fields(config):
+        given = values[one.name]
+        if isinstance(given, list):
+            flag = f"--{one.name.replace('_', '-')}"
+            shown = " ".join(map(str, given))
+            _require(len(set(given)) == len(given), f"{flag} {shown} names one value twice; give each once")
+            _require(not most or len(given) <= most, f"{flag} {shown} has {len(given)} values; expected one here")
+            return tuple(config(**(values | {one.name: value})) for value in sorted(given))
+    return (config(**values),)
 
 
 __all__ = [
+    "DEDUPS",
+    "LABELS",
+    "LABEL_NAMES",
     "MASKINGS",
+    "MASK_UNITS",
+    "NSP_OBJECTIVES",
     "OBJECTIVES",
+    "RANDOM_TOKENS",
+    "REPLACE_UNITS",
     "CleaningConfig",
+    "DedupConfig",
     "ExamplesConfig",
     "MaskingConfig",
     "ShardsConfig",
     "VocabularyConfig",
     "add_flags",
     "asdict",
+    "each_from_flags",
     "from_flags",
 ]

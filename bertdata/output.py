@@ -87,14 +87,30 @@ def mark_finished(directory: str, mark: str) -> None:
 
 
 def finished_manifest(directory: str, mark: str) -> dict[str, Any] | None:
-    """Return the manifest of a finished build of these settings and inputs whose shards are all in place, else None."""
+    """Return the manifest of a finished build of these settings and inputs whose shards are all in place, else None.
+
+    Of a build of several phases it holds their manifests by name.
+    """
     paths = [files.join(directory, name) for name in ("manifest.json", os.path.join("stages", "build.json"))]
     if not all(files.exists(path) for path in paths):
         return None
-    manifest = files.read_json(paths[0])
+    manifest: dict[str, Any] = files.read_json(paths[0])
     if files.read_json(paths[1]).get("fingerprint") != mark:
         return None
+    if "phases" not in manifest:
+        return manifest if _is_in_place(directory, manifest) else None
+    phases = {}
+    for name in manifest["phases"]:
+        folder = files.join(directory, name)
+        path = files.join(folder, "manifest.json")
+        phases[name] = files.read_json(path) if files.exists(path) else {}
+        if not phases[name] or not _is_in_place(folder, phases[name]):
+            return None
+    return manifest | {"phases": phases}
+
+
+def _is_in_place(directory: str, manifest: dict[str, Any]) -> bool:
     shards = [shard for split in manifest["splits"].values() for shard in split["shards"]]
     there = (files.join(directory, shard["file"]) for shard in shards)
     sizes = [files.size(path) if files.exists(path) else -1 for path in there]
-    return manifest if sizes == [shard["bytes"] for shard in shards] else None
+    return sizes == [shard["bytes"] for shard in shards]

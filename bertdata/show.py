@@ -135,6 +135,7 @@ def _draw(
         epoch=epoch,
         mask_token_id=info.mask_token_id,
         replacement_ids=tokenizer.replacement_ids,
+        continuation=tokenizer.continuation,
     )
     return masked.input_ids, masked.labels
 

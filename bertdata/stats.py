@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata import files, summary
 from bertdata.errors import ConfigError, InputError
-from bertdata.examples.masking import IGNORE_INDEX, number_of_predictions
+from bertdata.examples.masking import IGNORE_INDEX, count_predictions
 from bertdata.shards import Shards, open_shards
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
@@ -74,7 +74,8 @@ def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
 def measure(shards: Shards) -> Figures:
     """Measure one split from its bytes, every row."""
     info = shards.info
-    unk_token_id = shards.tokenizer().unk_token_id
+    tokenizer = shards.tokenizer()
+    unk_token_id = tokenizer.unk_token_id
     static = info.examples.masking == "static"
     lengths = np.zeros(info.examples.max_seq_length + 1, np.int64)
     labels = np.zeros(2 if info.label else 0, np.int64)
@@ -82,24 +83,31 @@ def measure(shards: Shards) -> Figures:
     for batch in shards.table.to_batches():
         ids = batch["input_ids"].flatten().to_numpy()
         offsets = batch["input_ids"].offsets.to_numpy()
-        special = (ids == info.cls_token_id) | (ids == info.sep_token_id)
+        targets = batch["labels"].flatten().to_numpy() if static else np.full(len(ids), IGNORE_INDEX)
+        original = np.where(targets == IGNORE_INDEX, ids.astype(np.int64), targets)
+        special = (original == info.cls_token_id) | (original == info.sep_token_id)
         tokens += len(ids)
+        unknown += int((original == unk_token_id).sum())
         ordinary += len(ids) - int(special.sum())
         found = np.bincount(np.diff(offsets), minlength=len(lengths))
         lengths = np.pad(lengths, (0, len(found) - len(lengths))) + found
         if static:
-            targets = batch["labels"].flatten().to_numpy()
             chosen = targets != IGNORE_INDEX
             predictions += int(chosen.sum())
             masked += int((ids[chosen] == info.mask_token_id).sum())
             kept += int((ids[chosen] == targets[chosen]).sum())
-            unknown += int((np.where(chosen, targets, ids) == unk_token_id).sum())
         else:
-            behind = np.concatenate([[0], np.cumsum(~special)])[offsets - offsets[0]]
-            example_ids = batch["example_id"].to_numpy()
-            number, _ = number_of_predictions(np.diff(behind), example_ids, info.masking, info.examples.seed, 0)
-            predictions += int(number.sum())
-            unknown += int((ids == unk_token_id).sum())
+            number, _ = count_predictions(
+                ids,
+                offsets - offsets[0],
+                special,
+                batch["example_id"].to_numpy(),
+                config=info.masking,
+                seed=info.examples.seed,
+                epoch=0,
+                continuation=tokenizer.continuation,
+            )
+            predictions += number
         if info.label:
             labels += np.bincount(batch[info.label].to_numpy(), minlength=2)
     return Figures(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bertdata.config import LABEL_NAMES, LABELS
+
 _UNITS = {"wikipedia": "pages", "books": "books", "documents": "rows"}
 _SHOWN_BROKEN = 3
 
@@ -32,8 +34,17 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
 
 
 def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of a whole build."""
-    examples, masking = manifest["info"]["examples"], manifest["info"]["masking"]
+    """Return the rows of a whole build; of several phases, given by name, what they share stands once."""
+    phases = manifest.get("phases", {"": manifest})
+    rows = _shared_rows(next(iter(phases.values())))
+    for name, phase in phases.items():
+        if name:
+            rows.append((f"{name} tokens a row", ""))
+        rows += _split_rows(phase)
+    return rows
+
+
+def _shared_rows(manifest: Mapping[str, Any]) -> list[Row]:
     tokens, vocabulary = manifest["tokens"]["counts"], manifest["vocabulary"]
     rows = source_rows(manifest["sources"])
     rows.append(("vocabulary", vocabulary_text(vocabulary)))
@@ -42,12 +53,18 @@ def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     rows.append(("sentences", f"{tokens.get('sentences', 0):,}"))
     unknown = tokens.get("unknown_tokens", 0) / max(1, tokens.get("tokens", 0))
     rows.append(("tokens", f"{tokens.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
+    return rows
+
+
+def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    examples, masking = manifest["info"]["examples"], manifest["info"]["masking"]
+    rows: list[Row] = []
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         number = counts["examples"]
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
-        if manifest["info"]["examples"]["objective"] in ("nsp", "sop") and number:
-            names = ("IsNext", "NotNext") if examples["objective"] == "nsp" else ("in order", "swapped")
+        names = LABEL_NAMES.get(LABELS.get(examples["objective"], ""))
+        if names and number:
             share = counts["labels_1"] / number
             rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
         rows += _mask_rows(counts, examples, masking)

@@ -1,9 +1,10 @@
 """Everything in a row: dumps, books and other documents to a vocabulary and shards.
 
-    clean_wikipedia, clean_books, read documents -> documents -> train_vocab -> build_shards
+    clean_wikipedia, clean_books, read documents -> documents -> find_duplicates -> train_vocab -> build_shards
 
 Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia DUMP ...] [--books PATH ...]
-    [--documents PATH ...] --output DIR [--vocab DIR | --vocab-size N] [--plan] [--force] [-- RUNNER FLAGS]
+    [--documents PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N] [--plan] [--force]
+    [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from bertdata import __version__, commands, files, summary
@@ -21,11 +22,13 @@ from bertdata.beam.stages import Done, read_documents
 from bertdata.cleaning import BOOK_SUFFIXES, find_dumps, plan_books, plan_wikipedia
 from bertdata.config import (
     CleaningConfig,
+    DedupConfig,
     ExamplesConfig,
     MaskingConfig,
     ShardsConfig,
     VocabularyConfig,
     add_flags,
+    each_from_flags,
     from_flags,
 )
 from bertdata.errors import ConfigError
@@ -33,12 +36,14 @@ from bertdata.output import claimed, finished_manifest, mark_finished
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.manifest import source_entry
+from bertdata.shards.phases import plan_phases
 from bertdata.tables import SUFFIXES
 from bertdata.wordpiece import WordPieceTokenizer
 
 from .build_shards import build_shards
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
+from .find_duplicates import drop_duplicates
 from .train_vocab import train_vocab
 
 
@@ -71,6 +76,12 @@ class Settings:
     examples: ExamplesConfig
     masking: MaskingConfig
     vocab: str | None = None
+    dedup: DedupConfig = field(default_factory=DedupConfig)
+    lengths: tuple[int, ...] = ()
+
+    def phases(self) -> list[ExamplesConfig]:
+        """Return the settings of the examples for each of the lengths, or those of the one there is."""
+        return [replace(self.examples, max_seq_length=one) for one in self.lengths] or [self.examples]
 
 
 def build_corpus(
@@ -97,7 +108,11 @@ def build_corpus(
             found = read_documents(runner, inputs["documents"], folder, settings.cleaning, sources.text_column)
             parts["documents"] = found
         _forget_other_sources(stages, inputs)
-        every = [done for name in parts for done in parts[name]]
+        every = drop_duplicates(
+            [done for name in parts for done in parts[name]], files.join(stages, "duplicates"), settings.dedup, runner
+        )
+        kept = iter(every)
+        parts = {name: [next(kept) for _ in parts[name]] for name in parts}
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
@@ -109,7 +124,7 @@ def build_corpus(
             )
             for name in parts
         }
-        configs = settings.dealing, settings.examples, settings.masking
+        configs = settings.dealing, settings.phases(), settings.masking
         manifest = build_shards(every, tokenizer, output, configs, runner, sources=entries, vocabulary=vocabulary)
         mark_finished(output, mark)
     return manifest, True
@@ -140,13 +155,16 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
         rows += [("  note", note) for note in notes]
     if "books" in inputs:
         rows.append(("clean books", f"{len(plan_books(inputs['books'], '', settings.cleaning))} groups"))
+    if settings.dedup.dedup != "none":
+        rows.append(("duplicates", f"{settings.dedup.dedup} ones are dropped"))
     wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
     examples = settings.examples
     rows.append(("vocabulary", wanted))
     rows.append(
         (
             "examples",
-            f"{examples.objective}, {examples.masking} masking, {examples.max_seq_length} tokens, "
+            f"{examples.objective}, {examples.masking} masking, "
+            f"{' and '.join(str(one.max_seq_length) for one in settings.phases())} tokens, "
             f"{examples.dupe_factor} copies, seed {examples.seed}",
         )
     )
@@ -165,14 +183,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
     parser.add_argument("--force", action="store_true", help="do everything again")
-    for kind in (VocabularyConfig, ExamplesConfig, MaskingConfig, ShardsConfig, CleaningConfig):
+    for kind in (VocabularyConfig, ExamplesConfig, MaskingConfig, ShardsConfig, CleaningConfig, DedupConfig):
         add_flags(parser, kind)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()
-    parser = argparse.ArgumentParser(
+    parser = commands.Parser(
         prog="bertdata build",
         description="Dumps, books and other documents to shards; the sample corpus if none are given.",
     )
@@ -184,13 +202,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flags.output = flags.output or "corpus"
     if not flags.output:
         raise ConfigError("--output is missing; give a folder for the shards")
+    examples = each_from_flags(flags, ExamplesConfig)
     settings = Settings(
         from_flags(flags, CleaningConfig),
         from_flags(flags, VocabularyConfig),
         from_flags(flags, ShardsConfig),
-        from_flags(flags, ExamplesConfig),
+        examples[0],
         from_flags(flags, MaskingConfig),
         flags.vocab,
+        from_flags(flags, DedupConfig),
+        tuple(one.max_seq_length for one in examples) if len(examples) > 1 else (),
     )
     runner = commands.runner(flags)
     if flags.plan:
@@ -202,7 +223,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
     print(summary.table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
-    print(f"\nLook at it: bertdata show {flags.output}")
+    first = plan_phases(flags.output, settings.phases())[0].output
+    print(f"\nLook at it: bertdata show {first}")
     return 0
 
 

@@ -8,7 +8,6 @@ Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output D
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +15,16 @@ from typing import Any
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
-from bertdata.config import CleaningConfig, ExamplesConfig, MaskingConfig, ShardsConfig, add_flags, from_flags
+from bertdata.config import (
+    NSP_OBJECTIVES,
+    CleaningConfig,
+    ExamplesConfig,
+    MaskingConfig,
+    ShardsConfig,
+    add_flags,
+    each_from_flags,
+    from_flags,
+)
 from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
 from bertdata.output import claimed
@@ -24,6 +32,7 @@ from bertdata.records import remove_others
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
+from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.wordpiece import WordPieceTokenizer
@@ -33,62 +42,85 @@ def build_shards(
     parts: Sequence[Done],
     tokenizer: WordPieceTokenizer,
     output: str,
-    configs: tuple[ShardsConfig, ExamplesConfig, MaskingConfig],
+    configs: tuple[ShardsConfig, Sequence[ExamplesConfig], MaskingConfig],
     runner: Runner,
     *,
     sources: dict[str, Any],
     vocabulary: dict[str, Any],
 ) -> dict[str, Any]:
-    """Build the shards of parts of documents in `output`; returns the manifest, written last."""
+    """Build the shards of parts of documents in `output`; returns the manifest, written last.
+
+    Of several settings of examples each is a phase (see `bertdata.shards.phases`), and the manifest holds theirs.
+    """
     require_documents(parts)
     dealing, examples, masking = configs
+    phases = plan_phases(output, examples)
     files.remove(files.join(output, "manifest.json"))
-    tokenizer_path = files.join(output, "tokenizer")
-    tokenizer.save(tokenizer_path)
-    plan = plan_shards([record for _, record in parts], dealing, pairs=examples.objective == "nsp")
+    forget_other_layout(output, phases)
+    plan = plan_shards([record for _, record in parts], dealing, pairs=examples[0].objective in NSP_OBJECTIVES)
     for note in plan.notes:
         runner.say(note)
+    specs = []
+    for phase in phases:
+        files.remove(files.join(phase.output, "manifest.json"))
+        place = files.join(phase.output, "tokenizer")
+        tokenizer.save(place)
+        specs.append(
+            ShardsSpec(phase.output, plan, shard_info(tokenizer, phase.examples, masking), place, phase.records)
+        )
     segmenter = SentenceSegmenter.load("english")
-    tokens = TokensSpec(tokenizer_path, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
-    info = shard_info(tokenizer, examples, masking)
-    shards = ShardsSpec(output, plan, info, tokenizer_path)
+    tokens = TokensSpec(specs[0].tokenizer_path, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = files.join(output, "stages", "tokens")
     tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in parts]), store, tokens)
 
     def construct(pipeline: Any) -> None:
         from bertdata.beam.transforms import Tokenize, WriteShards
 
-        _ = create(pipeline, tokenizing) | Tokenize(tokens) | WriteShards(shards)
+        slices = create(pipeline, tokenizing) | Tokenize(tokens)
+        for spec in specs:
+            _ = slices | f"WriteShards {spec.info.examples.max_seq_length}" >> WriteShards(spec)
 
     pending = forget_stale(tokenizing)
-    expected = shard_tasks(shards, [] if pending else finished(tokenizing))
+    tokenized = [] if pending else finished(tokenizing)
+    expected = [task for spec in specs for task in shard_tasks(spec, tokenized)]
     if forget_stale(expected) or pending:
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
-        runner.run(stages, construct, [output])
+        runner.run(stages, construct, [output, *(task.path for task, _ in parts)])
     remove_others(store, tokenizing)
-    tokenized = finished(tokenizing)
-    written = finished(shard_tasks(shards, tokenized))
+    manifests = [_finish(spec, finished(tokenizing), sources, vocabulary) for spec in specs]
+    write_index(output, phases)
+    if len(phases) == 1:
+        return manifests[0]
+    return {"phases": {files.name(phase.output): one for phase, one in zip(phases, manifests, strict=True)}}
+
+
+def _finish(
+    spec: ShardsSpec, tokenized: Sequence[Done], sources: dict[str, Any], vocabulary: dict[str, Any]
+) -> dict[str, Any]:
+    """Remove what belongs to no shard of a phase any more, and write what stands beside them, the manifest last."""
+    written = finished(shard_tasks(spec, tokenized))
+    plan = spec.plan
     for split in SPLITS:
         tasks = [task for number, (task, _) in enumerate(written) if plan.split(number) == split]
-        for folder in (files.join(output, split), files.join(output, "stages", "shards", split)):
+        for folder in (files.join(spec.output, split), files.join(spec.records, split)):
             if tasks:
                 remove_others(folder, tasks)
             else:
                 files.remove(folder)
-    records = [record for _, record in tokenized], [record for _, record in written]
-    if not any(record.counts["examples"] for record in records[1][plan.validation :]):
+    shards, tokens = [record for _, record in written], [record for _, record in tokenized]
+    if not any(record.counts["examples"] for record in shards[plan.validation :]):
         raise ConfigError(
-            f"the documents give no example to train on: for --objective {examples.objective} there are too few with "
-            "tokens of this vocabulary; add documents, or choose another objective"
+            f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
+            "few with tokens of this vocabulary; add documents, or choose another objective"
         )
-    manifest = build_manifest(sources, vocabulary, records[0], plan, info, records[1])
-    write_dataset_files(output, manifest, info)
+    manifest = build_manifest(sources, vocabulary, tokens, plan, spec.info, shards)
+    write_dataset_files(spec.output, manifest, spec.info)
     return manifest
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
+    parser = commands.Parser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
     commands.add_documents(parser)
     parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
     commands.add_output(parser)
@@ -96,7 +128,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for kind in kinds:
         add_flags(parser, kind)
     flags = commands.parse(parser, arguments)
-    configs = from_flags(flags, ShardsConfig), from_flags(flags, ExamplesConfig), from_flags(flags, MaskingConfig)
+    dealing, masking = from_flags(flags, ShardsConfig), from_flags(flags, MaskingConfig)
+    configs = dealing, each_from_flags(flags, ExamplesConfig), masking
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     with claimed(flags.output, "build"):

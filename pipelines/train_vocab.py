@@ -8,7 +8,6 @@ Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-s
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +40,9 @@ def train_vocab(
     if forget_stale(counting) or load(vocabulary_task(finished(counting), directory, config)) is None:
         files.remove(directory)
         training = stage_of("train vocabulary", [vocabulary_task([], directory, config)], unit="vocabulary")
-        runner.run([stage_of("count words", counting), training], construct, [stages])
+        runner.run(
+            [stage_of("count words", counting), training], construct, [stages, *(task.path for task, _ in parts)]
+        )
     remove_others(counting[0].directory, counting)
     [(task, record)] = finished([vocabulary_task(finished(counting), directory, config)])
     return WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case), record
@@ -49,7 +50,7 @@ def train_vocab(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(prog="bertdata train-vocab", description="Documents to a WordPiece vocabulary.")
+    parser = commands.Parser(prog="bertdata train-vocab", description="Documents to a WordPiece vocabulary.")
     commands.add_documents(parser)
     commands.add_output(parser)
     add_flags(parser, VocabularyConfig)

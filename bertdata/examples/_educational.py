@@ -1,15 +1,16 @@
 """Masking as its definition reads: one row at a time, one draw at a time, in plain Python.
 
-Slow on purpose; for reading, and for checking `masking.mask_tokens`, with which it shares no code: the draws are
-written out on Python integers too. No checks of the input.
+Slow on purpose; for reading, and for checking `masking.mask_tokens`, with which it shares nothing but the chances of
+the units' lengths: the draws are written out on Python integers too. No checks of the input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from bertdata.config import MaskingConfig
+from bertdata.examples.masking import unit_thresholds
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -44,6 +45,7 @@ def mask_row(
     epoch: int,
     mask_token_id: int,
     replacement_ids: Sequence[int],
+    continuation: Sequence[bool] = (),
 ) -> tuple[list[int], list[int], bool]:
     """Return what `mask_tokens` makes of one row: its ids, its labels, whether `max_predictions_per_seq` bit.
 
@@ -51,22 +53,72 @@ def mask_row(
     ...     mask_token_id=4, replacement_ids=range(5, 10))
     ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100], False)
     """
-    candidates = [position for position in range(len(input_ids)) if not special[position]]
 
-    fraction = draw(seed, "mask number", epoch, example_id) >> 32
-    wanted = (len(candidates) * round(config.masked_lm_prob * 2**32) + fraction) // 2**32
-    number = min(max(wanted, 1), len(candidates))
-    limit = config.max_predictions_per_seq or number
-    capped, number = number > limit, min(number, limit)
+    def high(purpose: str, *counters: int) -> int:
+        return draw(seed, f"mask {purpose}", epoch, example_id, *counters) >> 32
 
-    candidates.sort(key=lambda position: draw(seed, "mask position", epoch, example_id, position))
+    if config.random_tokens == "vocabulary":
+        replacement_ids = range(len(continuation))
+    units = part_row(input_ids, special, continuation, config, lambda place: high("length", place))
+    units.sort(key=lambda unit: draw(seed, "mask position", epoch, example_id, unit[0]))
+    tokens = sum(map(len, units))
+    wanted = (tokens * round(config.masked_lm_prob * 2**32) + high("number")) // 2**32
+    wanted = min(max(wanted, 1), tokens)
+    limit = config.max_predictions_per_seq or tokens
+    capped, wanted = wanted > limit, min(wanted, limit)
+
+    window = 0 if config.mask_unit == "token" else high("window") * tokens // 2**32
+    circle = sorted((((sum(map(len, units[:i])) - window) % max(tokens, 1)), unit) for i, unit in enumerate(units))
+    chosen = [unit for distance, unit in circle if distance < wanted] or [unit for _, unit in circle[-1:]]
+
     masked, labels = list(input_ids), [-100] * len(input_ids)
-    for position in candidates[:number]:
-        labels[position] = input_ids[position]
-        action = draw(seed, "mask action", epoch, example_id, position) >> 32
-        if action < round(config.mask_token_prob * 2**32):
-            masked[position] = mask_token_id
-        elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32):
-            choice = draw(seed, "mask replacement", epoch, example_id, position) >> 32
-            masked[position] = replacement_ids[choice * len(replacement_ids) // 2**32]
+    taken: list[list[int]] = []
+    for unit in chosen:
+        left = limit - sum(map(len, taken))
+        if not left:
+            break
+        capped = capped or len(unit) > left
+        if len(unit) <= left or not taken:
+            taken.append(unit[:left])
+    for unit in taken:
+        for position in unit:
+            labels[position] = input_ids[position]
+            action = high("action", unit[0] if config.replace_unit == "unit" else position)
+            if action < round(config.mask_token_prob * 2**32):
+                masked[position] = mask_token_id
+            elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32):
+                masked[position] = replacement_ids[high("replacement", position) * len(replacement_ids) // 2**32]
     return masked, labels, capped
+
+
+def part_row(
+    input_ids: Sequence[int],
+    special: Sequence[bool],
+    continuation: Sequence[bool],
+    config: MaskingConfig,
+    draw_length: Callable[[int], int],
+) -> list[list[int]]:
+    """Return the positions of each unit of a row, in order.
+
+    >>> part_row([2, 9, 8, 7, 3], [True, False, False, False, True], [False] * 8 + [True, False],
+    ...     MaskingConfig(mask_unit="word"), lambda place: 0)
+    [[1, 2], [3]]
+    """
+    words: list[list[int]] = []
+    for position, token in enumerate(input_ids):
+        if special[position]:
+            continue
+        begins = position == 0 or special[position - 1] or not (token < len(continuation) and continuation[token])
+        if begins or config.mask_unit == "token":
+            words.append([])
+        words[-1].append(position)
+    units: list[list[int]] = []
+    room = 0
+    for word in words:
+        if not room or special[word[0] - 1]:
+            units.append([])
+            drawn = draw_length(word[0])
+            room = next(n for n, below in enumerate(unit_thresholds(config).tolist(), 1) if drawn < below)
+        units[-1] += word
+        room -= 1
+    return units

@@ -3,22 +3,39 @@
 A mask is a function of the seed, the epoch (or static copy), the example's id and the position, so an example is masked
 the same way on any worker and after any restart, and anew in every epoch. The share is of the tokens that are not
 special ([CLS], [SEP], padding); the number in a row is rounded up or down at random so that its mean is exact, and is
-at least one. The unit is the token: 80/10/10 is drawn for each. What this module does not do: whole words and spans.
+at least one.
+
+What is drawn together is a unit: a token; a whole word; an n-gram of words, n drawn with weight 1/n (ALBERT section
+3.1); a span of words, its length geometric (SpanBERT section 3.1). A row is parted into units from the beginning of
+each segment, so that none crosses a special token, and the units stand in an order drawn for them. Of tokens the first
+are taken. Longer units would be taken too seldom or too often by their length, so they stand in a circle: taken is
+what begins within a stretch of as many tokens as are wanted, its beginning drawn, and every token has the same chance
+whatever unit it is in. Where nothing begins in the stretch (a unit is longer than it), the unit around it is taken, so
+that no row is without a prediction. `max_predictions_per_seq` is kept by leaving out units that do not fit, and of a
+unit longer than all of it the tail.
+
+80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), `replace_unit`. What this module does not
+do: special tokens, which the caller knows by their positions.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.config import MaskingConfig
-from bertdata.draws import below, bits, key, threshold
+from bertdata.draws import bits, key, threshold
+from bertdata.errors import ConfigError
 
 IGNORE_INDEX = -100
 
 Ints = NDArray[np.int64]
+
+_PURPOSES = ("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement")
+_NO_CONTINUATION = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -44,10 +61,14 @@ def mask_tokens(
     epoch: int,
     mask_token_id: int,
     replacement_ids: NDArray[np.integer],
+    continuation: NDArray[np.bool_] | None = None,
 ) -> Masked:
     """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], special is True at [CLS] and [SEP].
 
-    A row without ordinary tokens stays as it is.
+    replacement_ids: what a random token is drawn from, unless that is the whole vocabulary; continuation: for each id
+    of the vocabulary, whether its piece continues a word, (V,); needed where the unit is made of words or random tokens
+    are any. A row without ordinary tokens stays as it is. Raises ConfigError where `continuation` or replacements are
+    missing, ValueError where the arrays do not go together.
 
     >>> row = np.array([2, 9, 8, 7, 3])
     >>> masked = mask_tokens(row, np.array([0, 5]), np.isin(row, [2, 3]), np.array([77]), config=MaskingConfig(),
@@ -55,40 +76,91 @@ def mask_tokens(
     >>> masked.input_ids.tolist(), masked.labels.tolist()
     ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100])
     """
-    lengths = np.diff(offsets)
-    position = np.arange(len(input_ids), dtype=np.int64) - np.repeat(offsets[:-1], lengths)
-    candidates = np.flatnonzero(~special)
-    row = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)[candidates]
-    available = np.bincount(row, minlength=len(lengths))
-    number, capped = number_of_predictions(available, example_ids, config, seed, epoch)
+    from bertdata.examples import kernel
 
-    owner, place = example_ids[row], position[candidates]
-    rank_draw = bits(key(seed, "mask position"), epoch, owner, place)
-    order = np.lexsort((rank_draw, row))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(available) - available, available)
-    chosen = np.sort(candidates[order[rank < number[row[order]]]])
-
-    labels = np.full(len(input_ids), IGNORE_INDEX, np.int64)
-    labels[chosen] = input_ids[chosen]
-    masked = input_ids.astype(np.int64)
-    owner = np.repeat(example_ids, lengths)[chosen]
-    action = bits(key(seed, "mask action"), epoch, owner, position[chosen]) >> np.uint64(32)
+    _check_arrays(input_ids, offsets, special, example_ids)
+    by_token = config.mask_unit == "token"
+    whole = config.random_tokens == "vocabulary"
+    if continuation is None and not (by_token and not whole):
+        needs = "how large the vocabulary is" if by_token else "which pieces continue a word"
+        setting = f"--random-tokens {config.random_tokens}" if by_token else f"--mask-unit {config.mask_unit}"
+        raise ConfigError(f"{setting} needs to know {needs}; give mask_tokens the `continuation` of the tokenizer")
+    if whole and continuation is not None:
+        replacement_ids = np.arange(len(continuation))
     to_mask = threshold(config.mask_token_prob)
     to_random = threshold(config.mask_token_prob + config.random_token_prob)
-    replaced = chosen[(action >= to_mask) & (action < to_random)]
-    masked[chosen[action < to_mask]] = mask_token_id
-    if len(replaced):
-        draw = bits(key(seed, "mask replacement"), epoch, np.repeat(example_ids, lengths)[replaced], position[replaced])
-        masked[replaced] = replacement_ids[below(draw, len(replacement_ids))]
-    return Masked(masked, labels, capped)
+    if to_random > to_mask and not len(replacement_ids):
+        raise ConfigError(
+            "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
+            "give --random-token-prob 0, or another vocabulary"
+        )
+    masked = input_ids.astype(np.int64)
+    labels = np.full(len(masked), IGNORE_INDEX, np.int64)
+    shares = np.array([threshold(config.masked_lm_prob), to_mask, to_random], np.uint64)
+    with np.errstate(over="ignore"):
+        capped = kernel.mask_batch(
+            masked,
+            labels,
+            np.ascontiguousarray(offsets, np.int64),
+            np.ascontiguousarray(special, np.bool_),
+            np.ascontiguousarray(example_ids, np.int64),
+            _NO_CONTINUATION if continuation is None else np.ascontiguousarray(continuation, np.bool_),
+            _epoch_keys(seed, epoch),
+            shares,
+            unit_thresholds(config),
+            config.max_predictions_per_seq,
+            mask_token_id,
+            np.ascontiguousarray(replacement_ids, np.int64),
+            by_token,
+            config.replace_unit == "unit",
+        )
+    return Masked(masked, labels, int(capped))
+
+
+@lru_cache(maxsize=64)
+def _epoch_keys(seed: int, epoch: int) -> NDArray[np.uint64]:
+    return np.array([bits(key(seed, purpose), epoch) for purpose in _PURPOSES], np.uint64)
+
+
+def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], example_ids: Ints) -> None:
+    whole = len(offsets) == len(example_ids) + 1 and len(special) == len(input_ids)
+    if not whole or offsets[0] < 0 or offsets[-1] > len(input_ids) or (np.diff(offsets) < 0).any():
+        raise ValueError(
+            f"{len(input_ids)} ids, {len(special)} flags, {len(offsets)} offsets and {len(example_ids)} example ids do "
+            "not go together; expected a flag for each id, and ascending offsets within them, one more than examples"
+        )
+
+
+def unit_lengths(config: MaskingConfig) -> list[float]:
+    """Return the chances of units of 1, 2, ... words.
+
+    >>> [round(chance, 3) for chance in unit_lengths(MaskingConfig(mask_unit="ngram"))]
+    [0.545, 0.273, 0.182]
+    >>> span = unit_lengths(MaskingConfig(mask_unit="span"))
+    >>> round(sum(chance * words for words, chance in enumerate(span, 1)), 1)   # SpanBERT: 3.8
+    3.8
+    """
+    weights = [1.0]
+    if config.mask_unit == "ngram":
+        weights = [1 / n for n in range(1, config.max_ngram + 1)]
+    elif config.mask_unit == "span":
+        weights = [(1 - config.span_prob) ** n for n in range(config.max_span)]
+    return [weight / sum(weights) for weight in weights]
+
+
+def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
+    """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
+    below = [threshold(sum(unit_lengths(config)[: n + 1])) for n in range(len(unit_lengths(config)))]
+    return np.array([*below[:-1], 2**32], np.uint64)
 
 
 def number_of_predictions(
     available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int
 ) -> tuple[Ints, int]:
-    """Return how many tokens of each row are predicted, int64 (E,), and in how many rows the limit bit.
+    """Return how many tokens of each row are wanted, int64 (E,), and in how many rows the limit bit.
 
-    The fraction left by 0.15 n is rounded up or down by a draw; `available` is n, the ordinary tokens of each row.
+    The fraction left by 0.15 n is rounded up or down by a draw; `available` is n, the ordinary tokens of each row. With
+    units of one token it is what `mask_tokens` predicts; with longer ones it is their mean (see `count_predictions`).
     """
     share = threshold(config.masked_lm_prob)
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
@@ -97,3 +169,40 @@ def number_of_predictions(
     if not config.max_predictions_per_seq:
         return number, 0
     return np.minimum(number, config.max_predictions_per_seq), int((number > config.max_predictions_per_seq).sum())
+
+
+def count_predictions(
+    input_ids: NDArray[np.integer],
+    offsets: Ints,
+    special: NDArray[np.bool_],
+    example_ids: Ints,
+    *,
+    config: MaskingConfig,
+    seed: int,
+    epoch: int,
+    continuation: NDArray[np.bool_] | None = None,
+) -> tuple[int, int]:
+    """Return how many tokens of a batch `mask_tokens` predicts, and in how many rows the limit bit.
+
+    >>> row = np.array([2, 9, 8, 7, 3])
+    >>> count_predictions(row, np.array([0, 5]), np.isin(row, [2, 3]), np.array([77]), config=MaskingConfig(), seed=0,
+    ...     epoch=0)
+    (1, 0)
+    """
+    if config.mask_unit == "token":
+        behind = np.searchsorted(np.flatnonzero(special), offsets)
+        number, capped = number_of_predictions(np.diff(offsets - behind), example_ids, config, seed, epoch)
+        return int(number.sum()), capped
+    masked = mask_tokens(
+        input_ids,
+        offsets,
+        special,
+        example_ids,
+        config=config,
+        seed=seed,
+        epoch=epoch,
+        mask_token_id=0,
+        replacement_ids=np.zeros(1, np.int64),
+        continuation=continuation,
+    )
+    return int((masked.labels != IGNORE_INDEX).sum()), masked.capped

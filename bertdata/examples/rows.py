@@ -32,7 +32,7 @@ class Rows:
 
 
 def build_rows(block: TokenBlock, plan: Plan, chosen: Ints, *, cls_token_id: int, sep_token_id: int) -> Rows:
-    """Gather the chosen examples of a plan, in the order given.
+    """Gather the chosen examples of a plan, in the order given; raises ValueError for a plan of another block.
 
     >>> block = TokenBlock(np.array([7, 8, 9], np.uint16), np.ones(3, bool), np.array([1, 3]), np.array([3]),
     ...     np.array([1], np.uint64))
@@ -42,31 +42,20 @@ def build_rows(block: TokenBlock, plan: Plan, chosen: Ints, *, cls_token_id: int
     >>> rows.input_ids.tolist(), rows.token_type_ids.tolist()
     ([2, 7, 3, 8, 9, 3], [0, 0, 0, 1, 1, 1])
     """
-    spans_each = plan.offsets[chosen + 1] - plan.offsets[chosen]
-    span = concatenated_ranges(plan.offsets[chosen], spans_each)
-    lengths = plan.spans[span, 1] - plan.spans[span, 0]
-    example_of_span = np.repeat(np.arange(len(chosen), dtype=np.int64), spans_each)
-    row_lengths = 1 + np.bincount(example_of_span, weights=lengths + 1, minlength=len(chosen)).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(row_lengths)])
+    from bertdata.examples import kernel_rows
 
-    input_ids = np.full(offsets[-1], sep_token_id, block.tokens.dtype)
-    special = np.ones(offsets[-1], np.bool_)
-    before = np.cumsum(lengths + 1) - (lengths + 1)
-    target = concatenated_ranges(before + example_of_span + 1, lengths)
-    input_ids[target] = block.tokens[concatenated_ranges(plan.spans[span, 0], lengths)]
-    special[target] = False
-    input_ids[offsets[:-1]] = cls_token_id
-    types = np.repeat(plan.types[span].astype(np.uint8), lengths + 1)
-    token_type_ids = np.insert(types, before[np.searchsorted(example_of_span, np.arange(len(chosen)))], 0)
+    ends = np.empty(len(chosen), np.int64)
+    fits = len(plan.types) == len(plan.spans)
+    if not fits or not kernel_rows.row_ends(plan.spans, plan.offsets, chosen, len(block.tokens), ends):
+        raise ValueError(
+            f"an example was chosen that is not one of the plan's {len(plan.offsets) - 1}, or "
+            f"the plan is not one of this block of {len(block.tokens)} tokens"
+        )
+    offsets = np.concatenate([[0], ends])
+    input_ids = np.empty(offsets[-1], block.tokens.dtype)
+    token_type_ids, special = np.zeros(offsets[-1], np.uint8), np.zeros(offsets[-1], np.bool_)
+    kernel_rows.fill_rows(
+        *(block.tokens, plan.spans, plan.types, plan.offsets, chosen, ends),
+        *(cls_token_id, sep_token_id, input_ids, token_type_ids, special),
+    )
     return Rows(input_ids, token_type_ids, special, offsets, plan.labels[chosen], plan.ids[chosen])
-
-
-def concatenated_ranges(starts: Ints, lengths: Ints) -> Ints:
-    """Return start, start + 1, ... for each of the starts, one run after another.
-
-    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(starts - (ends - lengths), lengths) + np.arange(total, dtype=np.int64)

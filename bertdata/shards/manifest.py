@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from bertdata import __version__, files
+from bertdata.config import LABELS
 from bertdata.records import Counts, Record, add_counts, fingerprint
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
@@ -133,7 +134,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "```",
         "",
         "Columns: `input_ids` and `token_type_ids` (unpadded lists), "
-        + (f"`{_label(examples['objective'])}`, " if _label(examples["objective"]) else "")
+        + (f"`{LABELS[examples['objective']]}`, " if examples["objective"] in LABELS else "")
         + "`example_id`"
         + (", `labels` (-100 where nothing is predicted)" if examples["masking"] == "static" else "")
         + ". The tokenizer is in `tokenizer/`.",
@@ -146,9 +147,3 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _label(objective: str) -> str | None:
-    from bertdata.shards.schema import LABELS
-
-    return LABELS.get(objective)

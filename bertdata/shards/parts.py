@@ -22,7 +22,7 @@ from bertdata.shards.writer import write_shard
 from bertdata.tables import part_name
 from bertdata.wordpiece import WordPieceTokenizer
 
-REVISION = 1
+REVISION = 2
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,13 @@ class TokensSpec:
 
 @dataclass(frozen=True)
 class ShardsSpec:
-    """What all shards of a build share."""
+    """What all shards of a phase share; `records` is where those of the shards lie, if not in its own stages."""
 
     output: str
     plan: ShardPlan
     info: ShardInfo
     tokenizer_path: str
+    records: str = ""
 
 
 @lru_cache(maxsize=2)
@@ -90,7 +91,7 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> Task:
     folder, name = spec.plan.file(shard).split("/")
     weight = sum(one.length for one in ordered)
     stem = name.removesuffix(".arrow")
-    records = files.join(spec.output, "stages", "shards", folder)
+    records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
     return Task(files.join(spec.output, folder), stem, ".arrow", mark, weight, ordered, records)
 
 
@@ -114,4 +115,4 @@ def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Tally:
     slices: tuple[Slice, ...] = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
-    return write_shard(block, spec.info, tokenizer.replacement_ids, file)
+    return write_shard(block, spec.info, tokenizer.replacement_ids, file, continuation=tokenizer.continuation)

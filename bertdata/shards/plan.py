@@ -57,7 +57,7 @@ def plan_shards(records: Iterable[Record], config: ShardsConfig, *, pairs: bool)
     if pairs and total < 2:
         raise ConfigError(
             f"next sentence prediction takes B from another document, and the corpus has {total}; "
-            "add documents, or choose --objective sop, doc-sentences or full-sentences"
+            "add documents, or choose --objective sop, doc-sentences, full-sentences or single-segment"
         )
     border, notes = _validation_border(documents, config.validation_fraction)
     validation = _cut(documents[:border], sizes[:border], config.shard_bytes, 0)

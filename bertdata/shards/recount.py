@@ -1,7 +1,7 @@
 """The rows of one shard counted again from its record batches, and held against what rows must be.
 
 It looks at the layout of every row (special tokens, token types, ids, labels, length), at the order of the rows, and
-at the number of predictions. What it does not do: files, and what the manifest says of them (see `verify`).
+draws static masks again. What it does not do: files, and what the manifest says of them (see `verify`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.examples.masking import IGNORE_INDEX, number_of_predictions
+from bertdata.examples.masking import IGNORE_INDEX, count_predictions, mask_tokens
 from bertdata.records import Tally
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
@@ -21,7 +21,14 @@ from bertdata.wordpiece import WordPieceTokenizer
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-SEPARATORS = {"nsp": 2, "sop": 2, "doc-sentences": 1}
+SEPARATORS = {
+    "nsp": (2, 2),
+    "sentence-pair-nsp": (2, 2),
+    "sop": (2, 2),
+    "doc-sentences": (1, 1),
+    "single-segment": (1, 2),
+}
+"""The fewest and the most [SEP] of a row; full-sentences has at least one."""
 
 
 class UncountableError(Exception):
@@ -30,10 +37,15 @@ class UncountableError(Exception):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`."""
+    """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`.
+
+    replacement_ids and continuation: as masks are drawn with.
+    """
 
     special: Flags
     replacement: Flags
+    replacement_ids: Ints
+    continuation: Flags
 
     @staticmethod
     def of(tokenizer: WordPieceTokenizer) -> Vocabulary:
@@ -42,14 +54,18 @@ class Vocabulary:
         special[tokenizer.special_ids] = True
         special[tokenizer.unk_token_id] = False
         replacement[tokenizer.replacement_ids] = True
-        return Vocabulary(special, replacement)
+        return Vocabulary(special, replacement, tokenizer.replacement_ids, tokenizer.continuation)
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """One record batch as flat arrays: row i is at offsets[i] to offsets[i+1]; `fail` notes rows that break a rule."""
+    """One record batch as flat arrays: row i is at offsets[i] to offsets[i+1]; `fail` notes rows that break a rule.
 
-    ids: NDArray[np.unsignedinteger]
+    ids: the tokens before masking; shown: what stands in the rows.
+    """
+
+    ids: NDArray[np.integer]
+    shown: NDArray[np.unsignedinteger]
     offsets: Ints
     types: NDArray[np.uint8]
     example_ids: Ints
@@ -95,13 +111,21 @@ def recount(batches: Iterable[pa.RecordBatch], info: ShardInfo, vocabulary: Voca
         tally.add("examples", len(available))
         tally.add("row_tokens", len(batch.ids))
         tally.add("tokens_in_examples", int(available.sum()))
-        epoch = copy if batch.labels is not None else 0
-        drawn, capped = number_of_predictions(available, batch.example_ids, info.masking, info.examples.seed, epoch)
-        tally.add("predictions_capped_rows", capped)
         if batch.labels is None:
-            tally.add("predictions", int(drawn.sum()))
+            drawn, capped = count_predictions(
+                batch.ids,
+                batch.offsets,
+                special,
+                batch.example_ids,
+                config=info.masking,
+                seed=info.examples.seed,
+                epoch=0,
+                continuation=vocabulary.continuation,
+            )
+            tally.add("predictions", drawn)
+            tally.add("predictions_capped_rows", capped)
         else:
-            _check_predictions(batch, batch.labels, info, vocabulary, special, drawn, tally)
+            _check_predictions(batch, batch.labels, info, vocabulary, special, copy, tally)
         every_id.append(batch.example_ids)
         begin += len(available)
     ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
@@ -124,7 +148,7 @@ def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[st
     if not all(np.array_equal(np.diff(one), np.diff(offsets[0])) for one in offsets):
         raise UncountableError(f"{where} has lists of unlike lengths in one row")
     lengths = np.diff(offsets[0])
-    shortest = 1 + 2 * SEPARATORS.get(info.examples.objective, 1)
+    shortest = 1 + 2 * SEPARATORS.get(info.examples.objective, (1, 1))[0]
     if not len(lengths) or int(lengths.min()) < shortest:
         raise UncountableError(f"{where} has a row of under {shortest} tokens, or no rows")
     values = {
@@ -133,17 +157,21 @@ def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[st
         else arrow[field.name].to_numpy()
         for field in arrow.schema
     }
+    shown, labels = values["input_ids"], values.get("labels")
     batch = _Batch(
-        values["input_ids"],
+        shown if labels is None else np.where(labels == IGNORE_INDEX, shown.astype(np.int64), labels.astype(np.int64)),
+        shown,
         offsets[0] - offsets[0][0],
         values["token_type_ids"],
         values["example_id"],
         values[info.label] if info.label else None,
-        values.get("labels"),
+        labels,
         fail,
     )
-    if int(batch.ids.max()) >= info.vocab_size:
-        raise UncountableError(f"{where} has the id {batch.ids.max()}; the vocabulary ends at {info.vocab_size - 1}")
+    if int(shown.max()) >= info.vocab_size:
+        raise UncountableError(f"{where} has the id {shown.max()}; the vocabulary ends at {info.vocab_size - 1}")
+    if int(batch.ids.min()) < 0 or int(batch.ids.max()) >= info.vocab_size:
+        raise UncountableError(f"{where}: labels hold what is neither -100 nor an id of the vocabulary")
     fail(
         f"there are more than {info.examples.max_seq_length} tokens",
         np.flatnonzero(lengths > info.examples.max_seq_length),
@@ -162,7 +190,9 @@ def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Fla
     found = np.bincount(rows, minlength=len(starts))
     wanted = SEPARATORS.get(info.examples.objective)
     if wanted is not None:
-        batch.fail(f"there are not {wanted} [SEP]", np.flatnonzero(found != wanted))
+        fewest, most = wanted
+        number = f"{fewest}" if fewest == most else f"{fewest} or {most}"
+        batch.fail(f"there are not {number} [SEP]", np.flatnonzero((found < fewest) | (found > most)))
     before = at - 1
     batch.fail(
         "a segment is empty", np.unique(rows[(before < starts[rows]) | (before == starts[rows]) | separator[before]])
@@ -176,7 +206,7 @@ def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Fla
     batch.fail_at("a special token stands among the text", stray)
 
     types = np.zeros(len(ids), np.uint8)
-    if info.label:
+    if wanted is not None and wanted[1] == 2:
         first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
         last_of_a = np.full(len(starts), len(ids), np.int64)
         last_of_a[rows[first]] = at[first]
@@ -191,22 +221,38 @@ def _check_predictions(
     info: ShardInfo,
     vocabulary: Vocabulary,
     special: Flags,
-    drawn: Ints,
+    copy: int,
     tally: Tally,
 ) -> None:
     """Check and count what static masking has written into a batch."""
     predicted = labels != IGNORE_INDEX
     batch.fail_at("a special token is predicted", predicted & special)
     at = np.flatnonzero(predicted)
-    original, shown = labels[at].astype(np.int64), batch.ids[at].astype(np.int64)
-    if len(original) and (original.min() < 0 or original.max() >= info.vocab_size):
-        raise UncountableError("labels hold what is neither -100 nor an id of the vocabulary")
+    original, shown = batch.ids[at], batch.shown[at]
     rows = np.searchsorted(batch.offsets, at, side="right") - 1
     batch.fail("a label is a special token", np.unique(rows[vocabulary.special[original]]))
     masked, kept = shown == info.mask_token_id, shown == original
-    batch.fail("a replacement is special or unused", np.unique(rows[~masked & ~kept & ~vocabulary.replacement[shown]]))
-    number = np.bincount(rows, minlength=len(drawn))
-    batch.fail("the number of predictions is not the one drawn", np.flatnonzero(number != drawn))
+    if info.masking.random_tokens == "ordinary":
+        strange = ~masked & ~kept & ~vocabulary.replacement[shown]
+        batch.fail("a replacement is special or unused", np.unique(rows[strange]))
+    drawn = mask_tokens(
+        batch.ids,
+        batch.offsets,
+        special,
+        batch.example_ids,
+        config=info.masking,
+        seed=info.examples.seed,
+        epoch=copy,
+        mask_token_id=info.mask_token_id,
+        replacement_ids=vocabulary.replacement_ids,
+        continuation=vocabulary.continuation,
+    )
+    number, wanted = (
+        np.add.reduceat(one != IGNORE_INDEX, batch.offsets[:-1], dtype=np.int64) for one in (labels, drawn.labels)
+    )
+    batch.fail("the number of predictions is not the one drawn", np.flatnonzero(number != wanted))
+    batch.fail_at("the mask is not the one drawn", (labels != drawn.labels) | (batch.shown != drawn.input_ids))
+    tally.add("predictions_capped_rows", drawn.capped)
     tally.add("predictions", len(at))
     tally.add("predictions_mask", int(masked.sum()))
     tally.add("predictions_kept", int(kept.sum()))

@@ -13,13 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.config import ExamplesConfig, MaskingConfig
+from bertdata.config import LABELS, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError
 from bertdata.wordpiece import WordPieceTokenizer
 
 FORMAT = 1
 SPLITS = ("train", "validation")
-LABELS = {"nsp": "next_sentence_label", "sop": "sentence_order_label"}
 
 
 @dataclass(frozen=True)

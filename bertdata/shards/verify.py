@@ -20,9 +20,11 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata import files, summary
+from bertdata.config import LABEL_NAMES
 from bertdata.errors import BertDataError, InputError, VerificationError
 from bertdata.records import Counts, add_counts
 from bertdata.shards.manifest import dataset_files
+from bertdata.shards.phases import phase_names
 from bertdata.shards.recount import UncountableError, Vocabulary, recount
 from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.summary import Row
@@ -35,14 +37,32 @@ _UNITS = ("pages", "books", "rows")
 
 
 def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None = None) -> list[Row]:
-    """Recount a build, one shard at a time, and return the table of what was counted.
+    """Recount a build, one shard at a time, and return the table of what was counted; of several phases, each.
 
     `report` is called with the name of each shard when it is done. Raises VerificationError with every disagreement,
     one a line, each beginning with the file it is in; InputError where there is no finished build.
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
-    build = _Build.read(os.fspath(path).rstrip("/") or "/")
+    place = os.fspath(path).rstrip("/") or "/"
+    manifest = files.join(place, MANIFEST)
+    names = phase_names(files.read_json(manifest)) if files.exists(manifest) else []
+    if not names:
+        return _verify(place, report)
+    rows: list[Row] = []
+    problems: list[str] = []
+    for name in names:
+        try:
+            rows += [(f"{name} tokens a row", ""), *_verify(files.join(place, name), report)]
+        except (VerificationError, InputError) as error:
+            problems.append(str(error))
+    if problems:
+        raise VerificationError("\n".join(problems))
+    return rows
+
+
+def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
+    build = _Build.read(path)
     _check_sums(build)
     _check_names(build)
     for name, expected in dataset_files(build.manifest["splits"], build.info).items():
@@ -253,7 +273,7 @@ def _check_shard(build: _Build, shard: _Shard, vocabulary: Vocabulary | None) ->
 
 def _table(build: _Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
     info = build.info
-    names = {"nsp": ("IsNext", "NotNext"), "sop": ("in order", "swapped")}.get(info.examples.objective)
+    names = LABEL_NAMES.get(info.label or "")
     rows: list[Row] = []
     for split, entry in build.splits.items():
         counts = Counter(add_counts(counted[split]))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.draws import bits, key
-from bertdata.examples.masking import IGNORE_INDEX, mask_tokens, number_of_predictions
+from bertdata.examples.masking import IGNORE_INDEX, count_predictions, mask_tokens
 from bertdata.examples.rows import Rows, build_rows
 from bertdata.examples.segments import Plan, TokenBlock, plan_examples
 from bertdata.records import Tally
@@ -22,8 +22,17 @@ from bertdata.shards.schema import ShardInfo, shard_schema
 ROWS_PER_BATCH = 1000
 
 
-def write_shard(block: TokenBlock, info: ShardInfo, replacement_ids: NDArray[np.integer], file: BinaryIO) -> Tally:
+def write_shard(
+    block: TokenBlock,
+    info: ShardInfo,
+    replacement_ids: NDArray[np.integer],
+    file: BinaryIO,
+    *,
+    continuation: NDArray[np.bool_] | None = None,
+) -> Tally:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
+
+    replacement_ids and continuation: as `mask_tokens` takes them.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
     those that epoch 0 will draw. A block without documents gives a shard without rows.
@@ -48,7 +57,7 @@ def write_shard(block: TokenBlock, info: ShardInfo, replacement_ids: NDArray[np.
                     cls_token_id=info.cls_token_id,
                     sep_token_id=info.sep_token_id,
                 )
-                writer.write_batch(_batch(rows, info, replacement_ids, copy, schema, tally))
+                writer.write_batch(_batch(rows, info, replacement_ids, continuation, copy, schema, tally))
     return tally
 
 
@@ -69,6 +78,7 @@ def _batch(
     rows: Rows,
     info: ShardInfo,
     replacement_ids: NDArray[np.integer],
+    continuation: NDArray[np.bool_] | None,
     copy: int,
     schema: pa.Schema,
     tally: Tally,
@@ -88,19 +98,29 @@ def _batch(
             epoch=copy,
             mask_token_id=info.mask_token_id,
             replacement_ids=replacement_ids,
+            continuation=continuation,
         )
-        labels = schema.field("labels").type
-        columns["labels"] = pa.ListArray.from_arrays(offsets, pa.array(masked.labels, labels.value_type))
-        predicted = masked.labels != IGNORE_INDEX
-        tally.add("predictions", int(predicted.sum()))
-        tally.add("predictions_mask", int((masked.input_ids[predicted] == info.mask_token_id).sum()))
-        tally.add("predictions_kept", int((masked.input_ids[predicted] == masked.labels[predicted]).sum()))
+        narrow = masked.labels.astype(schema.field("labels").type.value_type.to_pandas_dtype())
+        columns["labels"] = pa.ListArray.from_arrays(offsets, pa.array(narrow))
+        predicted = np.flatnonzero(narrow != IGNORE_INDEX)
+        shown = masked.input_ids[predicted]
+        tally.add("predictions", len(predicted))
+        tally.add("predictions_mask", int((shown == info.mask_token_id).sum()))
+        tally.add("predictions_kept", int((shown == masked.labels[predicted]).sum()))
         tally.add("predictions_capped_rows", masked.capped)
         input_ids = masked.input_ids
     else:
-        available = np.diff(rows.offsets) - np.add.reduceat(rows.special, rows.offsets[:-1], dtype=np.int64)
-        number, capped = number_of_predictions(available, rows.ids, info.masking, info.examples.seed, 0)
-        tally.add("predictions", int(number.sum()))
+        number, capped = count_predictions(
+            rows.input_ids,
+            rows.offsets,
+            rows.special,
+            rows.ids,
+            config=info.masking,
+            seed=info.examples.seed,
+            epoch=0,
+            continuation=continuation,
+        )
+        tally.add("predictions", number)
         tally.add("predictions_capped_rows", capped)
     columns["input_ids"] = pa.ListArray.from_arrays(
         offsets, pa.array(input_ids.astype(rows.input_ids.dtype), schema.field("input_ids").type.value_type)

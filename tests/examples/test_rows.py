@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.config import OBJECTIVES, ExamplesConfig
-from bertdata.examples.rows import build_rows, concatenated_ranges
+from bertdata.examples.rows import build_rows
 from bertdata.examples.segments import Plan, TokenBlock, plan_examples
 from tests.examples.blocks import block_of, blocks, examples_of, random_block
 
@@ -107,10 +109,22 @@ def test_ids_past_65535_do_not_wrap() -> None:
     assert rows.input_ids.tolist() == [100_101, 65_536, 119_546, 100_102]
 
 
-@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 9)), max_size=30))
-def test_concatenated_ranges_are_ranges_one_after_another(ranges: list[tuple[int, int]]) -> None:
-    starts, lengths = (
-        (np.array(column, np.int64) for column in zip(*ranges, strict=True)) if ranges else [np.zeros(0, np.int64)] * 2
-    )
-    expected = [value for start, length in ranges for value in range(start, start + length)]
-    assert concatenated_ranges(starts, lengths).tolist() == expected
+@pytest.mark.parametrize("chosen", [[-1], [0, 99]])
+def test_an_example_that_is_not_in_the_plan_is_refused(chosen: list[int]) -> None:
+    block = block_of([[[1] * 30]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=16), 0)
+    with pytest.raises(ValueError, match="an example was chosen that is not one of the plan's"):
+        build_rows(block, plan, np.array(chosen), cls_token_id=CLS, sep_token_id=SEP)
+
+
+@pytest.mark.parametrize("span", [[-1, 2], [5, 31], [9, 3]])
+def test_a_plan_that_names_tokens_that_are_not_there_is_refused(span: list[int]) -> None:
+    block = block_of([[[1] * 30]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=16), 0)
+    for wrong in (
+        replace(plan, spans=np.concatenate([plan.spans[:-1], [span]])),
+        replace(plan, types=plan.types[:-1]),
+        replace(plan, offsets=plan.offsets + 1),
+    ):
+        with pytest.raises(ValueError, match="the plan is not one of this block of 30 tokens"):
+            build_rows(block, wrong, np.arange(len(plan.ids)), cls_token_id=CLS, sep_token_id=SEP)

@@ -482,3 +482,11 @@ def test_plans_do_not_depend_on_the_width_of_the_ids() -> None:
     block = random_block(11, 30, 20)
     narrow = replace(block, tokens=(block.tokens % 60_000).astype(np.uint16))
     assert plan_of(block, "nsp").spans.tolist() == plan_of(narrow, "nsp").spans.tolist()
+
+
+@pytest.mark.parametrize("name", ["sentence_ends", "document_ends", "word_start", "document_keys"])
+def test_a_block_whose_parts_do_not_go_together_is_refused_before_anything_is_read(name: str) -> None:
+    block = random_block(1, 3, 4)
+    for wrong in (getattr(block, name)[:-1], np.append(getattr(block, name), getattr(block, name)[-1:])):
+        with pytest.raises(ValueError, match="not those of a block"):
+            plan_of(replace(block, **{name: wrong}), "sop")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
+from bertdata.config import MASK_UNITS, MASKINGS, OBJECTIVES, RANDOM_TOKENS, ExamplesConfig, MaskingConfig
 from bertdata.examples.segments import TokenBlock
 from bertdata.records import Tally
 from bertdata.shards.schema import ShardInfo, shard_info
@@ -74,7 +74,7 @@ def block_of(documents: int, seed: int = 0, sentences: int = 8) -> TokenBlock:
 def written(block: TokenBlock, info: ShardInfo) -> tuple[bytes, Tally]:
     """Return the bytes of the shard of a block, and what was counted on the way."""
     file = io.BytesIO()
-    tally = write_shard(block, info, TOKENIZER.replacement_ids, file)
+    tally = write_shard(block, info, TOKENIZER.replacement_ids, file, continuation=TOKENIZER.continuation)
     return file.getvalue(), tally
 
 
@@ -106,5 +106,9 @@ def infos(draw: st.DrawFn) -> ShardInfo:
         dupe_factor=draw(st.integers(1, 3)),
         seed=draw(st.integers(0, 99)),
         short_seq_prob=draw(st.sampled_from([0.0, 0.1, 1.0])),
-        config=MaskingConfig(max_predictions_per_seq=draw(st.sampled_from([0, 1, 2]))),
+        config=MaskingConfig(
+            max_predictions_per_seq=draw(st.sampled_from([0, 1, 2])),
+            mask_unit=draw(st.sampled_from(MASK_UNITS)),
+            random_tokens=draw(st.sampled_from(RANDOM_TOKENS)),
+        ),
     )

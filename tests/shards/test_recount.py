@@ -103,8 +103,11 @@ def test_special_tokens_stand_where_the_objective_puts_them(place: int, token: i
     assert has(broken_rules(info_of(masking=masking), change), rule)
 
 
-@pytest.mark.parametrize(("objective", "number"), [("sop", 2), ("doc-sentences", 1)])
-def test_the_number_of_separators_is_that_of_the_objective(objective: str, number: int) -> None:
+@pytest.mark.parametrize(
+    ("objective", "number"),
+    [("sop", "2"), ("sentence-pair-nsp", "2"), ("doc-sentences", "1"), ("single-segment", "1 or 2")],
+)
+def test_the_number_of_separators_is_that_of_the_objective(objective: str, number: str) -> None:
     assert has(broken_rules(info_of(objective), set_token(2, 2, SEP)), f"there are not {number} [SEP]")
 
 
@@ -243,6 +246,25 @@ def test_a_prediction_too_many_or_too_few_is_found() -> None:
         assert has(rules, "the number of predictions is not the one drawn in 1 of ")
 
 
+def test_a_mask_that_is_not_the_one_drawn_is_found() -> None:
+    def move(columns: Columns) -> None:
+        labels, ids = columns["labels"][2], columns["input_ids"][2]
+        place, other = predicted_place(columns, 2), labels.index(-100, 1)
+        ids[place], labels[place] = labels[place], -100
+        labels[other] = ids[other]
+
+    def keep(columns: Columns) -> None:
+        for row, labels in enumerate(columns["labels"]):
+            for place, label in enumerate(labels):
+                if label != -100 and columns["input_ids"][row][place] == MASK:
+                    columns["input_ids"][row][place] = label
+                    return
+
+    for change in (move, keep):
+        rules = broken_rules(info_of(masking="static"), change)
+        assert [rule.split(" in ")[0] for rule in rules] == ["the mask is not the one drawn"]
+
+
 def test_a_mask_without_a_label_is_found() -> None:
     def change(columns: Columns) -> None:
         for row, labels in enumerate(columns["labels"]):
@@ -330,7 +352,8 @@ def test_ids_of_a_large_vocabulary_are_counted() -> None:
     info = replace(info_of("full-sentences", "static", max_seq_length=8), vocab_size=80_000)
     ends = np.arange(3, 31, 3, dtype=np.int64)
     block = TokenBlock(tokens, np.ones(30, np.bool_), ends, ends[[4, 9]], np.array([1, 2], np.uint64))
-    large = Vocabulary(np.zeros(80_000, np.bool_), np.ones(80_000, np.bool_))
+    nothing, everything = np.zeros(80_000, np.bool_), np.ones(80_000, np.bool_)
+    large = Vocabulary(nothing, everything, TOKENIZER.replacement_ids, TOKENIZER.continuation)
     large.special[TOKENIZER.special_ids] = True
     data, tally = written(block, info)
     found, rules = recount(pa.ipc.open_stream(data), info, large)

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
+from bertdata.config import MASK_UNITS, MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import ConfigError
+from bertdata.examples.masking import mask_tokens
 from bertdata.examples.segments import TokenBlock, plan_examples
 from bertdata.shards.schema import ShardInfo, shard_schema
 from bertdata.shards.writer import ROWS_PER_BATCH, write_shard
@@ -130,6 +131,31 @@ def test_static_masks_are_other_in_each_copy_and_the_tokens_the_same() -> None:
         seen.setdefault(tuple(row), []).append(shown)
     assert all(len(each) == 2 for each in seen.values())
     assert sum(a == b for a, b in seen.values()) == 0
+
+
+@pytest.mark.parametrize("unit", MASK_UNITS)
+def test_static_copy_k_is_what_is_drawn_of_its_rows_for_epoch_k(unit: str) -> None:
+    config = MaskingConfig(mask_unit=unit)
+    info = info_of(masking="static", dupe_factor=3, config=config)
+    block = block_of(20)
+    table = table_of(written(block, info)[0])
+    copies = [set(plan_examples(block, info.examples, copy).ids.tolist()) for copy in range(3)]
+    for row, original in zip(table.to_pylist(), plain_rows(table), strict=True):
+        ids = np.array(original)
+        masked = mask_tokens(
+            ids,
+            np.array([0, len(ids)]),
+            np.isin(ids, [CLS, SEP]),
+            np.array([row["example_id"]]),
+            config=config,
+            seed=info.examples.seed,
+            epoch=next(copy for copy in range(3) if row["example_id"] in copies[copy]),
+            mask_token_id=MASK,
+            replacement_ids=TOKENIZER.replacement_ids,
+            continuation=TOKENIZER.continuation,
+        )
+        assert masked.input_ids.tolist() == row["input_ids"]
+        assert masked.labels.tolist() == row["labels"]
 
 
 def test_static_and_dynamic_shards_hold_the_same_rows() -> None:

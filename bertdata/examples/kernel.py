@@ -1,0 +1,242 @@
+"""The compiled core of masking: one pass over a batch, in place, each draw a hash.
+
+Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
+its offsets name and no more: `masking.mask_tokens` checks them. The readable twin is `_educational.mask_row`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
+"""Places of the keys of a mask's draws."""
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+_BITS = 64
+
+_I, _U, _B, _VOID = numba.int64, numba.uint64, numba.boolean, numba.void
+_IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
+_GIVEN_IS, _GIVEN_US, _GIVEN_BS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (_I, _U, _B))
+
+
+def compiled(result: Any, *arguments: Any) -> Callable[[Function], Function]:
+    """Compile a function for these types, keeping the machine code on disk where there is a place for it."""
+
+    def decorate(function: Function) -> Function:
+        try:
+            return numba.njit(result(*arguments), cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+            return numba.njit(result(*arguments), nogil=True)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+@compiled(_U, _U)
+def mix(x: Any) -> Any:
+    """One step of SplitMix64, as `draws.bits` takes it."""
+    x = x + GOLDEN
+    x = (x ^ (x >> _S30)) * _M1
+    x = (x ^ (x >> _S27)) * _M2
+    return x ^ (x >> _S31)
+
+
+@compiled(_I, _US, _GIVEN_BS, _I, _I, _US32)
+def _lowest(
+    draws: NDArray[np.uint64], special: NDArray[np.bool_], tokens: int, needed: int, kept: NDArray[np.uint32]
+) -> int:
+    """Put into `kept`, in order, at least the `needed` places that are not special with the lowest draws.
+
+    Returns how many. A bound is guessed that few rows miss; where it is missed, all are kept.
+    """
+    guess = (needed + 4.0 * math.sqrt(needed) + 8.0) / tokens
+    found = 0
+    if guess < 1.0:
+        bound = np.uint64(guess * 2.0**_BITS)
+        for place in range(len(special)):
+            kept[found] = np.uint32(place)
+            found += (draws[place] < bound) & (not special[place])
+    if found < needed:
+        found = 0
+        for place in range(len(special)):
+            kept[found] = np.uint32(place)
+            found += not special[place]
+    return found
+
+
+@compiled(_VOID, _US, _US32, _I, _I, _US32, _US32)
+def _sort(
+    draws: NDArray[np.uint64],
+    kept: NDArray[np.uint32],
+    found: int,
+    count: int,
+    order: NDArray[np.uint32],
+    buckets: NDArray[np.uint32],
+) -> None:
+    """Put kept[:found] into `order` by their draws, equal ones as they are.
+
+    They are dealt by their high bits to as many buckets as there are draws (`count`), then sorted by insertion.
+    """
+    width = 1
+    while (1 << width) < count:
+        width += 1
+    shift = np.uint64(_BITS - width)
+    buckets[: 1 << width] = 0
+    for place in range(found):
+        buckets[draws[kept[place]] >> shift] += np.uint32(1)
+    before = np.uint32(0)
+    for place in range(1 << width):
+        held = buckets[place]
+        buckets[place] = before
+        before += held
+    for place in range(found):
+        unit = kept[place]
+        high = draws[unit] >> shift
+        order[buckets[high]] = unit
+        buckets[high] += np.uint32(1)
+    for place in range(1, found):
+        unit = order[place]
+        draw = draws[unit]
+        at = place
+        while at > 0 and draws[order[at - 1]] > draw:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = unit
+
+
+@compiled(
+    _I,
+    *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
+    *(_I, _I, _GIVEN_IS, _B, _B),
+)
+def mask_batch(
+    ids: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    special: NDArray[np.bool_],
+    example_ids: NDArray[np.int64],
+    continuation: NDArray[np.bool_],
+    keys: NDArray[np.uint64],
+    shares: NDArray[np.uint64],
+    lengths: NDArray[np.uint64],
+    limit: int,
+    mask_token_id: int,
+    replacement_ids: NDArray[np.int64],
+    by_token: bool,
+    action_by_unit: bool,
+) -> int:
+    """Mask rows in place and write their labels; returns in how many rows the limit bit.
+
+    keys: those of the draws, the epoch mixed in; shares: the thresholds of prediction, [MASK], and [MASK] or random;
+    lengths: the thresholds of 1, 2, ... words in a unit; labels come filled with -100.
+    """
+    longest = 1
+    for row in range(len(example_ids)):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    place_bits = np.empty(longest, np.uint64)
+    for place in range(longest):
+        place_bits[place] = mix(np.uint64(place) + GOLDEN)
+    draws = np.empty(longest, np.uint64)
+    first, size = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    kept, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    buckets = np.empty(2 * longest + 2, np.uint32)
+    choices = np.uint64(len(replacement_ids))
+    capped = 0
+    for row in range(len(example_ids)):
+        begin, end = offsets[row], offsets[row + 1]
+        owner = mix(np.uint64(example_ids[row]) + GOLDEN)
+        unit_key = mix(keys[UNIT] ^ owner)
+        length_key = mix(keys[LENGTH] ^ owner)
+
+        units, tokens = 0, 0
+        if by_token:
+            for place in range(end - begin):
+                draws[place] = mix(unit_key ^ place_bits[place])
+                tokens += not special[begin + place]
+        words_left, joined = 0, False
+        for position in range(end if by_token else begin, end):
+            if special[position]:
+                joined, words_left = False, 0
+                continue
+            token = ids[position]
+            in_word = joined and 0 <= token < len(continuation) and continuation[token]
+            if in_word or words_left > 0:
+                size[units - 1] += 1
+            else:
+                draw = mix(length_key ^ place_bits[position - begin]) >> _S32
+                words_left = 1
+                for shorter in range(len(lengths) - 1):
+                    words_left += draw >= lengths[shorter]
+                first[units] = position - begin
+                size[units] = 1
+                draws[units] = mix(unit_key ^ place_bits[position - begin])
+                kept[units] = np.uint32(units)
+                units += 1
+            if not in_word:
+                words_left -= 1
+            joined = True
+            tokens += 1
+        if tokens == 0:
+            continue
+
+        fraction = mix(keys[NUMBER] ^ owner) >> _S32
+        wanted: Any = np.int64((np.uint64(tokens) * shares[0] + fraction) >> _S32)
+        wanted = min(max(wanted, 1), tokens)
+        room = limit if limit > 0 else tokens
+        bit: Any = wanted > room
+        wanted = min(wanted, room)
+
+        window: Any = 0
+        if by_token:
+            units = _lowest(draws, special[begin:end], tokens, wanted, kept)
+        else:
+            window = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(tokens)) >> _S32)
+        _sort(draws, kept, units, tokens, order, buckets)
+        start, at = 0, 0
+        while at < units and start < window:
+            start += size[order[at]]
+            at += 1
+        if at == units:
+            start, at = 0, 0
+        distance = start - window if start >= window else start - window + tokens
+        if distance >= wanted:
+            at = at - 1 if at > 0 else units - 1
+            distance = 0
+        taken, seen = 0, 0
+        action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
+        while seen < units and distance < wanted and taken < room:
+            unit = np.int64(order[at])
+            head: Any = unit
+            count: Any = 1
+            if not by_token:
+                head, count = first[unit], size[unit]
+            distance += count
+            seen += 1
+            at = at + 1 if at + 1 < units else 0
+            if taken + count > room:
+                bit = True
+                if taken > 0:
+                    continue
+                count = room
+            taken += count
+            for place in range(head, head + count):
+                position = begin + place
+                labels[position] = ids[position]
+                acting = head if action_by_unit else place
+                action = mix(action_key ^ place_bits[acting]) >> _S32
+                if action < shares[1]:
+                    ids[position] = mask_token_id
+                elif action < shares[2]:
+                    choice = mix(replacement_key ^ place_bits[place]) >> _S32
+                    ids[position] = replacement_ids[np.int64((choice * choices) >> _S32)]
+        capped += bit
+    return capped

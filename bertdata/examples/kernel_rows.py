@@ -1,0 +1,97 @@
+"""The compiled core of `rows`: tokens gathered span by span, special tokens between them.
+
+Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
+its spans name and no more: `rows.build_rows` checks them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numpy.typing import NDArray
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _given(kind: Any, dimensions: int = 1) -> Any:
+    return numba.types.Array(kind, dimensions, "C", readonly=True)
+
+
+_IDS = (numba.uint16, numba.uint32)
+_ENDS = numba.boolean(
+    *(_given(numba.int64, 2), _given(numba.int64), _given(numba.int64), numba.int64, numba.int64[::1])
+)
+_FILL = [
+    numba.void(
+        *(_given(ids), _given(numba.int64, 2), _given(numba.int8), _given(numba.int64), _given(numba.int64)),
+        *(_given(numba.int64), numba.int64, numba.int64, ids[::1], numba.uint8[::1], numba.boolean[::1]),
+    )
+    for ids in _IDS
+]
+
+
+def _compiled(signatures: Any) -> Callable[[Function], Function]:
+    """Compile a function for these types, keeping the machine code on disk where there is a place for it."""
+
+    def decorate(function: Function) -> Function:
+        try:
+            return numba.njit(signatures, cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+        except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+            return numba.njit(signatures, nogil=True)(function)  # type: ignore[no-any-return]
+
+    return decorate
+
+
+@_compiled(_ENDS)
+def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], tokens: int, ends: NDArray[Any]) -> bool:
+    """Write where each row ends into `ends`: [CLS], and each span with a [SEP] behind it.
+
+    Returns False where an example that is not there is chosen, or one names a span or tokens that are not there.
+    """
+    total = 0
+    for row in range(len(chosen)):
+        if chosen[row] < 0 or chosen[row] >= len(offsets) - 1:
+            return False
+        first, last = offsets[chosen[row]], offsets[chosen[row] + 1]
+        if first < 0 or last > len(spans):
+            return False
+        total += 1
+        for span in range(first, last):
+            if spans[span, 0] < 0 or spans[span, 1] < spans[span, 0] or spans[span, 1] > tokens:
+                return False
+            total += spans[span, 1] - spans[span, 0] + 1
+        ends[row] = total
+    return True
+
+
+@_compiled(_FILL)
+def fill_rows(
+    tokens: NDArray[Any],
+    spans: NDArray[Any],
+    types: NDArray[Any],
+    offsets: NDArray[Any],
+    chosen: NDArray[Any],
+    ends: NDArray[Any],
+    cls_token_id: int,
+    sep_token_id: int,
+    input_ids: NDArray[Any],
+    token_type_ids: NDArray[Any],
+    special: NDArray[Any],
+) -> None:
+    """Write the rows; the token types come filled with 0, the flags of special tokens with False."""
+    at = 0
+    for row in range(len(chosen)):
+        input_ids[at] = cls_token_id
+        special[at] = True
+        at += 1
+        for span in range(offsets[chosen[row]], offsets[chosen[row] + 1]):
+            start, count = spans[span, 0], spans[span, 1] - spans[span, 0]
+            input_ids[at : at + count] = tokens[start : start + count]
+            if types[span]:
+                token_type_ids[at : at + count + 1] = 1
+            at += count
+            input_ids[at] = sep_token_id
+            special[at] = True
+            at += 1

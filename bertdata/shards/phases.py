@@ -1,0 +1,84 @@
+"""Phases: builds of several row lengths from one token store, as BERT's 128 and then 512 tokens (BERT appendix A.2).
+
+A build of one length lies in its output directory. Of several, each is a whole build of its own in a folder named by
+its length, which everything that reads a build opens, and the output's manifest.json names the folders:
+
+    corpus/manifest.json        {"phases": ["128", "512"], ...}
+    corpus/128/manifest.json    and train, validation, tokenizer
+    corpus/512/manifest.json
+    corpus/stages               documents, the one token store, the records of all shards
+
+What it does not do: how long a model trains on which phase; that is the trainer's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata import __version__, files
+from bertdata.config import ExamplesConfig
+from bertdata.shards.schema import SPLITS
+
+_OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", *SPLITS)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One length of a build: its folder, where the records of its shards are, and its settings."""
+
+    output: str
+    records: str
+    examples: ExamplesConfig
+
+
+def plan_phases(output: str, examples: Sequence[ExamplesConfig]) -> list[Phase]:
+    """Return the phases of a build: of one length the output itself, of several a folder each.
+
+    >>> [phase.output for phase in plan_phases("corpus", [ExamplesConfig()])]
+    ['corpus']
+    >>> both = [ExamplesConfig(max_seq_length=128), ExamplesConfig(max_seq_length=512)]
+    >>> [phase.output for phase in plan_phases("corpus", both)]
+    ['corpus/128', 'corpus/512']
+    """
+    records = files.join(output, "stages", "shards")
+    if len(examples) == 1:
+        return [Phase(output, records, examples[0])]
+    names = [str(one.max_seq_length) for one in examples]
+    return [
+        Phase(files.join(output, name), files.join(records, name), one)
+        for name, one in zip(names, examples, strict=True)
+    ]
+
+
+def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
+    """Remove what a build of another number of lengths has left in the output."""
+    records = files.join(output, "stages", "shards")
+    if [phase.output for phase in phases] != [output]:
+        for name in _OF_ONE_BUILD:
+            files.remove(files.join(output, name))
+        for split in SPLITS:
+            files.remove(files.join(records, split))
+    kept = {phase.output for phase in phases}
+    for name in {*files.names(output), *files.names(records)}:
+        if name.isascii() and name.isdigit() and files.join(output, name) not in kept:
+            files.remove(files.join(output, name))
+            files.remove(files.join(records, name))
+
+
+def write_index(output: str, phases: Sequence[Phase]) -> None:
+    """Write the manifest.json that names the phases; a build of one length has none but its own."""
+    if len(phases) > 1:
+        names = [files.name(phase.output) for phase in phases]
+        files.write_json(files.join(output, "manifest.json"), {"bertdata": __version__, "phases": names})
+
+
+def phase_names(manifest: Any) -> list[str]:
+    """Return the names of the phases where a manifest.json names any.
+
+    >>> phase_names({"bertdata": "1", "phases": ["128", "512"]}), phase_names({"splits": {}})
+    (['128', '512'], [])
+    """
+    names = manifest.get("phases") if isinstance(manifest, Mapping) else None
+    return [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []

@@ -1,0 +1,165 @@
+"""Remote shards and their local cache."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from bertdata import files
+from bertdata.errors import ConfigError, InputError
+from bertdata.fetch import Client
+from bertdata.shards import cache as module
+from bertdata.shards import open_shards
+from bertdata.shards.cache import ShardCache
+from tests.server import File, Server, serve
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setattr(module, "_client", lambda: Client(quiet=True, attempts=2, sleep=lambda seconds: None))
+    with serve() as found:
+        yield found
+
+
+def put(server: Server, build: Path) -> str:
+    """Serve a build, and return its URL."""
+    for path in sorted(build.rglob("*")):
+        if path.is_file() and "stages" not in path.parts:
+            server.files[f"/{path.relative_to(build)}"] = File(path.read_bytes())
+    return server.url
+
+
+def shard_names(server: Server) -> list[str]:
+    return sorted(name for name in server.files if name.startswith("/train/") and name.endswith(".arrow"))
+
+
+def held(cache: ShardCache) -> list[Path]:
+    return sorted(Path(cache.directory).glob("*.arrow"))
+
+
+def asked(server: Server) -> list[str]:
+    return [path for path in server.paths() if path.endswith(".arrow")]
+
+
+def test_shards_over_http_are_those_of_the_build_and_are_fetched_once(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    cache = ShardCache(str(tmp_path))
+    url = put(server, dynamic_build)
+    remote, local = open_shards(url, cache=cache), open_shards(dynamic_build)
+    assert remote.table.equals(local.table)
+    assert remote.tokenizer() == local.tokenizer()
+    assert sorted(asked(server)) == shard_names(server)
+    again = pickle.loads(pickle.dumps(remote))
+    assert again.table.equals(local.table)
+    assert open_shards(f"{url}/train", cache=cache).table.equals(local.table)
+    assert len(asked(server)) == len(shard_names(server))
+    assert [path.name for path in Path(cache.directory).iterdir() if not path.name.endswith(".arrow")] == [".lock"]
+
+
+def test_shards_in_an_object_store_are_those_of_the_build(dynamic_build: Path, tmp_path: Path) -> None:
+    fsspec.filesystem("memory").put(str(dynamic_build), "/cached-build", recursive=True)
+    cache = ShardCache(str(tmp_path))
+    assert open_shards("memory://cached-build", cache=cache).table.equals(open_shards(dynamic_build).table)
+    sums = {files.sha256(str(path)) for path in held(cache)}
+    assert sums == {path.stem for path in held(cache)}
+
+
+def test_a_cut_download_goes_on_and_one_that_stays_cut_leaves_no_bad_file(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    cache = ShardCache(str(tmp_path))
+    url = put(server, dynamic_build)
+    first, second = shard_names(server)[:2]
+    server.files[first].faults = [100]
+    server.files[second].faults = [0] * 50
+    with pytest.raises(InputError, match=second[1:]):
+        open_shards(url, cache=cache)
+    good = {files.sha256(str(path)) for path in held(cache)}
+    assert good == {path.stem for path in held(cache)}
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".fetching")]
+    server.files[second].faults = []
+    assert open_shards(url, cache=cache).table.equals(open_shards(dynamic_build).table)
+
+
+def test_a_wrong_checksum_and_a_wrong_length_name_the_shard(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    url = put(server, dynamic_build)
+    name = shard_names(server)[1]
+    data = server.files[name].data
+    server.files[name] = File(data[:-9] + b"x" + data[-8:])
+    with pytest.raises(InputError, match=rf"{name}: has the SHA-256 [0-9a-f]{{64}}, the manifest says"):
+        open_shards(url, cache=ShardCache(str(tmp_path / "one")))
+    server.files[name] = File(data[:-8])
+    with pytest.raises(InputError, match=rf"{name}: has {len(data) - 8} bytes, the manifest says {len(data)}"):
+        open_shards(url, cache=ShardCache(str(tmp_path / "two")))
+    del server.files[name]
+    with pytest.raises(InputError, match=f"{name}: is not there"):
+        open_shards(url, cache=ShardCache(str(tmp_path / "three")))
+    assert len(held(ShardCache(str(tmp_path / "one")))) == len(shard_names(server))
+
+
+def test_a_file_in_the_cache_that_was_cut_off_is_fetched_again(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    cache = ShardCache(str(tmp_path))
+    url = put(server, dynamic_build)
+    open_shards(url, cache=cache)
+    os.truncate(held(cache)[0], 10)
+    assert open_shards(url, cache=cache).table.equals(open_shards(dynamic_build).table)
+
+
+def test_the_cache_holds_no_more_than_its_bytes_and_what_was_used_longest_ago_goes_first(
+    dynamic_build: Path, static_build: Path, tmp_path: Path
+) -> None:
+    memory = fsspec.filesystem("memory")
+    sizes = {}
+    for name, build in (("one", dynamic_build), ("two", static_build)):
+        memory.put(str(build), f"/{name}-build", recursive=True)
+        for split in ("train", "validation"):
+            sizes[name, split] = sum(path.stat().st_size for path in (build / split).glob("*.arrow"))
+    cache = ShardCache(str(tmp_path), sum(sizes.values()) - 1)
+    order = [("one", "train"), ("two", "validation"), ("one", "validation")]
+    for moment, (name, split) in enumerate(order, 1):
+        before = set(held(cache))
+        open_shards(f"memory://{name}-build", split, cache=cache)
+        for path in set(held(cache)) - before:
+            os.utime(path, (moment, moment))
+    used = {path: path.stat().st_mtime for path in held(cache)}
+    open_shards("memory://two-build", "train", cache=cache)
+    kept = set(held(cache))
+    assert sum(path.stat().st_size for path in kept) <= cache.max_bytes
+    gone = used.keys() - kept
+    assert gone
+    assert max(used[path] for path in gone) <= min(used[path] for path in used.keys() & kept)
+
+
+def test_a_split_larger_than_the_cache_is_refused_before_anything_is_fetched(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    url = put(server, dynamic_build)
+    with pytest.raises(ConfigError, match=r"the shards have [\d,]+ bytes together, and the cache may hold 1,000"):
+        open_shards(url, cache=ShardCache(str(tmp_path), 1000))
+    assert asked(server) == []
+
+
+def test_the_default_cache_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BERTDATA_CACHE", str(tmp_path))
+    monkeypatch.setenv("BERTDATA_CACHE_BYTES", "123")
+    assert ShardCache.default() == ShardCache(str(tmp_path), 123)
+    monkeypatch.setenv("BERTDATA_CACHE_BYTES", "many")
+    with pytest.raises(ConfigError, match="BERTDATA_CACHE_BYTES is 'many'"):
+        ShardCache.default()
+
+
+def test_a_build_that_is_not_there_is_an_error_that_says_what_was_expected(tmp_path: Path, server: Server) -> None:
+    with pytest.raises(InputError, match="holds no finished build"):
+        open_shards(f"{server.url}/nothing", cache=ShardCache(str(tmp_path)))
+    shutil.rmtree(tmp_path)

@@ -1,0 +1,55 @@
+"""Rules that need a whole shard or build to be seen, and the table of all of them in docs/correctness.md."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bertdata.config import MaskingConfig
+from bertdata.shards import open_shards
+from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_of, info_of, table_of, written
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_rule_01_special_tokens_written_in_a_text_never_become_special_ids(dynamic_build: Path) -> None:
+    tokenizer = open_shards(dynamic_build).tokenizer()
+    texts = ["the [SEP] water", "[MASK] and [CLS]salt[PAD]", "[unused0] [UNK]", "stone[SEP][SEP]"]
+    ids = tokenizer.encode_batch(pa.array(texts)).flatten().to_numpy()
+    special = set(tokenizer.special_ids.tolist()) - {tokenizer.unk_token_id}
+    assert len(ids) > 20
+    assert not special & set(ids.tolist())
+
+
+@pytest.mark.parametrize("drawn", ["ordinary", "vocabulary"])
+def test_rule_02_random_tokens_of_a_shard_are_neither_special_nor_unused_unless_asked_for(drawn: str) -> None:
+    config = MaskingConfig(mask_token_prob=0.0, random_token_prob=1.0, random_tokens=drawn)
+    table = table_of(written(block_of(300), info_of(masking="static", config=config))[0])
+    shown, labels = (table[name].combine_chunks().flatten().to_numpy() for name in ("input_ids", "labels"))
+    replaced = set(shown[(labels != -100) & (labels != shown)].tolist())
+    barred = set(range(FIRST_WORD))
+    assert (replaced >= barred) == (drawn == "vocabulary")
+    assert bool(replaced & barred) == (drawn == "vocabulary")
+    assert replaced | barred == set(range(TOKENIZER.vocab_size))
+
+
+def test_rule_09_no_example_of_any_copy_or_split_is_masked_by_the_draws_of_another(static_build: Path) -> None:
+    ids = np.concatenate(
+        [open_shards(static_build, split).table["example_id"].to_numpy() for split in ("train", "validation")]
+    )
+    assert len(open_shards(static_build, "validation")) > 5
+    assert len(np.unique(ids)) == len(ids)
+
+
+def test_every_rule_in_the_table_names_tests_that_are_there() -> None:
+    table = (ROOT / "docs" / "correctness.md").read_text()
+    rules = [int(number) for number in re.findall(r"^\| (\d+)\. ", table, re.MULTILINE)]
+    assert rules == [*range(1, 19), 20, 23, 29]
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)
+    assert len(named) > len(rules)
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text(), f"{path} has no {name}"
