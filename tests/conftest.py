@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["BERTDATA_CACHE"] = os.path.join(tempfile.gettempdir(), f"bertdata-tests-{os.getuid()}")

@@ -18,6 +18,7 @@ from bertdata.config import (
     VocabularyConfig,
     add_flags,
     asdict,
+    each_from_flags,
     from_flags,
 )
 from bertdata.errors import ConfigError
@@ -92,7 +93,18 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
         (MaskingConfig, {"random_token_prob": -0.1}),
         (MaskingConfig, {"random_token_prob": NAN}),
         (MaskingConfig, {"max_predictions_per_seq": -1}),
+        (MaskingConfig, {"mask_unit": "words"}),
+        (MaskingConfig, {"replace_unit": "word"}),
+        (MaskingConfig, {"random_tokens": "all"}),
+        (MaskingConfig, {"max_ngram": 0}),
+        (MaskingConfig, {"max_ngram": 101}),
+        (MaskingConfig, {"span_prob": 0.0}),
+        (MaskingConfig, {"span_prob": 1.0}),
+        (MaskingConfig, {"span_prob": NAN}),
+        (MaskingConfig, {"max_span": 0}),
         (ExamplesConfig, {"objective": "NSP"}),
+        (ExamplesConfig, {"single_segment_prob": -0.1}),
+        (ExamplesConfig, {"single_segment_prob": NAN}),
         (ExamplesConfig, {"masking": ""}),
         (ExamplesConfig, {"max_seq_length": 7}),
         (ExamplesConfig, {"max_seq_length": 65_537}),
@@ -108,6 +120,23 @@ def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wr
     assert "--" + name.replace("_", "-") in str(caught.value)
     assert str(value).removesuffix(".0") in str(caught.value)
     assert "expected" in str(caught.value) or "give" in str(caught.value)
+
+
+def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
+    flags = parser().parse_args(["--max-seq-length", "512", "128", "--objective", "sop"])
+    expected = [ExamplesConfig("sop", max_seq_length=length) for length in (128, 512)]
+    assert list(each_from_flags(flags, ExamplesConfig)) == expected
+    assert each_from_flags(flags, MaskingConfig) == (MaskingConfig(),)
+    assert each_from_flags(parser().parse_args([]), ExamplesConfig) == (ExamplesConfig(),)
+
+
+def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
+    with pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
+        from_flags(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
+    with pytest.raises(ConfigError, match="--max-seq-length 128 128 names one value twice"):
+        each_from_flags(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
+    with pytest.raises(ConfigError, match="--max-seq-length is 7"):
+        each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
 
 
 def test_the_ends_of_what_is_allowed_are_allowed() -> None:

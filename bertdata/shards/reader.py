@@ -1,12 +1,14 @@
 """Reading shards: a split of a build as one memory-mapped Arrow table.
 
-It needs pyarrow alone; `datasets.load_from_disk` reads the same files. What it does not do: batching, shuffling and
-padding (see `bertdata.torch`).
+It needs pyarrow alone; `datasets.load_from_disk` reads the same files. Remote shards are kept in a local cache
+(`cache`). What it does not do: batching, shuffling and padding (see `bertdata.loader`).
 """
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from dataclasses import asdict
 from typing import Any
 
@@ -16,52 +18,87 @@ from numpy.typing import NDArray
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
+from bertdata.shards.cache import RemoteShard, ShardCache, read
+from bertdata.shards.phases import phase_names
 from bertdata.shards.schema import ShardInfo
 from bertdata.wordpiece import WordPieceTokenizer
 
+MANIFEST = "manifest.json"
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "tokenizer_config.json")
 
-def open_shards(path: str | os.PathLike[str], split: str | None = None) -> Shards:
+
+def open_shards(path: str | os.PathLike[str], split: str | None = None, *, cache: ShardCache | None = None) -> Shards:
     """Open one split of a build: its own directory, or the build's directory and the split's name (train if none).
 
-    Raises InputError where there are no shards, or where they are not what the manifest says; ConfigError where the
-    tokenizer beside them is not the one they were made with.
+    Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). Raises InputError where
+    there are no shards, or where they are not what the manifest says; ConfigError where the tokenizer beside them is
+    not the one they were made with, or the cache is too small.
     """
     directory = os.fspath(path).rstrip("/")
     if os.path.basename(directory) in ("", ".", ".."):
         directory = os.path.abspath(directory)
-    if files.exists(files.join(directory, "manifest.json")):
+    data = _read(files.join(directory, MANIFEST))
+    if data is not None:
         build, split = directory, split or "train"
     else:
         build, split = os.path.dirname(directory) or ".", split or os.path.basename(directory)
-    manifest_path = files.join(build, "manifest.json")
-    if not files.exists(manifest_path):
+        data = _read(files.join(build, MANIFEST))
+    if data is None:
         raise InputError(
             "holds no finished build: there is no manifest.json here or one level up; "
             "expected the --output of `bertdata build`, or its train or validation folder",
             path=directory,
         )
-    manifest = files.read_json(manifest_path)
+    manifest_path = files.join(build, MANIFEST)
+    try:
+        manifest = json.loads(data)
+    except ValueError as error:
+        raise InputError(f"is not valid JSON ({error}); delete it and build again", path=manifest_path) from error
+    if names := phase_names(manifest):
+        raise InputError(
+            f"holds builds of several lengths: {', '.join(names)}; open one of them, as {files.join(build, names[0])}",
+            path=build,
+        )
     if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
         raise InputError("is not a whole manifest; build again", path=manifest_path)
     if split not in manifest["splits"]:
         raise InputError(f"has no split {split!r}; it has {', '.join(manifest['splits'])}", path=build)
-    shards = Shards(build, split, manifest)
-    if files.exists(files.join(build, "tokenizer")):
+    shards = Shards(build, split, manifest, cache)
+    if shards.has_tokenizer():
         shards.tokenizer()
     return shards
+
+
+def _read(path: str) -> bytes | None:
+    if files.is_remote(path):
+        return read(path)
+    if not files.exists(path):
+        return None
+    with files.open_raw(path) as file:
+        return file.read()
 
 
 class Shards:
     """The examples of one split; picklable, the memory map is opened again where it arrives.
 
-    table: all shards as one pyarrow Table; info: how they were made; manifest: the build's manifest; paths: the files.
+    table: all shards as one pyarrow Table; info: how they were made; manifest: the build's manifest; paths: the files,
+    or their URLs; cache: where remote ones are kept.
     """
 
-    def __init__(self, build: str, split: str, manifest: dict[str, Any]) -> None:
-        self.build, self.split, self.manifest = build, split, manifest
+    def __init__(self, build: str, split: str, manifest: dict[str, Any], cache: ShardCache | None = None) -> None:
+        self.build, self.split, self.manifest, self.cache = build, split, manifest, cache
+        self._tokenizer: WordPieceTokenizer | None = None
         shards = manifest["splits"][split]["shards"]
         self.paths = [files.join(build, shard["file"]) for shard in shards]
-        tables = [_map(path, shard["bytes"]) for path, shard in zip(self.paths, shards, strict=True)]
+        self._files = self.paths
+        if files.is_remote(build):
+            self.cache = cache or ShardCache.default()
+            remote = [
+                RemoteShard(path, shard["bytes"], shard.get("sha256"))
+                for path, shard in zip(self.paths, shards, strict=True)
+            ]
+            self._files = self.cache.hold(remote)
+        tables = [_map(path, shard["bytes"]) for path, shard in zip(self._files, shards, strict=True)]
         infos = [ShardInfo.from_schema(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]
         for info, path in zip(infos, self.paths, strict=True):
             if info != infos[0]:
@@ -73,8 +110,8 @@ class Shards:
             )
         self.table: pa.Table = pa.concat_tables(tables)
 
-    def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any]]]:
-        return type(self), (self.build, self.split, self.manifest)
+    def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any], ShardCache | None]]:
+        return type(self), (self.build, self.split, self.manifest, self.cache)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -86,34 +123,62 @@ class Shards:
         row = self.table.slice(index % len(self), 1)
         return {name: _value(row[name].chunk(0)) for name in row.column_names}
 
+    def check_sizes(self) -> None:
+        """Raise InputError, naming the shard, where one is gone or has another size than the manifest says."""
+        for path, shard in zip(self._files, self.manifest["splits"][self.split]["shards"], strict=True):
+            _check_size(path, shard["bytes"])
+
+    def has_tokenizer(self) -> bool:
+        """Tell whether a tokenizer is saved beside the shards."""
+        if files.is_remote(self.build):
+            return any(read(files.join(self.build, "tokenizer", name)) is not None for name in TOKENIZER_FILES)
+        return files.exists(files.join(self.build, "tokenizer"))
+
     def tokenizer(self) -> WordPieceTokenizer:
         """Return the tokenizer saved beside the shards; raises ConfigError where they were made with another."""
-        path = files.join(self.build, "tokenizer")
-        tokenizer = WordPieceTokenizer.load(path)
-        if tokenizer.fingerprint != self.info.tokenizer:
-            raise ConfigError(
-                f"the tokenizer in {path} is not the one the shards were made with "
-                f"({tokenizer.fingerprint[:12]} here, {self.info.tokenizer[:12]} in the shards); "
-                "restore it, or build again"
-            )
-        return tokenizer
+        if self._tokenizer is None:
+            path = files.join(self.build, "tokenizer")
+            tokenizer = _load_remote(path) if files.is_remote(path) else WordPieceTokenizer.load(path)
+            if tokenizer.fingerprint != self.info.tokenizer:
+                raise ConfigError(
+                    f"the tokenizer in {path} is not the one the shards were made with "
+                    f"({tokenizer.fingerprint[:12]} here, {self.info.tokenizer[:12]} in the shards); "
+                    "restore it, or build again"
+                )
+            self._tokenizer = tokenizer
+        return self._tokenizer
 
     @property
     def replacement_ids(self) -> NDArray[np.int64]:
         """The ids that may stand in for a masked token: neither special nor [unused], int64."""
         return self.tokenizer().replacement_ids.astype(np.int64)
 
+    @property
+    def continuation(self) -> NDArray[np.bool_]:
+        """Which ids are pieces that continue a word, bool (V,)."""
+        return self.tokenizer().continuation
 
-def _map(path: str, size: int) -> pa.Table:
+
+def _load_remote(path: str) -> WordPieceTokenizer:
+    """Load a tokenizer from a URL through a temporary folder, so that http needs no directories."""
+    with tempfile.TemporaryDirectory(prefix="bertdata-tokenizer-") as folder:
+        for name in TOKENIZER_FILES:
+            if (data := read(files.join(path, name))) is not None:
+                files.write_bytes(os.path.join(folder, name), data)
+        return WordPieceTokenizer.load(folder)
+
+
+def _check_size(path: str, size: int) -> None:
     found = files.size(path)
     if found != size:
         raise InputError(
             f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again", path=path
         )
+
+
+def _map(path: str, size: int) -> pa.Table:
+    _check_size(path, size)
     try:
-        if files.is_remote(path):
-            with files.open_raw(path) as source:
-                return pa.ipc.open_stream(source).read_all()
         return pa.ipc.open_stream(pa.memory_map(path)).read_all()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error

@@ -2,7 +2,9 @@
 
     dataset     ShardDataset: examples by number, from memory-mapped shards
     sampler     ResumableSampler: the order of a run, a position its only state
-    collator    PretrainingCollator: padded int64 batches, dynamic masks
+    collator    PretrainingCollator: padded or packed int64 batches, dynamic masks
+    device      DeviceCollator: the same masks, drawn on the device
+    loader      ResumableLoader: a DataLoader of the three that knows where the trainer is
     config, bert, weights     the encoder, named and saved as in transformers
     pretrain, finetune        plain training loops
 
@@ -24,6 +26,16 @@ from bertdata.torch.bert import BertForPreTraining
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.config import BertConfig
 from bertdata.torch.dataset import ShardDataset
+from bertdata.torch.device import DeviceCollator
+from bertdata.torch.loader import ResumableLoader
 from bertdata.torch.sampler import ResumableSampler
 
-__all__ = ["BertConfig", "BertForPreTraining", "PretrainingCollator", "ResumableSampler", "ShardDataset"]
+__all__ = [
+    "BertConfig",
+    "BertForPreTraining",
+    "DeviceCollator",
+    "PretrainingCollator",
+    "ResumableLoader",
+    "ResumableSampler",
+    "ShardDataset",
+]

@@ -109,7 +109,7 @@ def test_state_is_a_few_integers_that_survive_json() -> None:
     iterator = iter(sampler)
     next(iterator)
     state = json.loads(json.dumps(sampler.state_dict()))
-    assert len(state) == 5
+    assert len(state) == 6
     assert all(type(value) is int for value in state.values())
     again = ResumableSampler(range(10), 3, seed=2)
     again.load_state_dict(state)

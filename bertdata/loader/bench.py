@@ -1,0 +1,84 @@
+"""`bertdata bench loader`: how fast one core turns a user's own shards into padded, dynamically masked int64 batches.
+
+It measures what a training step waits for: the order, reading, masks and padding, in this process and on one thread.
+What it does not do: comparing with other loaders (`benchmarks/loader.py`), worker processes, copies to a device.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from bertdata.errors import ConfigError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata bench` to a parser."""
+    parser.add_argument("what", choices=["loader"], help="loader: batches from shards")
+    parser.add_argument("shards", nargs="+", metavar="SHARDS", help="a finished build, or one of its splits")
+    parser.add_argument("--batch-size", type=int, default=256, help="rows in a batch (default: 256)")
+    parser.add_argument("--bins", type=int, nargs="*", metavar="LENGTH", help="length bins, as 64 128 256 512")
+    parser.add_argument("--max-tokens", type=int, help="tokens in a batch, padding included, instead of --batch-size")
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long to measure (default: 3)")
+    parser.add_argument(
+        "--packing",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="one row of examples instead of padding (default: no)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure as parsed arguments say and return the summary; raises ConfigError for a time that is not over 0."""
+    if not arguments.seconds > 0:
+        raise ConfigError(f"--seconds is {arguments.seconds}; expected more than 0, as 3")
+    return measure(
+        arguments.shards,
+        None if arguments.max_tokens else arguments.batch_size,
+        max_tokens=arguments.max_tokens,
+        bins=arguments.bins,
+        packing=arguments.packing,
+        seconds=arguments.seconds,
+    )
+
+
+def measure(
+    shards: list[str],
+    batch_size: int | None = 256,
+    *,
+    max_tokens: int | None = None,
+    bins: list[int] | None = None,
+    packing: bool = False,
+    seconds: float = 3.0,
+) -> dict[str, Any]:
+    """Make batches for a time; returns tokens per second (padding left out), and what they are made of.
+
+    first_batch_seconds: from the call to the first batch, opening the shards and loading compiled code included.
+    """
+    began = time.perf_counter()
+    from bertdata.loader import BatchCollator, BatchSampler, ShardExamples
+
+    examples = ShardExamples(shards)
+    sampler = iter(BatchSampler(examples, batch_size, max_tokens=max_tokens, bins=bins, epochs=None))
+    collator = BatchCollator(examples, packing=packing)
+    collator.arrays(examples.__getitems__(next(sampler)))
+    first = time.perf_counter() - began
+    batches = tokens = places = rows = 0
+    began = time.perf_counter()
+    while (spent := time.perf_counter() - began) < seconds or not batches:
+        pairs = next(sampler)
+        found = examples.__getitems__(pairs)
+        batch = collator.arrays(found)
+        batches += 1
+        rows += len(pairs)
+        tokens += sum(map(len, found.lists("input_ids")))
+        places += batch["input_ids"].size
+    return {
+        "examples": len(examples),
+        "rows_per_batch": rows / batches,
+        "tokens_per_second": round(tokens / spent),
+        "batches_per_second": batches / spent,
+        "padding_share": 1 - tokens / places,
+        "first_batch_seconds": first,
+    }

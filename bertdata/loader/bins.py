@@ -1,0 +1,143 @@
+"""The bins of a run: examples of like length, each with a line of its own, and how many of them a rank takes at once.
+
+Without length bins there is one, of all examples. Sets mixed by weight are mixed in each bin, so that the weights hold
+over all of them. What this module does not do: choosing the next bin (`schedule`), reading examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bertdata.draws import key
+from bertdata.errors import ConfigError
+from bertdata.loader.lines import TURN, Line, Members, MixedLine, PermutedLine, apportion, blocks_of
+
+AUTOMATIC_BINS = 8
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The examples of at most `width` tokens that no narrower bin has.
+
+    size: how many an epoch has; batch: how many a rank takes at once; line: their order.
+    """
+
+    width: int
+    size: int
+    batch: int
+    line: Line
+
+
+def bins_of(
+    dataset: Any,
+    *,
+    batch_size: int | None,
+    max_tokens: int | None,
+    widths: Sequence[int] | None,
+    weights: Sequence[float] | None,
+    seed: int,
+) -> tuple[Bin, ...]:
+    """Return the bins of a data set, the empty ones left out; raises ConfigError for settings that cannot be met.
+
+    `widths` are the lengths up to which the bins go, and `max_tokens` the most tokens of a batch, padding included;
+    without `widths`, it makes eight bins of like width.
+    """
+    _require((batch_size is None) != (max_tokens is None), "give either batch_size or max_tokens, and not both")
+    _require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
+    examples = len(dataset)
+    _require(examples >= 1, "the data set holds no examples; expected at least one")
+    sizes = (examples,)
+    if weights is not None:
+        sizes = tuple(getattr(dataset, "sizes", sizes))
+        _check_weights(weights, sizes)
+    chances = [1.0] if weights is None else [weight / sum(weights) for weight in weights]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    if widths is None and max_tokens is None:
+        pieces = [_Piece(first, size, None) for first, size in zip(starts, sizes, strict=False)]
+        return (Bin(0, examples, batch_size or 0, _line(pieces, chances, seed, 0)),)
+
+    _require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
+    edges = _edges(widths, int(dataset.lengths.max()))
+    classes = np.searchsorted(edges, dataset.lengths).astype(np.uint8)
+    parts = [classes[first : first + size] for first, size in zip(starts, sizes, strict=False)]
+    counts = np.stack([np.bincount(part, minlength=len(edges)) for part in parts])
+    rates = np.array(chances)[:, None] * counts / np.array(sizes)[:, None]
+    blocks, epoch = [blocks_of(part) for part in parts], apportion(examples, rates.sum(0).tolist())
+    bins = []
+    for number, width in enumerate(edges):
+        padded = -(-width // 8) * 8
+        batch = batch_size or (max_tokens or 0) // padded
+        _require(
+            batch >= 1,
+            f"max_tokens is {max_tokens}, but the bin up to {width} tokens has rows of {padded} when padded to a "
+            "multiple of 8; expected room for at least one row",
+        )
+        pieces = [
+            _Piece(first, int(count), Members(block, number))
+            for first, count, block in zip(starts, counts[:, number], blocks, strict=False)
+        ]
+        if epoch[number]:
+            bins.append(Bin(width, epoch[number], batch, _line(pieces, rates[:, number].tolist(), seed, number)))
+    return tuple(bins)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """The part of one set that lies in a bin: the set's first number, how many examples, and which (None: all)."""
+
+    first: int
+    size: int
+    members: Members | None
+
+
+def _line(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number: int) -> Line:
+    """Make the line of a bin of the sets' parts, mixed by their chances where there are several."""
+    name = f"sampler epoch, bin {number}" if number else "sampler epoch"
+    if len(pieces) == 1:
+        return PermutedLine(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
+    there = [(place, piece) for place, piece in enumerate(pieces) if piece.size]
+    lines = tuple(
+        PermutedLine(piece.size, key(seed, f"{name}, set {place}"), piece.first, piece.members)
+        for place, piece in there
+    )
+    shares = apportion(TURN, [chances[place] for place, _ in there])
+    return MixedLine(lines, tuple(shares), key(seed, f"{name}, mixture"))
+
+
+def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:
+    if widths is None:
+        step = -(-longest // (8 * AUTOMATIC_BINS)) * 8
+        return list(range(step, longest + step, step))
+    edges = list(widths)
+    _require(
+        bool(edges) and len(edges) < 255 and edges == sorted(set(edges)) and edges[0] >= 1,
+        f"bins are {edges}; expected lengths that rise, as 64, 128, 256, 512",
+    )
+    _require(edges[-1] >= longest, f"bins go up to {edges[-1]} tokens, but the longest row has {longest}; add a bin")
+    return edges
+
+
+def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
+    _require(
+        len(weights) == len(sizes),
+        f"{len(weights)} weights are given for {len(sizes)} sets of shards; expected one for each, "
+        "with a ShardDataset of a list of sets",
+    )
+    _require(
+        all(weight > 0 and np.isfinite(weight) for weight in weights),
+        f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave a set out that is not wanted)",
+    )
+    _require(
+        min(weights) * TURN >= sum(weights),
+        f"weights are {', '.join(map(str, weights))}; expected none below 1/{TURN} of their sum",
+    )
+    _require(all(sizes), "a set of shards to be mixed holds no examples; leave it out")
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)

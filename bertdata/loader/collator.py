@@ -1,0 +1,223 @@
+"""`BatchCollator`: examples to one batch of NumPy arrays, masks drawn here (dynamic) or read from the shards (static).
+
+A dynamic mask is what `mask_tokens` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
+after any resume. Padding is added behind the mask, so it is never masked and never labelled. Batches are padded, a row
+for each example, or packed, all examples one after another in one row with their borders beside it. What this module
+does not do: choosing which examples share a batch (`sampler`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.config import MaskingConfig
+from bertdata.errors import ConfigError
+from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
+from bertdata.loader.examples import ExampleBatch, ShardExamples
+from bertdata.loader.sets import Source
+from bertdata.wordpiece import WordPieceTokenizer
+
+Ints = NDArray[np.int64]
+Batch = dict[str, NDArray[np.integer]]
+Examples = Sequence[Mapping[str, Any]]
+Lists = Sequence[NDArray[np.integer]]
+
+
+class BatchCollator:
+    """Makes a batch of (N, L) int64 arrays of examples from `ShardExamples`; L is a multiple of `pad_to_multiple_of`.
+
+    A batch holds input_ids, token_type_ids, attention_mask (1 at tokens, 0 at padding), labels (the id to predict, -100
+    elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label (N,): what `transformers`
+    calls them, so `model(**batch)` works.
+
+    With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
+    cu_seqlens int32 (N + 1,), the borders that kernels for sequences of any length take; where T is padded, the padding
+    is one sequence more (flash-attn's `flash_attn_varlen_func`).
+
+    `masking` and `seed` are those of the shards unless given; the epoch is what an example says, else `epoch`. Static
+    masks are passed through. Raises ConfigError for a `tokenizer` that is not the one the shards were made with, and
+    for masking settings where the masks are in the shards already.
+
+        collator = BatchCollator(examples)
+        batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
+    """
+
+    def __init__(
+        self,
+        shards: Source | Sequence[Source] | ShardExamples,
+        *,
+        tokenizer: WordPieceTokenizer | None = None,
+        masking: MaskingConfig | None = None,
+        seed: int | None = None,
+        epoch: int = 0,
+        pad_to_multiple_of: int = 8,
+        packing: bool = False,
+    ) -> None:
+        examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
+        info, first = examples.info, examples.shards
+        if tokenizer is not None and tokenizer.fingerprint != info.tokenizer:
+            raise ConfigError(
+                f"the tokenizer given is not the one the shards were made with ({tokenizer.fingerprint[:12]} given, "
+                f"{info.tokenizer[:12]} in the shards); use the one saved beside them, or build with this one"
+            )
+        self.static = info.examples.masking == "static"
+        if self.static and (masking is not None or seed is not None):
+            raise ConfigError(
+                "masking and seed were given, but the masks of these shards are static: written into them; "
+                "leave both out, or build with --masking dynamic"
+            )
+        if pad_to_multiple_of < 1:
+            raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
+        self.info, self.epoch, self.pad_to_multiple_of, self.packing = info, epoch, pad_to_multiple_of, packing
+        self.masking = masking or info.masking
+        self.seed = info.examples.seed if seed is None else seed
+        pieces = None if self.static else tokenizer or first.tokenizer()
+        self._replacement_ids = np.zeros(0, np.int64) if pieces is None else pieces.replacement_ids
+        self._continuation = None if pieces is None else pieces.continuation
+
+    def __call__(self, examples: Examples) -> Any:
+        """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
+        return self.arrays(examples)
+
+    def arrays(self, examples: Examples) -> Batch:
+        """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
+        self._check(examples)
+        lists = {name: _lists(examples, name) for name in ("input_ids", "token_type_ids")}
+        if self.static:
+            lists["labels"] = _lists(examples, "labels")
+        lengths = np.fromiter(map(len, lists["input_ids"]), np.int64, len(examples))
+        batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
+        if self.info.label:
+            batch[self.info.label] = _numbers(examples, self.info.label)
+        return batch
+
+    def unmasked(self, examples: Examples) -> Batch:
+        """Return the padded ids as they are in the shards, uint16 or int32 (N, L), and what masks are drawn by.
+
+        lengths and second_segments (where token types become 1) are int32 (N,), example_ids and epochs int64 (N,).
+        """
+        self._check(examples)
+        ids, types = _lists(examples, "input_ids"), _lists(examples, "token_type_ids")
+        lengths = np.fromiter(map(len, ids), np.int32, len(ids))
+        ends = np.cumsum(lengths)
+        second = lengths - np.add.reduceat(np.concatenate(types), ends - lengths, dtype=np.int32)
+        rows = _filled(ids, _rounded(int(lengths.max()), self.pad_to_multiple_of), self.info.pad_token_id)
+        batch: Batch = {
+            "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
+            "lengths": lengths,
+            "second_segments": second.astype(np.int32),
+            "example_ids": _numbers(examples, "example_id"),
+            "epochs": np.array(self._epochs(examples), np.int64),
+        }
+        return batch | ({self.info.label: _numbers(examples, self.info.label)} if self.info.label else {})
+
+    def _check(self, examples: Examples) -> None:
+        if not examples:
+            raise ConfigError("a batch of no examples cannot be collated; expected at least one")
+        needed = ["input_ids", "token_type_ids", "labels" if self.static else "example_id"]
+        found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
+        for name in [*needed, self.info.label] if self.info.label else needed:
+            if name not in found:
+                raise ConfigError(
+                    f"an example has no {name!r}, it has {', '.join(map(repr, found))}; "
+                    "expected examples of the shards this collator was made with"
+                )
+
+    def _epochs(self, examples: Examples) -> list[int]:
+        if isinstance(examples, ExampleBatch):
+            return [self.epoch if epoch is None else epoch for epoch in examples.epochs]
+        return [example.get("epoch", self.epoch) for example in examples]
+
+    def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
+        width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
+        taken = np.arange(width) < lengths[:, None]
+        rows = {name: _filled(column, width, self._fill(name)) for name, column in lists.items()}
+        batch: Batch = {"attention_mask": taken.astype(np.int64)}
+        if not self.static:
+            offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
+            ids, labels = self._masked(examples, rows.pop("input_ids").ravel(), offsets, ~taken.ravel())
+            batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
+        return batch | {name: column.astype(np.int64) for name, column in rows.items()}
+
+    def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
+        total = int(lengths.sum())
+        width = _rounded(total, self.pad_to_multiple_of)
+        flat = {name: np.concatenate(column) for name, column in lists.items()}
+        if not self.static:
+            offsets = np.concatenate([[0], np.cumsum(lengths)])
+            flat["input_ids"], flat["labels"] = self._masked(examples, flat["input_ids"], offsets, None)
+        if width > total:
+            lengths = np.append(lengths, width - total)
+        ends = np.cumsum(lengths)
+        batch: Batch = {"position_ids": (np.arange(width) - np.repeat(ends - lengths, lengths))[None]}
+        for name, column in flat.items():
+            batch[name] = _filled([column], width, self._fill(name)).astype(np.int64)
+        return batch | {"cu_seqlens": np.concatenate([[0], ends]).astype(np.int32)}
+
+    def _fill(self, name: str) -> int:
+        return {"input_ids": self.info.pad_token_id, "labels": IGNORE_INDEX}.get(name, 0)
+
+    def _masked(
+        self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: NDArray[np.bool_] | None
+    ) -> tuple[Ints, Ints]:
+        """Return the masked ids and the labels of rows that lie one after another; padding stays as it is."""
+        special = (input_ids == self.info.cls_token_id) | (input_ids == self.info.sep_token_id)
+        if padding is not None:
+            special |= padding
+        epochs, ids = self._epochs(examples), _numbers(examples, "example_id")
+        if len(set(epochs)) == 1:
+            return self._drawn(input_ids, offsets, special, ids, epochs[0])
+        masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
+        lengths = np.diff(offsets)
+        for epoch in set(epochs):
+            rows = np.array(epochs) == epoch
+            tokens = np.repeat(rows, lengths)
+            ends = np.concatenate([[0], np.cumsum(lengths[rows])])
+            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], epoch)
+            masked[tokens], labels[tokens] = drawn
+        return masked, labels
+
+    def _drawn(
+        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+    ) -> tuple[Ints, Ints]:
+        masked = mask_tokens(
+            input_ids,
+            offsets,
+            special,
+            ids,
+            config=self.masking,
+            seed=self.seed,
+            epoch=epoch,
+            mask_token_id=self.info.mask_token_id,
+            replacement_ids=self._replacement_ids,
+            continuation=self._continuation,
+        )
+        return masked.input_ids, masked.labels
+
+
+def _filled(lists: Lists, width: int, fill: int) -> NDArray[np.integer]:
+    """Return lists as the rows of one array, filled up behind their ends."""
+    rows = np.full((len(lists), width), fill, lists[0].dtype)
+    for row, values in zip(rows, lists, strict=True):
+        row[: len(values)] = values
+    return rows
+
+
+def _rounded(length: int, multiple: int) -> int:
+    return -(-length // multiple) * multiple
+
+
+def _lists(examples: Examples, name: str) -> Lists:
+    if isinstance(examples, ExampleBatch):
+        return examples.lists(name)
+    return [example[name] for example in examples]
+
+
+def _numbers(examples: Examples, name: str) -> Ints:
+    if isinstance(examples, ExampleBatch):
+        return examples.numbers(name)
+    return np.array([example[name] for example in examples], np.int64)

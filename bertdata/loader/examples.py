@@ -1,0 +1,175 @@
+"""`ShardExamples`: the examples of memory-mapped shards, by number; many at once as an `ExampleBatch`.
+
+How the epoch travels: an index is a number, or a pair (epoch, number) as a sampler yields it; of a pair, the example
+says its epoch, and the collator masks by it. So no worker holds an epoch, none has to be told of a new one, and a batch
+may span the border of two. What this module does not do: order (`sampler`), masks and padding (`collator`).
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.draws import text_bits
+from bertdata.loader.sets import Source, common_info, opened
+from bertdata.shards import Shards
+from bertdata.shards.schema import ShardInfo
+
+Index = int | tuple[int, int]
+"""The number of an example, or (epoch, number)."""
+
+Example = dict[str, Any]
+Column = tuple[NDArray[np.integer] | None, NDArray[np.integer]]
+"""The offsets (None for a column of numbers) and the values of one record batch's column."""
+
+_PROBES = 64
+
+
+class ShardExamples:
+    """A map-style data set over shards: lists as read-only NumPy views of the file, numbers as int.
+
+    An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
+    pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
+    index was a pair. Whole batches are read at once (`__getitems__`). It pickles to paths and opens the memory map
+    again where it arrives, so it works with any number of workers, forked or spawned.
+
+    A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
+    masking. Raises InputError where there are no shards or they are damaged, ConfigError where sets do not fit.
+
+        examples = ShardExamples("shards/train")
+        examples[3]           # {"input_ids": array([2, 87, ...], dtype=uint16), ..., "example_id": 5577...}
+        examples[(1, 3)]      # the same, and "epoch": 1
+        ShardExamples(["wikipedia/train", "books/train"]).sizes     # (1200000, 800000)
+    """
+
+    def __init__(self, shards: Source | Sequence[Source], split: str | None = None) -> None:
+        self.sets: tuple[Shards, ...] = opened(shards, split)
+        self.info: ShardInfo = common_info(self.sets)
+        self.sizes = tuple(len(one) for one in self.sets)
+        names = self.sets[0].table.column_names
+        self._columns = {name: [chunk for one in self.sets for chunk in one.table[name].chunks] for name in names}
+        lengths = [len(chunk) for chunk in self._columns["example_id"]]
+        self._ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
+        self._views: dict[int, dict[str, Column]] = {}
+
+    def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]]]:
+        return type(self), (self.sets,)
+
+    @property
+    def shards(self) -> Shards:
+        """The first set of shards; the only one, where no list was given."""
+        return self.sets[0]
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """63 bits that identify the examples and their order: how they were made, how many, and 64 of their ids."""
+        n = len(self)
+        probes = sorted({n * i // _PROBES for i in range(_PROBES)} | {n - 1}) if n else []
+        ids = self.__getitems__(probes).numbers("example_id").tolist()
+        metadata = [(one.table.schema.metadata or {}).get(b"bertdata", b"").decode() for one in self.sets]
+        single = len(self.sets) == 1
+        made: list[Any] = [metadata[0], n, ids] if single else [metadata, list(self.sizes), ids]
+        return text_bits(json.dumps(made)) >> 1
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int32]:
+        """The number of tokens of each example, int32 (N,)."""
+        offsets = [self.columns(chunk)["input_ids"][0] for chunk in range(len(self._ends))]
+        found = [np.diff(one).astype(np.int32) for one in offsets if one is not None]
+        return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __getitem__(self, index: Index) -> Example:
+        return self.__getitems__([index])[0]
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
+        """Return many examples; raises IndexError for a number that is not below `len` (negative ones count back)."""
+        epochs = [index[0] if isinstance(index, tuple) else None for index in indices]
+        numbers = [operator.index(index[1] if isinstance(index, tuple) else index) for index in indices]
+        examples, places = len(self), np.array(numbers, np.int64)
+        if wrong := [number for number in numbers if not -examples <= number < examples]:
+            raise IndexError(f"example {wrong[0]} of {examples}")
+        places %= max(examples, 1)
+        chunks = np.searchsorted(self._ends, places, side="right")
+        rows = places - np.concatenate([[0], self._ends])[chunks]
+        return ExampleBatch(self.names, [self.columns(chunk) for chunk in chunks.tolist()], rows.tolist(), epochs)
+
+    def columns(self, chunk: int) -> dict[str, Column]:
+        """Return the columns of one record batch, without a copy."""
+        views = self._views.get(chunk)
+        if views is None:
+            views = self._views[chunk] = {key: _view(chunks[chunk]) for key, chunks in self._columns.items()}
+        return views
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+
+class ExampleBatch(Sequence[Example]):
+    """Some examples as a list of dicts that are made when asked for; a collator takes whole columns instead.
+
+    It pickles to a list.
+    """
+
+    def __init__(
+        self, names: list[str], columns: list[dict[str, Column]], rows: list[int], epochs: Sequence[int | None]
+    ) -> None:
+        self._columns, self._rows = columns, rows
+        self.names, self.epochs = names, epochs
+
+    def __reduce__(self) -> tuple[type[list[Example]], tuple[list[Example]]]:
+        return list, (list(self),)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Example]: ...
+
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        columns, row, example = self._columns[index], self._rows[index], {}
+        for name in self.names:
+            offsets, values = columns[name]
+            example[name] = values.item(row) if offsets is None else values[offsets.item(row) : offsets.item(row + 1)]
+        if (epoch := self.epochs[index]) is not None:
+            example["epoch"] = epoch
+        return example
+
+    def lists(self, name: str) -> list[NDArray[np.integer]]:
+        """Return the lists of a column as views of the file."""
+        found = []
+        for columns, row in zip(self._columns, self._rows, strict=True):
+            offsets, values = columns[name]
+            assert offsets is not None
+            found.append(values[offsets.item(row) : offsets.item(row + 1)])
+        return found
+
+    def numbers(self, name: str) -> NDArray[np.int64]:
+        """Return a column of numbers, int64 (N,)."""
+        places = zip(self._columns, self._rows, strict=True)
+        return np.array([columns[name][1].item(row) for columns, row in places], np.int64)
+
+
+def _view(column: pa.Array) -> Column:
+    if pa.types.is_list(column.type):
+        return column.offsets.to_numpy(), column.values.to_numpy()
+    return None, column.to_numpy()

@@ -1,0 +1,148 @@
+"""The steps of a run: which bins are taken from next, for all ranks at once, as a function of the bins' positions.
+
+A step takes a run from the line of one bin, and every rank a part of it, so that all ranks have rows of like length at
+the same time. The bin that is furthest behind comes next. Which step follows depends on the positions alone, never on
+how they were reached: so a run that is resumed goes on exactly.
+
+At the end of an iteration each bin shares its rest over all ranks. Where a bin has fewer left than there are ranks, its
+rest waits for the last step, in which the narrow bins stand first; if all of them do not suffice, the widest bin that
+can spare them gives the few that are missing. So every rank takes as many steps, while at least as many examples as
+ranks are left altogether. What this module does not do: reading, ranks other than their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bertdata.loader.bins import Bin
+
+Segment = tuple[int, int, int]
+"""(bin, start, stop): a run of positions in a bin's line."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Steps over some bins for `world_size` ranks; `epochs` an iteration, None: without end."""
+
+    bins: tuple[Bin, ...]
+    world_size: int
+    epochs: int | None
+    drop_last: bool
+
+    @property
+    def examples(self) -> int:
+        """How many examples an epoch has."""
+        return sum(one.size for one in self.bins)
+
+    def ends(self, positions: Sequence[int]) -> list[int] | None:
+        """Return where the iteration that positions lie in ends, bin for bin; None where it has no end."""
+        if self.epochs is None:
+            return None
+        iteration = sum(positions) // (self.epochs * self.examples)
+        return [
+            max(position, (iteration + 1) * self.epochs * one.size)
+            for position, one in zip(positions, self.bins, strict=True)
+        ]
+
+    def steps(self, positions: Sequence[int]) -> Iterator[list[Segment]]:
+        """Yield the steps from some positions to the end of the iteration; the runs of a step are never empty."""
+        places, ends = list(positions), self.ends(positions)
+        if ends is None:
+            while True:
+                yield [self._take(places, self._behind(places, range(len(places))))]
+        main, pool = self._plan(places, ends)
+        while open_bins := [number for number in range(len(main)) if places[number] < main[number]]:
+            number = self._behind(places, open_bins)
+            left = main[number] - places[number]
+            sizes = self._sizes(left, self.bins[number].batch)
+            if not sizes:
+                main[number] = places[number]
+                continue
+            yield [_advance(places, number, sizes[0])]
+        if pool and not self.drop_last:
+            yield from self._pooled(places, ends, pool)
+
+    def count(self, positions: Sequence[int]) -> list[int]:
+        """Return how many batches each rank still gets in the iteration; it must have an end."""
+        ends = self.ends(positions)
+        assert ends is not None
+        main, pool = self._plan(list(positions), ends)
+        counts = [0] * self.world_size
+        sizes: list[int] = []
+        for number, one in enumerate(self.bins):
+            full, tail = self._shares(main[number] - positions[number], one.batch)
+            counts = [count + full for count in counts]
+            sizes += tail
+        if pool and not self.drop_last:
+            left = sum(ends[number] - main[number] for number in pool)
+            full, tail = self._shares(left, self.bins[pool[-1]].batch)
+            counts = [count + full for count in counts]
+            sizes += tail
+        return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
+
+    def _plan(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
+        """Return up to where each bin is taken from alone, and the bins whose rest is taken together."""
+        left = [end - place for end, place in zip(ends, places, strict=True)]
+        main = list(ends)
+        if len(self.bins) == 1 or self.drop_last:
+            return main, []
+        pool = [number for number, rest in enumerate(left) if 0 < rest < self.world_size]
+        missing = self.world_size - sum(left[number] for number in pool)
+        if pool and missing > 0:
+            large = [number for number, rest in enumerate(left) if rest >= self.world_size]
+            spare = [number for number in large if left[number] - missing >= self.world_size]
+            if spare:
+                main[spare[-1]] -= missing
+                pool.append(spare[-1])
+            elif large:
+                main[large[-1]] = places[large[-1]]
+                pool.append(large[-1])
+        for number in pool:
+            if main[number] == ends[number]:
+                main[number] = places[number]
+        return main, sorted(pool)
+
+    def _pooled(self, places: list[int], ends: list[int], pool: list[int]) -> Iterator[list[Segment]]:
+        batch = self.bins[pool[-1]].batch
+        while left := sum(ends[number] - places[number] for number in pool):
+            size, step = self._sizes(left, batch)[0], []
+            for number in pool:
+                taken = min(size, ends[number] - places[number])
+                if taken:
+                    step.append(_advance(places, number, taken))
+                    size -= taken
+            yield step
+
+    def _take(self, places: list[int], number: int) -> Segment:
+        return _advance(places, number, self.bins[number].batch * self.world_size)
+
+    def _behind(self, places: Sequence[int], numbers: Sequence[int]) -> int:
+        """Return the bin with the smallest share of its examples taken; of equal ones the first."""
+        best = numbers[0]
+        for number in numbers[1:]:
+            if places[number] * self.bins[best].size < places[best] * self.bins[number].size:
+                best = number
+        return best
+
+    def _sizes(self, left: int, batch: int) -> list[int]:
+        """Return the sizes of the next steps, or the first of them; none where `drop_last` leaves the rest out."""
+        full, tail = self._shares(left, batch)
+        return [batch * self.world_size] if full else tail
+
+    def _shares(self, left: int, batch: int) -> tuple[int, list[int]]:
+        """Return the number of full steps, and the sizes of the one or two that share out the rest over all ranks."""
+        group = self.world_size * batch
+        full, rest = divmod(left, group)
+        if self.drop_last or not rest:
+            return full, []
+        if not full or rest >= self.world_size:
+            return full, [rest]
+        both = group + rest
+        return full - 1, [both] if batch == 1 else [both - both // 2, both // 2]
+
+
+def _advance(places: list[int], number: int, size: int) -> Segment:
+    start = places[number]
+    places[number] += size
+    return number, start, places[number]

@@ -1,0 +1,212 @@
+"""Remote shards as local files: fetched once, checked, kept in a folder that is bounded in bytes.
+
+A file is named by its SHA-256 in the manifest, so builds share what they have in common and a replaced shard is another
+file. It takes its name only when it is whole and its checksum is right; several processes may use one folder. What was
+used longest ago goes first. A random order reads all shards of a split all the time, so a split must fit as a whole:
+where it does not, that is an error, and never a cache that fetches everything again and again.
+
+`gs://`, `s3://` and others go through fsspec; `http://` and `https://` need nothing. What this module does not do:
+local shards, which are mapped where they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata import files
+from bertdata.errors import ConfigError, InputError, OutputError
+
+_SUFFIX, _PART = ".arrow", ".fetching"
+_AT_ONCE = 4
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class RemoteShard:
+    """A shard as the manifest tells it: its URL, bytes and SHA-256 (None where the manifest has none)."""
+
+    url: str
+    size: int
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class ShardCache:
+    """A folder for remote shards that never holds more than `max_bytes` of them."""
+
+    directory: str
+    max_bytes: int = 256 << 30
+
+    @staticmethod
+    def default() -> ShardCache:
+        """Return the cache that BERTDATA_CACHE and BERTDATA_CACHE_BYTES name; else ~/.cache/bertdata and 256 GiB."""
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        directory = os.environ.get("BERTDATA_CACHE") or os.path.join(home, "bertdata")
+        limit = os.environ.get("BERTDATA_CACHE_BYTES") or str(256 << 30)
+        if not limit.isdecimal():
+            raise ConfigError(f"BERTDATA_CACHE_BYTES is {limit!r}; expected a number of bytes, as {256 << 30}")
+        return ShardCache(directory, int(limit))
+
+    def hold(self, shards: Sequence[RemoteShard]) -> list[str]:
+        """Return the local paths of shards, all of them there and checked.
+
+        Raises ConfigError where they do not fit together, InputError that names the shard where one is missing, cut off
+        or has another checksum, OutputError where the folder cannot be written.
+        """
+        total = sum(shard.size for shard in shards)
+        if total > self.max_bytes:
+            raise ConfigError(
+                f"the shards have {total:,} bytes together, and the cache may hold {self.max_bytes:,}; "
+                "raise BERTDATA_CACHE_BYTES, or copy the shards to a local disk",
+                path=os.path.dirname(shards[0].url),
+            )
+        with _writing(self.directory):
+            os.makedirs(self.directory, exist_ok=True)
+            keep = {self.path(shard) for shard in shards}
+            with _locked(os.path.join(self.directory, ".lock")):
+                missing = [shard for shard in shards if not self._touched(shard)]
+                self._make_room(sum(shard.size for shard in missing), keep)
+            with ThreadPoolExecutor(_AT_ONCE, "bertdata-fetch") as pool:
+                list(pool.map(self._fetched, missing))
+        return [self.path(shard) for shard in shards]
+
+    def path(self, shard: RemoteShard) -> str:
+        """Return where a shard is kept."""
+        name = shard.sha256 or hashlib.sha256(f"{shard.url}\x1f{shard.size}".encode()).hexdigest()
+        return os.path.join(self.directory, name + _SUFFIX)
+
+    def _touched(self, shard: RemoteShard) -> bool:
+        """Tell whether a shard is there, and note that it is used."""
+        path = self.path(shard)
+        try:
+            if os.stat(path).st_size != shard.size:
+                return False
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _fetched(self, shard: RemoteShard) -> None:
+        path = self.path(shard)
+        with _locked(path + ".lock"):
+            if not self._touched(shard):
+                part = path + _PART
+                try:
+                    fetch(shard.url, part)
+                    _check(part, shard)
+                    os.replace(part, path)
+                finally:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(part)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + ".lock")
+
+    def _make_room(self, needed: int, keep: set[str]) -> None:
+        """Delete what was used longest ago, until `needed` bytes more fit; what is to be kept stays."""
+        found = []
+        for entry in os.scandir(self.directory):
+            if entry.name.endswith(_SUFFIX) and entry.is_file():
+                status = entry.stat()
+                found.append((entry.path in keep, status.st_mtime_ns, entry.path, status.st_size))
+        held = sum(size for *_, size in found)
+        for kept, _, path, size in sorted(found):
+            if held + needed <= self.max_bytes or kept:
+                break
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            held -= size
+
+
+def read(url: str) -> bytes | None:
+    """Return the bytes of a small remote file, None where there is none; raises InputError where it cannot be read."""
+    if _is_http(url):
+        from bertdata.fetch import NotThereError
+
+        try:
+            return bytes(_client().read(url))
+        except NotThereError:
+            return None
+    if not files.exists(url):
+        return None
+    with files.open_raw(url) as file:
+        return file.read()
+
+
+def fetch(url: str, path: str) -> None:
+    """Copy a remote file to a local path; raises InputError where it cannot be read, after some tries."""
+    for attempt in range(_ATTEMPTS):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        try:
+            if _is_http(url):
+                _client().fetch(url, path)
+            else:
+                fs, place = files._remote(url)
+                fs.get_file(place, path)
+            return
+        except FileNotFoundError as error:
+            raise InputError("there is no such shard; the build is not whole, or was moved", path=url) from error
+        except OSError as error:
+            if attempt == _ATTEMPTS - 1:
+                raise InputError(f"cannot be fetched ({error}); check that it can be reached", path=url) from error
+
+
+def _check(path: str, shard: RemoteShard) -> None:
+    size = os.stat(path).st_size
+    if size != shard.size:
+        raise InputError(
+            f"has {size} bytes, the manifest says {shard.size}: it was cut off or changed; build again", path=shard.url
+        )
+    if shard.sha256 is not None and (found := files.sha256(path)) != shard.sha256:
+        raise InputError(
+            f"has the SHA-256 {found}, the manifest says {shard.sha256}: it was damaged or changed; "
+            "copy it again from where it was built, or build again",
+            path=shard.url,
+        )
+
+
+def _is_http(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+def _client() -> Any:
+    from bertdata.fetch import Client
+
+    return Client(quiet=True)
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[Any]:
+    """Hold a lock that other processes on this machine wait for."""
+    while True:
+        with open(path, "ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_same(file, path):
+                yield
+                return
+
+
+def _is_same(file: Any, path: str) -> bool:
+    """Tell whether an open file still has its name; who held the lock before may have deleted it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def _writing(directory: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"the cache cannot be written ({error.strerror or error}); make room, or choose another BERTDATA_CACHE",
+            path=directory,
+        ) from error

@@ -1,0 +1,83 @@
+"""`ResumableLoader`: a `DataLoader` that counts the batches it hands out, so that its state needs no step number.
+
+Workers fetch ahead of the trainer; what counts is what the trainer took. What this module does not do: order, masks; a
+plain `DataLoader` with the same three parts gives the same batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from torch import Tensor
+from torch.utils.data import DataLoader
+
+from bertdata.errors import BertDataError
+from bertdata.torch.collator import PretrainingCollator
+from bertdata.torch.dataset import ShardDataset
+from bertdata.torch.sampler import ResumableSampler
+
+
+class ResumableLoader(DataLoader[dict[str, Tensor]]):
+    """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
+
+    Frameworks that look for these two find them (Lightning, Accelerate's `register_for_checkpointing`). Further
+    keywords are those of `DataLoader`. Where a worker process dies, iteration raises InputError that names the shard,
+    if one was cut off or is gone, else BertDataError.
+
+        loader = ResumableLoader(dataset, ResumableSampler(dataset, 256, epochs=None), num_workers=4)
+        for batch in loader:
+            ...
+            state = loader.state_dict()         # a few integers
+    """
+
+    def __init__(
+        self,
+        dataset: ShardDataset,
+        sampler: ResumableSampler,
+        collator: PretrainingCollator | None = None,
+        **keywords: Any,
+    ) -> None:
+        self._order, self._taken = sampler, 0
+        super().__init__(
+            dataset,
+            batch_sampler=sampler,
+            collate_fn=collator or PretrainingCollator(dataset),
+            **keywords,
+        )
+
+    def __iter__(self) -> Any:
+        return self._counted(super().__iter__())
+
+    def _counted(self, batches: Iterator[dict[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
+        self._taken = 0
+        try:
+            for batch in batches:
+                self._taken += 1
+                yield batch
+        except RuntimeError as error:
+            if "DataLoader worker" not in str(error):
+                raise
+            raise self._explained(error) from error
+
+    def _explained(self, error: RuntimeError) -> BertDataError:
+        """Say why a worker died: a shard that is no longer whole, or else what torch knows."""
+        assert isinstance(self.dataset, ShardDataset)
+        try:
+            for one in self.dataset.sets:
+                one.check_sizes()
+        except BertDataError as found:
+            return found
+        return BertDataError(
+            f"a process that prepares batches died ({error}); all shards are whole. Often memory ran out: take fewer "
+            "num_workers or a smaller prefetch_factor, or look at the system's log"
+        )
+
+    def state_dict(self) -> dict[str, int]:
+        """Return where the run is behind the last batch taken, as `ResumableSampler.state_dict` does."""
+        return self._order.state_dict(self._taken)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state at the next iteration; raises ConfigError as `ResumableSampler.load_state_dict` does."""
+        self._taken = 0
+        self._order.load_state_dict(state)
