@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bertdata import files
-from bertdata.errors import OutputError
+from bertdata.errors import ConfigError, InputError, OutputError
 
 MARKER = ".bertdata.json"
+FINISHED = ".bertdata-finished.json"
+_SHARD = re.compile(r"(^|/)(train|validation)/data-[^/]*\.arrow$")
 
 
 @contextlib.contextmanager
@@ -28,6 +31,13 @@ def claimed(directory: str, kind: str) -> Iterator[None]:
         _check_kind(marker, directory, kind)
         files.remove_temporaries(directory)
         yield
+
+
+def refuse_own(directory: str, paths: Sequence[str]) -> None:
+    """Raise ConfigError where a source lies in the output directory: a build does not read what it writes."""
+    for path in paths:
+        if f"{_place(os.path.realpath(path))}/".startswith(f"{_place(os.path.realpath(directory))}/"):
+            raise ConfigError("lies in --output; name another --output", path=path)
 
 
 def _check_kind(marker: str, directory: str, kind: str) -> None:
@@ -82,35 +92,44 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
 
 
 def mark_finished(directory: str, mark: str) -> None:
-    """Note that a build is finished, and from which settings and inputs."""
-    files.write_json(files.join(directory, "stages", "build.json"), {"fingerprint": mark})
+    """Note that a build is finished, from which settings and inputs, and what files it is."""
+    files.write_json(files.join(directory, FINISHED), {"fingerprint": mark, "files": _outputs(directory)})
 
 
 def finished_manifest(directory: str, mark: str) -> dict[str, Any] | None:
-    """Return the manifest of a finished build of these settings and inputs whose shards are all in place, else None.
+    """Return the manifest of a finished build of these settings and inputs that is whole, else None.
 
-    Of a build of several phases it holds their manifests by name.
+    Whole: every shard has its size, what stands beside them is what was written, and there is no shard more. Of a build
+    of several phases it holds their manifests by name.
     """
-    paths = [files.join(directory, name) for name in ("manifest.json", os.path.join("stages", "build.json"))]
-    if not all(files.exists(path) for path in paths):
+    path = files.join(directory, FINISHED)
+    if not files.exists(path):
         return None
-    manifest: dict[str, Any] = files.read_json(paths[0])
-    if files.read_json(paths[1]).get("fingerprint") != mark:
+    finished = files.read_json(path)
+    if finished["fingerprint"] != mark or finished["files"] != _outputs(directory, finished["files"]):
         return None
+    manifest: dict[str, Any] = files.read_json(files.join(directory, "manifest.json"))
     if "phases" not in manifest:
-        return manifest if _is_in_place(directory, manifest) else None
-    phases = {}
-    for name in manifest["phases"]:
-        folder = files.join(directory, name)
-        path = files.join(folder, "manifest.json")
-        phases[name] = files.read_json(path) if files.exists(path) else {}
-        if not phases[name] or not _is_in_place(folder, phases[name]):
-            return None
+        return manifest
+    phases = {name: files.read_json(files.join(directory, name, "manifest.json")) for name in manifest["phases"]}
     return manifest | {"phases": phases}
 
 
-def _is_in_place(directory: str, manifest: dict[str, Any]) -> bool:
-    shards = [shard for split in manifest["splits"].values() for shard in split["shards"]]
-    there = (files.join(directory, shard["file"]) for shard in shards)
-    sizes = [files.size(path) if files.exists(path) else -1 for path in there]
-    return sizes == [shard["bytes"] for shard in shards]
+def _outputs(directory: str, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what tells the files of a build, by path: the size of a shard, the SHA-256 of another (if `known`)."""
+    result: dict[str, Any] = {}
+    try:
+        paths = files.expand([directory], [""])
+    except InputError:  # nothing is there
+        return {}
+    for path in paths:
+        name = _place(path).removeprefix(_place(directory) + "/")
+        if _SHARD.search(name):
+            result[name] = files.size(path)
+        elif not name.startswith("stages/") and (known is None or name in known):
+            result[name] = files.sha256(path)
+    return result
+
+
+def _place(path: str) -> str:
+    return path.rpartition("://")[2].strip("/")

@@ -32,7 +32,7 @@ from bertdata.config import (
     from_flags,
 )
 from bertdata.errors import ConfigError
-from bertdata.output import claimed, finished_manifest, mark_finished
+from bertdata.output import claimed, finished_manifest, mark_finished, refuse_own
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.manifest import source_entry
@@ -89,6 +89,8 @@ def build_corpus(
 ) -> tuple[dict[str, Any], bool]:
     """Build shards from sources in `output`; returns the manifest and whether there was anything to do."""
     inputs = sources.inputs()
+    for paths in inputs.values():
+        refuse_own(output, paths)
     given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
     mark = _mark(inputs, settings, given)
     with claimed(output, "build"):

@@ -27,7 +27,7 @@ from bertdata.config import (
 )
 from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
-from bertdata.output import claimed
+from bertdata.output import claimed, refuse_own
 from bertdata.records import remove_others
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
@@ -132,6 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configs = dealing, each_from_flags(flags, ExamplesConfig), masking
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
+    refuse_own(flags.output, flags.documents)
     with claimed(flags.output, "build"):
         tables = files.join(flags.output, "stages", "tables")
         parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from bertdata import commands, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, make_parts
+from bertdata.beam.stages import Done, make_parts, require_documents
 from bertdata.cleaning import plan_wikipedia
 from bertdata.config import CleaningConfig, add_flags, from_flags
 from bertdata.output import claimed
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = commands.parse(parser, arguments)
     with claimed(flags.output, "documents"):
         done = clean_wikipedia(flags.dumps, flags.output, from_flags(flags, CleaningConfig), commands.runner(flags))
+    require_documents(done)
     print(summary.table(summary.source_rows({"wikipedia": source_entry([], [record for _, record in done])})))
     return 0
 

@@ -17,7 +17,7 @@ from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
 from bertdata.config import CleaningConfig, VocabularyConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
-from bertdata.output import claimed
+from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, load, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
 from bertdata.wordpiece.parts import plan_words, vocabulary_task
@@ -57,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = commands.parse(parser, arguments)
     config = from_flags(flags, VocabularyConfig)
     runner = commands.runner(flags)
+    refuse_own(flags.output, flags.documents)
     with claimed(flags.output, "vocabulary"):
         stages = files.join(flags.output, "stages")
         tables = files.join(stages, "tables")

@@ -150,8 +150,8 @@ def test_a_url_is_claimed_by_kind_too() -> None:
 
 def finished(directory: Path) -> None:
     (directory / "train").mkdir()
-    (directory / "train" / "a.arrow").write_bytes(b"12345")
-    shards = [{"file": "train/a.arrow", "bytes": 5}]
+    (directory / "train" / "data-0.arrow").write_bytes(b"12345")
+    shards = [{"file": "train/data-0.arrow", "bytes": 5}]
     files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": shards}}})
     mark_finished(str(directory), "mark")
 
@@ -161,11 +161,11 @@ def test_a_finished_build_is_known_by_its_mark_and_its_shards(tmp_path: Path) ->
     finished(tmp_path)
     found = finished_manifest(str(tmp_path), "mark")
     assert found is not None
-    assert found["splits"]["train"]["shards"] == [{"file": "train/a.arrow", "bytes": 5}]
+    assert found["splits"]["train"]["shards"] == [{"file": "train/data-0.arrow", "bytes": 5}]
     assert finished_manifest(str(tmp_path), "other") is None
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "stages/build.json", "train/a.arrow"])
+@pytest.mark.parametrize("name", ["manifest.json", ".bertdata-finished.json", "train/data-0.arrow"])
 def test_a_build_with_a_file_missing_is_not_finished(name: str, tmp_path: Path) -> None:
     finished(tmp_path)
     (tmp_path / name).unlink()
@@ -174,5 +174,23 @@ def test_a_build_with_a_file_missing_is_not_finished(name: str, tmp_path: Path) 
 
 def test_a_build_with_a_shard_of_another_size_is_not_finished(tmp_path: Path) -> None:
     finished(tmp_path)
-    (tmp_path / "train" / "a.arrow").write_bytes(b"1234")
+    (tmp_path / "train" / "data-0.arrow").write_bytes(b"1234")
     assert finished_manifest(str(tmp_path), "mark") is None
+
+
+def test_a_changed_manifest_or_a_shard_too_many_is_no_finished_build(tmp_path: Path) -> None:
+    finished(tmp_path)
+    manifest = (tmp_path / "manifest.json").read_bytes()
+    (tmp_path / "manifest.json").write_bytes(manifest.replace(b"5", b"6"))
+    assert finished_manifest(str(tmp_path), "mark") is None
+    (tmp_path / "manifest.json").write_bytes(manifest)
+    (tmp_path / "train" / "data-1.arrow").touch()
+    assert finished_manifest(str(tmp_path), "mark") is None
+
+
+def test_a_finished_build_stays_so_without_its_stages_and_with_notes_beside_it(tmp_path: Path) -> None:
+    finished(tmp_path)
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / "part").touch()
+    assert finished_manifest(str(tmp_path), "mark") is not None

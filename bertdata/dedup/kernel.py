@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.wordpiece.compiled import compiled
+from bertdata.compiled import compiled
 
 _BINS, _NGRAM = 256, 5
 _EMPTY = np.uint32(0xFFFFFFFF)

@@ -7,14 +7,13 @@ its offsets name and no more: `masking.mask_tokens` checks them. The readable tw
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from bertdata.compiled import compiled_for
 
 NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
 """Places of the keys of a mask's draws."""
@@ -29,19 +28,7 @@ _IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
 _GIVEN_IS, _GIVEN_US, _GIVEN_BS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (_I, _U, _B))
 
 
-def compiled(result: Any, *arguments: Any) -> Callable[[Function], Function]:
-    """Compile a function for these types, keeping the machine code on disk where there is a place for it."""
-
-    def decorate(function: Function) -> Function:
-        try:
-            return numba.njit(result(*arguments), cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-        except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-            return numba.njit(result(*arguments), nogil=True)(function)  # type: ignore[no-any-return]
-
-    return decorate
-
-
-@compiled(_U, _U)
+@compiled_for(_U(_U))
 def mix(x: Any) -> Any:
     """One step of SplitMix64, as `draws.bits` takes it."""
     x = x + GOLDEN
@@ -50,7 +37,7 @@ def mix(x: Any) -> Any:
     return x ^ (x >> _S31)
 
 
-@compiled(_I, _US, _GIVEN_BS, _I, _I, _US32)
+@compiled_for(_I(_US, _GIVEN_BS, _I, _I, _US32))
 def _lowest(
     draws: NDArray[np.uint64], special: NDArray[np.bool_], tokens: int, needed: int, kept: NDArray[np.uint32]
 ) -> int:
@@ -73,7 +60,7 @@ def _lowest(
     return found
 
 
-@compiled(_VOID, _US, _US32, _I, _I, _US32, _US32)
+@compiled_for(_VOID(_US, _US32, _I, _I, _US32, _US32))
 def _sort(
     draws: NDArray[np.uint64],
     kept: NDArray[np.uint32],
@@ -113,10 +100,11 @@ def _sort(
         order[at] = unit
 
 
-@compiled(
-    _I,
-    *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
-    *(_I, _I, _GIVEN_IS, _B, _B),
+@compiled_for(
+    _I(
+        *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
+        *(_I, _I, _GIVEN_IS, _B, _B),
+    )
 )
 def mask_batch(
     ids: NDArray[np.int64],

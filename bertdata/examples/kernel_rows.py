@@ -6,13 +6,12 @@ its spans name and no more: `rows.build_rows` checks them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numpy.typing import NDArray
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from bertdata.compiled import compiled_for
 
 
 def _given(kind: Any, dimensions: int = 1) -> Any:
@@ -32,19 +31,7 @@ _FILL = [
 ]
 
 
-def _compiled(signatures: Any) -> Callable[[Function], Function]:
-    """Compile a function for these types, keeping the machine code on disk where there is a place for it."""
-
-    def decorate(function: Function) -> Function:
-        try:
-            return numba.njit(signatures, cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-        except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-            return numba.njit(signatures, nogil=True)(function)  # type: ignore[no-any-return]
-
-    return decorate
-
-
-@_compiled(_ENDS)
+@compiled_for(_ENDS)
 def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], tokens: int, ends: NDArray[Any]) -> bool:
     """Write where each row ends into `ends`: [CLS], and each span with a [SEP] behind it.
 
@@ -66,7 +53,7 @@ def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], t
     return True
 
 
-@_compiled(_FILL)
+@compiled_for(*_FILL)
 def fill_rows(
     tokens: NDArray[Any],
     spans: NDArray[Any],

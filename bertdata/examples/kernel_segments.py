@@ -12,7 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.examples.kernel import GOLDEN, compiled, mix
+from bertdata.compiled import compiled_for
+from bertdata.examples.kernel import GOLDEN, mix
 
 SHORT, LENGTH, ALONE = range(3)
 """Places of the keys of the draws, and of the thresholds of those that have one."""
@@ -23,17 +24,18 @@ _INTS, _FLAGS, _BITS = (
 )
 
 
-@compiled(numba.uint64, numba.uint64, numba.uint64, numba.uint64, numba.uint64)
+@compiled_for(numba.uint64(numba.uint64, numba.uint64, numba.uint64, numba.uint64))
 def _draw(key: Any, owner: Any, copy: Any, number: Any) -> Any:
     """The high half of `draws.bits(key, owner, copy, number)`."""
     state = mix(mix(key ^ mix(owner + GOLDEN)) ^ mix(copy + GOLDEN))
     return mix(state ^ mix(number + GOLDEN)) >> _S32
 
 
-@compiled(
-    numba.int64,
-    *(_INTS, _INTS, _BITS, _FLAGS, _BITS, _BITS, numba.int64, numba.int64, numba.int64),
-    *(numba.boolean, numba.boolean, numba.int64[:, ::1]),
+@compiled_for(
+    numba.int64(
+        *(_INTS, _INTS, _BITS, _FLAGS, _BITS, _BITS, numba.int64, numba.int64, numba.int64),
+        *(numba.boolean, numba.boolean, numba.int64[:, ::1]),
+    )
 )
 def cut_documents(
     sentence_ends: NDArray[Any],

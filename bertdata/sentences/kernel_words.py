@@ -6,10 +6,12 @@ are UTF-8. Nothing here decides where a sentence ends (`kernel`); the readable t
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.sentences.compiled import compiled
+from bertdata.compiled import compiled
 from bertdata.sentences.lookup import (
     ABBREVIATION,
     AFTER,
@@ -52,10 +54,13 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 
 _NO_TOKEN = (-1, 0, 0, 0)
 
-_hash_pair = compiled(hash_pair)
+without_counts = partial(compiled, _nrt=False)
+"""Without numba's run time: the kernels allocate nothing, and counting references would take half of their time."""
+
+_hash_pair = without_counts(hash_pair)
 
 
-@compiled
+@without_counts
 def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     """Return the character at byte i and its length; (KNOWN, 4) beyond the BMP, (-1, 1) for what is not UTF-8."""
     first = int(data[i])
@@ -74,13 +79,13 @@ def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     return KNOWN, 4
 
 
-@compiled
+@without_counts
 def character_flags(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     code, _ = decode(data, i, end)
     return RARE if code < 0 or code >= KNOWN else int(chars[FLAGS + code])
 
 
-@compiled
+@without_counts
 def _character_start(data: Bytes, i: int, begin: int) -> int:
     """Return where the character that ends at byte i begins."""
     j = i
@@ -89,7 +94,7 @@ def _character_start(data: Bytes, i: int, begin: int) -> int:
     return j
 
 
-@compiled
+@without_counts
 def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the length of the white space at byte i, or 0."""
     kind = chars[data[i]]
@@ -100,7 +105,7 @@ def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return 0
 
 
-@compiled
+@without_counts
 def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the first byte from i on that `str.strip` leaves."""
     while i < end:
@@ -111,7 +116,7 @@ def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@compiled
+@without_counts
 def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     """Return the end of what `str.strip` leaves of the bytes before i."""
     while i > begin:
@@ -123,7 +128,7 @@ def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     return i
 
 
-@compiled
+@without_counts
 def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     """Return where the token after a mark begins, or -1 where the mark is no candidate."""
     i = mark + 1
@@ -151,7 +156,7 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     return i if i < end else -1
 
 
-@compiled
+@without_counts
 def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
     """Return where a candidate's context ends: behind the one character at the mark, or behind the next word."""
     if after == mark + 1:
@@ -162,7 +167,7 @@ def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> i
     return i
 
 
-@compiled
+@without_counts
 def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: int) -> int:
     """Return the key of word[begin:end] in a table, or -1."""
     value = HASH_START
@@ -187,12 +192,12 @@ def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: i
     return -1
 
 
-@compiled
+@without_counts
 def value_of(key: int, index: Longs, chars: Bytes, table: int) -> int:
     return int(chars[index[table + VALUES] + key]) if key >= 0 else 0
 
 
-@compiled
+@without_counts
 def are_collocation(before: int, after: int, index: Longs) -> bool:
     pair = (before << 32 | after) + 1
     value = _hash_pair(before, after)
@@ -205,7 +210,7 @@ def are_collocation(before: int, after: int, index: Longs) -> bool:
     return False
 
 
-@compiled
+@without_counts
 def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
     """Write a token in lower case into `word`; its length, or -1 for a rare character or a long token."""
     forms = index[LOWER_FORMS]
@@ -236,7 +241,7 @@ def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, wo
     return n
 
 
-@compiled
+@without_counts
 def is_number(word: Bytes, n: int) -> bool:
     i = 1 if n > 0 and word[0] == PERIOD else 0
     if i >= n or not 48 <= word[i] <= 57:
@@ -246,7 +251,7 @@ def is_number(word: Bytes, n: int) -> bool:
     return i == n
 
 
-@compiled
+@without_counts
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
     """Tell whether a word, or what stands behind its last hyphen, is an abbreviation."""
     if value_of(key, index, chars, BEFORE) & ABBREVIATION:
@@ -258,7 +263,7 @@ def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -
     return False
 
 
-@compiled
+@without_counts
 def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     """Return where the token that ends with a period begins, or -1 where that is not plain."""
     start = mark
@@ -299,7 +304,7 @@ def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     return start
 
 
-@compiled
+@without_counts
 def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
     kind = chars[data[begin]]
@@ -342,7 +347,7 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@compiled
+@without_counts
 def token_after(
     data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes
 ) -> tuple[int, int, int, int]:

@@ -233,10 +233,14 @@ def _check_shard(build: _Build, shard: _Shard, vocabulary: Vocabulary | None) ->
     path = files.join(build.path, shard.file)
     size = files.size(path)
     if size != shard.bytes:
-        raise InputError(f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; build again")
+        raise InputError(
+            f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build again"
+        )
     found = files.sha256(path)
     if found != shard.sha256:
-        raise InputError(f"its SHA-256 is {found}, {MANIFEST} says {shard.sha256}: it was changed; build again")
+        raise InputError(
+            f"its SHA-256 is {found}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
+        )
     with (
         closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
         pa.ipc.open_stream(source) as stream,

@@ -1,4 +1,4 @@
-"""What the compiled passes over wikitext share: how they are compiled, byte classes, copying, and one table of names.
+"""What the compiled passes over wikitext share: byte classes, copying, and one table of names.
 
 The table holds every name the passes know: templates, link prefixes, section titles, tags, protocols, entities. It is
 an open-addressing hash table over a blob of bytes, and a hit is a hit only when the bytes are the same.
@@ -8,10 +8,8 @@ an open-addressing hash table over a blob of bytes, and a hit is a hit only when
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import numba
 import numpy as np
@@ -19,13 +17,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from bertdata.compiled import compiled
+
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int64
 Int = Any  # an integer of Python, or of numpy where the kernels run as plain Python
-
-_FILES = sorted(Path(__file__).parent.glob("kernel*.py"))
-_SOURCES = hashlib.sha256(b"".join(path.read_bytes() for path in _FILES)).hexdigest()[:12]
 
 # kinds of names
 TEMPLATE, FUNCTION, PREFIX, SECTION, TAG, PROTOCOL, INLINE_TAG, ENTITY = range(8)
@@ -33,18 +29,6 @@ TEMPLATE, FUNCTION, PREFIX, SECTION, TAG, PROTOCOL, INLINE_TAG, ENTITY = range(8
 _USED, _KIND, _BEGIN, _END, CODE, VALUE_BEGIN, VALUE_END = range(7)
 LONGEST_NAME = 200
 HOLE, SPACE, NEWLINE = 0x7F, 0x20, 0x0A
-
-
-def compiled(function: Function) -> Function:
-    """Compile a function when it is first called, keeping the machine code on disk where there is a place for it.
-
-    numba looks at one file to tell whether what it kept is stale; the name says what all the kernels' files are.
-    """
-    function.__qualname__ = f"{function.__name__}_{_SOURCES}"
-    try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-    except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertdata.compiled import compiled
 from bertdata.wikipedia.kernel import (
     CODE,
     FUNCTION,
@@ -25,7 +26,6 @@ from bertdata.wikipedia.kernel import (
     Bytes,
     Int,
     Ints,
-    compiled,
     copy,
     find,
     hole_fits,

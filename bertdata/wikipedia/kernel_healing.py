@@ -8,7 +8,8 @@ import re
 
 import numpy as np
 
-from bertdata.wikipedia.kernel import HOLE, NEWLINE, SPACE, Bytes, Int, Ints, compiled, copy, is_letter_or_digit
+from bertdata.compiled import compiled
+from bertdata.wikipedia.kernel import HOLE, NEWLINE, SPACE, Bytes, Int, Ints, copy, is_letter_or_digit
 
 _LINE_BREAK = 11
 # what a token is, beyond plain text

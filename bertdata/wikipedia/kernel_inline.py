@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertdata.compiled import compiled
 from bertdata.wikipedia.inline import INVISIBLE, ODD_SPACES
 from bertdata.wikipedia.kernel import (
     CODE,
@@ -20,7 +21,6 @@ from bertdata.wikipedia.kernel import (
     Bytes,
     Int,
     Ints,
-    compiled,
     copy,
     is_letter_or_digit,
     is_space,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertdata.compiled import compiled
 from bertdata.wikipedia.kernel import (
     HOLE,
     LONGEST_NAME,
@@ -15,7 +16,6 @@ from bertdata.wikipedia.kernel import (
     Bytes,
     Int,
     Ints,
-    compiled,
     copy,
     lookup,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from bertdata.compiled import compiled
 from bertdata.wikipedia.kernel import (
     CODE,
     HOLE,
@@ -16,7 +17,6 @@ from bertdata.wikipedia.kernel import (
     Bytes,
     Int,
     Ints,
-    compiled,
     copy,
     find,
     hole_fits,

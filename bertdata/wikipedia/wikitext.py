@@ -9,13 +9,15 @@ Five passes, each reading the text once from left to right, so that the time is 
 4. `inline` resolves external links, HTML tags and entities;
 5. `healing` mends the places where something was dropped.
 
-`compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin, and
-the oracle of its tests. No template of the wiki is expanded: those it knows are functions, all others leave nothing.
+`compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin and the
+oracle of its tests, and takes what a process meets first. No template of the wiki is expanded: those it knows are
+functions, all others leave nothing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from bertdata.wikipedia.brackets import first_variants, resolve_brackets
 from bertdata.wikipedia.calls import PageContext
@@ -34,6 +36,9 @@ from bertdata.wikipedia.wikis import (
 
 __all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_wikitext", "extract"]
 
+COMPILED_FROM = 32 << 20
+"""Characters of wikitext that a process meets before the compiled passes are worth building, or loading from disk."""
+_met = [0]
 _RESERVED = ("\x7f", "\x0b", "\x01", "\x02", "\x03")
 
 
@@ -64,14 +69,22 @@ def clean_wikitext(
     elif LIST_TITLE.match(title):
         prose, reason = "", "list"
     else:
-        from bertdata.wikipedia.compiled import extract_compiled
-
-        prose, reason = extract_compiled(without_reserved(source), PageContext(title, namespaces, templates))
+        prose, reason = _extractor(len(source))(without_reserved(source), PageContext(title, namespaces, templates))
     if not reason and prose:
         return prose
     if drops is not None:
         drops[reason or "no prose"] += 1
     return None
+
+
+def _extractor(size: int) -> Callable[[str, PageContext], tuple[str, str]]:
+    """Return `extract`, or its compiled twin once this process has met enough wikitext for that to pay."""
+    _met[0] += size
+    if _met[0] < COMPILED_FROM:
+        return extract
+    from bertdata.wikipedia.compiled import extract_compiled
+
+    return extract_compiled
 
 
 def without_reserved(source: str) -> str:

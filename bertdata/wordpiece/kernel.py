@@ -15,12 +15,10 @@ else happens makes values fall: N falls, and the count of the merged symbol rise
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numba
 import numpy as np
 
+from bertdata.compiled import compiled_for
 from bertdata.wordpiece import criteria
 from bertdata.wordpiece.criteria import FREQUENCY, LIKELIHOOD
 from bertdata.wordpiece.state import HEAP_SIZE, N_PAIRS, N_SYMBOLS, POSITION, TOTAL, State, empty_state
@@ -29,28 +27,14 @@ DONE, GROW = 0, 1
 _LEFT_LINK, _RIGHT_LINK, _TOUCHED, _EXACT = 1, 2, 4, 8
 _SLACK = 1e-9
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
 _STATE = numba.typeof(empty_state(1, 1, 1))
 _INT, _FLOAT, _BOOL, _NONE = numba.int64, numba.float64, numba.boolean, numba.void
 
 
-def compiled(result: Any, *arguments: Any) -> Callable[[Function], Function]:
-    """Compile a function for these types, keeping the machine code on disk where there is a place for it."""
-
-    def decorate(function: Function) -> Function:
-        try:
-            return numba.njit(result(*arguments), cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-        except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-            return numba.njit(result(*arguments), nogil=True)(function)  # type: ignore[no-any-return]
-
-    return decorate
+natural_log = compiled_for(_FLOAT(_INT))(criteria.natural_log)
 
 
-natural_log = compiled(_FLOAT, _INT)(criteria.natural_log)
-
-
-@compiled(_FLOAT, _STATE, _INT, _INT)
+@compiled_for(_FLOAT(_STATE, _INT, _INT))
 def _value(s: State, pair: int, criterion: int) -> float:
     n = float(s.pairs.count[pair])
     value = n
@@ -64,7 +48,7 @@ def _value(s: State, pair: int, criterion: int) -> float:
     return value
 
 
-@compiled(_FLOAT, _STATE, _INT, _INT)
+@compiled_for(_FLOAT(_STATE, _INT, _INT))
 def _key(s: State, pair: int, criterion: int) -> float:
     if criterion == FREQUENCY or s.pairs.marks[pair] & _EXACT:
         return _value(s, pair, criterion)
@@ -74,7 +58,7 @@ def _key(s: State, pair: int, criterion: int) -> float:
     return (1.0 + _SLACK) / n
 
 
-@compiled(_BOOL, _STATE, _INT, _INT)
+@compiled_for(_BOOL(_STATE, _INT, _INT))
 def _before(s: State, p: int, q: int) -> bool:
     if s.pairs.key[p] != s.pairs.key[q]:
         return bool(s.pairs.key[p] > s.pairs.key[q])
@@ -83,7 +67,7 @@ def _before(s: State, p: int, q: int) -> bool:
     return bool(s.pairs.right[p] < s.pairs.right[q])
 
 
-@compiled(_NONE, _STATE, _INT)
+@compiled_for(_NONE(_STATE, _INT))
 def _sift_up(s: State, slot: int) -> None:
     pair = s.heap[slot]
     while slot > 0:
@@ -98,7 +82,7 @@ def _sift_up(s: State, slot: int) -> None:
     s.pairs.slot[pair] = slot
 
 
-@compiled(_NONE, _STATE, _INT)
+@compiled_for(_NONE(_STATE, _INT))
 def _sift_down(s: State, slot: int) -> None:
     size = s.counters[HEAP_SIZE]
     pair = s.heap[slot]
@@ -116,7 +100,7 @@ def _sift_down(s: State, slot: int) -> None:
     s.pairs.slot[pair] = slot
 
 
-@compiled(_NONE, _STATE, _INT, _INT)
+@compiled_for(_NONE(_STATE, _INT, _INT))
 def _rekey(s: State, pair: int, criterion: int) -> None:
     old, new = s.pairs.key[pair], _key(s, pair, criterion)
     s.pairs.key[pair] = new
@@ -126,7 +110,7 @@ def _rekey(s: State, pair: int, criterion: int) -> None:
         _sift_down(s, s.pairs.slot[pair])
 
 
-@compiled(_NONE, _STATE, _INT)
+@compiled_for(_NONE(_STATE, _INT))
 def _remove(s: State, pair: int) -> None:
     slot = s.pairs.slot[pair]
     s.pairs.slot[pair] = -1
@@ -140,7 +124,7 @@ def _remove(s: State, pair: int) -> None:
         _sift_down(s, s.pairs.slot[last])
 
 
-@compiled(_NONE, _STATE, _INT, _INT, _INT)
+@compiled_for(_NONE(_STATE, _INT, _INT, _INT))
 def _refresh(s: State, pair: int, criterion: int, min_frequency: int) -> None:
     if s.pairs.count[pair] < min_frequency or s.pairs.first_here[pair] < 0:
         if s.pairs.slot[pair] >= 0:
@@ -158,7 +142,7 @@ def _refresh(s: State, pair: int, criterion: int, min_frequency: int) -> None:
     _sift_up(s, slot)
 
 
-@compiled(_NONE, _STATE, _INT)
+@compiled_for(_NONE(_STATE, _INT))
 def _make_exact(s: State, pair: int) -> None:
     s.pairs.marks[pair] |= _EXACT
     if s.pairs.marks[pair] & _LEFT_LINK == 0:
@@ -171,7 +155,7 @@ def _make_exact(s: State, pair: int) -> None:
         s.symbols.first_right[s.pairs.right[pair]] = pair
 
 
-@compiled(_NONE, _STATE, _INT, _INT, _INT)
+@compiled_for(_NONE(_STATE, _INT, _INT, _INT))
 def _rekey_list(s: State, symbol: int, link: int, criterion: int) -> None:
     on_left = link == _LEFT_LINK
     last, pair = -1, s.symbols.first_left[symbol] if on_left else s.symbols.first_right[symbol]
@@ -193,7 +177,7 @@ def _rekey_list(s: State, symbol: int, link: int, criterion: int) -> None:
         pair = following
 
 
-@compiled(_INT, _STATE, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT))
 def _pair_place(s: State, a: int, b: int) -> int:
     mask = len(s.pair_table) - 1
     h = np.int64(a) * 1640531527 + np.int64(b) * 1013904223
@@ -206,7 +190,7 @@ def _pair_place(s: State, a: int, b: int) -> int:
     return int(place)
 
 
-@compiled(_INT, _STATE, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT))
 def _pair(s: State, a: int, b: int) -> int:
     place = _pair_place(s, a, b)
     if s.pair_table[place] >= 0:
@@ -221,7 +205,7 @@ def _pair(s: State, a: int, b: int) -> int:
     return int(pair)
 
 
-@compiled(_NONE, _STATE, _INT, _INT)
+@compiled_for(_NONE(_STATE, _INT, _INT))
 def _appear(s: State, pair: int, position: int) -> None:
     s.pairs.count[pair] += s.weight[s.text.word[position]]
     following = s.pairs.first_here[pair]
@@ -233,7 +217,7 @@ def _appear(s: State, pair: int, position: int) -> None:
         s.text.last_here[following] = position
 
 
-@compiled(_NONE, _STATE, _INT)
+@compiled_for(_NONE(_STATE, _INT))
 def _vanish(s: State, position: int) -> None:
     pair, last, following = s.text.pair_here[position], s.text.last_here[position], s.text.next_here[position]
     s.text.pair_here[position] = -1
@@ -245,7 +229,7 @@ def _vanish(s: State, position: int) -> None:
         s.text.last_here[following] = last
 
 
-@compiled(_INT, _STATE, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT))
 def _touch(s: State, pair: int, n: int) -> int:
     if s.pairs.marks[pair] & _TOUCHED == 0:
         s.pairs.marks[pair] |= _TOUCHED
@@ -254,7 +238,7 @@ def _touch(s: State, pair: int, n: int) -> int:
     return n
 
 
-@compiled(_INT, _STATE, _INT, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT, _INT))
 def _symbol_place(s: State, start: int, length: int, continues: int) -> int:
     mask = len(s.symbol_table) - 1
     h = np.int64(continues + 1)
@@ -275,7 +259,7 @@ def _symbol_place(s: State, start: int, length: int, continues: int) -> int:
     return int(place)
 
 
-@compiled(_NONE, _STATE)
+@compiled_for(_NONE(_STATE))
 def add_symbols(s: State) -> None:
     """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
     for symbol in range(s.counters[N_SYMBOLS]):
@@ -284,7 +268,7 @@ def add_symbols(s: State) -> None:
         ] = symbol
 
 
-@compiled(_INT, _STATE, _INT, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT, _INT))
 def _joined(s: State, position: int, a: int, b: int) -> int:
     length, continues = s.symbols.length[a] + s.symbols.length[b], s.symbols.continues[a]
     place = _symbol_place(s, position, length, continues)
@@ -299,14 +283,14 @@ def _joined(s: State, position: int, a: int, b: int) -> int:
     return int(symbol)
 
 
-@compiled(_NONE, _STATE)
+@compiled_for(_NONE(_STATE))
 def rehash(s: State) -> None:
     """Enter all pairs into the table of pairs, which is empty."""
     for pair in range(s.counters[N_PAIRS]):
         s.pair_table[_pair_place(s, s.pairs.left[pair], s.pairs.right[pair])] = pair
 
 
-@compiled(_INT, _STATE, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT))
 def count_pairs(s: State, criterion: int, min_frequency: int) -> int:
     """Count the pairs from POSITION on and, at the end, put them into the heap; DONE or GROW."""
     while s.counters[POSITION] < len(s.text):
@@ -324,13 +308,13 @@ def count_pairs(s: State, criterion: int, min_frequency: int) -> int:
     return DONE
 
 
-@compiled(_NONE, _STATE, _INT, _INT)
+@compiled_for(_NONE(_STATE, _INT, _INT))
 def _add_count(s: State, symbol: int, change: int) -> None:
     s.symbols.count[symbol] += change
     s.symbols.log_count[symbol] = natural_log(s.symbols.count[symbol])
 
 
-@compiled(_INT, _STATE, _INT, _INT, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT, _INT, _INT))
 def _join(s: State, position: int, new: int, criterion: int, touched: int) -> int:
     pair, second = s.text.pair_here[position], s.text.following[position]
     before, after = s.text.preceding[position], s.text.following[second]
@@ -359,7 +343,7 @@ def _join(s: State, position: int, new: int, criterion: int, touched: int) -> in
     return int(touched)
 
 
-@compiled(_INT, _STATE, _INT, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT, _INT))
 def _merge_all(s: State, pair: int, n: int, criterion: int) -> int:
     a, b = s.pairs.left[pair], s.pairs.right[pair]
     new = _joined(s, s.scratch[0], a, b)
@@ -381,7 +365,7 @@ def _merge_all(s: State, pair: int, n: int, criterion: int) -> int:
     return touched
 
 
-@compiled(_INT, _STATE, _INT, _INT, _INT)
+@compiled_for(_INT(_STATE, _INT, _INT, _INT))
 def merge_pairs(s: State, vocab_size: int, criterion: int, min_frequency: int) -> int:
     """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left; DONE or GROW."""
     while s.counters[N_SYMBOLS] < vocab_size and s.counters[HEAP_SIZE] > 0:

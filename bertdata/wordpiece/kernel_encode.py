@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.wordpiece.compiled import compiled
+from bertdata.compiled import compiled
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.wordpiece.kernel_words import (
     ARENA_SHIFT,

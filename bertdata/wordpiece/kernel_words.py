@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.wordpiece.compiled import compiled
+from bertdata.compiled import compiled
 
 PAD = 80
 BLOCK = 64

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import bz2
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bertdata import BertDataError, ConfigError, InputError, OutputError, open_shards
+from bertdata import BertDataError, ConfigError, InputError, OutputError, VerificationError, open_shards
 from bertdata.config import ShardsConfig, VocabularyConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.shards.verify import verify
 from pipelines import build_corpus as module
 from pipelines.build_corpus import Sources
 from tests.pipelines.builds import SETTINGS, build, digests, run, with_examples
@@ -48,6 +50,33 @@ def test_a_finished_build_is_left_alone(sample_build: Path) -> None:
     assert done.returncode == 0
     assert "nothing to do" in done.stdout
     assert {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()} == before
+
+
+def test_what_verify_finds_damaged_is_made_again_and_nothing_else(tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    build(output)
+    before, times = digests(output), _times(output)
+    shard = sorted((output / "train").glob("data-00000-*.arrow"))[0]
+    shard.write_bytes(shard.read_bytes()[:-9] + b"x" + shard.read_bytes()[-8:])
+    with pytest.raises(VerificationError, match="delete it and build again"):
+        verify(output)
+    shard.unlink()
+    (output / "tokenizer" / "vocab.txt").unlink()
+    (output / "manifest.json").write_text("{}")
+    build(output)
+    assert verify(output)
+    assert digests(output) == before
+    assert {name for name, time in _times(output).items() if time != times[name]} <= {"shards"}
+
+
+def test_a_finished_build_needs_its_stages_no_more(tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    build(output)
+    before = digests(output)
+    shutil.rmtree(output / "stages")
+    build(output)
+    assert digests(output) == before
+    assert not (output / "stages").exists()
 
 
 def test_a_changed_setting_rebuilds_only_the_stages_it_touches(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
     for folder in ("words", "tokens"):
         build_corpus(sources, "gs://bucket/out", settings, Runner(1, quiet=True))
         files.remove(f"gs://bucket/out/stages/{folder}")
-        files.remove("gs://bucket/out/stages/build.json")
+        files.remove("gs://bucket/out/.bertdata-finished.json")
         with pytest.raises(BertDataError, match="the runner ended without writing this part"):
             build_corpus(sources, "gs://bucket/out", settings, Runner(0, DATAFLOW, quiet=True))
     _, training, sharding = dataflow

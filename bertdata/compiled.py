@@ -1,0 +1,73 @@
+"""How kernels are compiled: without the GIL, and kept on disk where there is a place for it.
+
+Machine code is kept as long as no kernel beside it changes, nor what the kernels import: numba by itself looks
+at the file of a function and not at those whose functions and constants it takes in. Where nothing can be kept, or what
+was kept cannot be read, it compiles anew and says nothing. Under NUMBA_DISABLE_JIT a kernel is plain Python.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_IMPORT = re.compile(r"^from (bertdata[\w.]*) import", re.M)
+
+
+@functools.cache
+def sources_digest(folder: str) -> str:
+    """Return 12 hexadecimal digits of the kernels in a folder and the modules of this package that they import."""
+    paths = set(Path(folder).glob("kernel*.py"))
+    for path in list(paths):
+        for module in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            imported = Path(__file__).parents[1].joinpath(*module.split(".")).with_suffix(".py")
+            paths |= {imported} if imported.is_file() else set()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:12]
+
+
+def compiled(function: Function, **options: Any) -> Function:
+    """Compile a function when it is first called; `options` are numba's."""
+    folder = str(Path(inspect.getfile(function)).parent)
+    function.__qualname__ = f"{function.__name__}_{sources_digest(folder)}"
+    try:
+        dispatcher: Any = numba.njit(cache=True, nogil=True, **options)(function)
+    except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+        return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+    kept: Any = getattr(dispatcher, "_cache", None)
+    if kept is not None:
+        for name in ("load_overload", "save_overload"):
+            setattr(kept, name, _or_nothing(getattr(kept, name)))
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def compiled_for(*signatures: Any) -> Callable[[Function], Function]:
+    """Compile a function at once, for these types and no others."""
+
+    def decorate(function: Function) -> Function:
+        dispatcher: Any = compiled(function)
+        if hasattr(dispatcher, "disable_compile"):
+            for signature in signatures:
+                dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def _or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def attempt(*arguments: Any) -> Any:
+        try:
+            return method(*arguments)
+        except Exception:  # whatever is wrong with what was kept, the source is there
+            return None
+
+    return attempt
