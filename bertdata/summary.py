@@ -63,6 +63,8 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         counts = entry["counts"]
         number = counts["examples"]
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
+        if sharing := counts.get("documents_sharing_id"):
+            rows.append(("  documents with the id of another", f"{sharing:,}: a source was given twice?"))
         names = LABEL_NAMES.get(LABELS.get(examples["objective"], ""))
         if names and number:
             share = counts["labels_1"] / number
@@ -72,8 +74,17 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             if counts.get(name):
                 rows.append((f"  tokens {meaning}", f"{counts[name]:,}"))
         size = sum(shard["bytes"] for shard in entry["shards"])
-        rows.append(("  bytes", f"{_bytes(size)} in {len(entry['shards']):,} shards"))
+        rows.append(("  bytes", f"{_bytes(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows
+
+
+def counted(number: int, name: str) -> str:
+    """Return a number and what it counts.
+
+    >>> counted(1, "shard"), counted(1200, "shard")
+    ('1 shard', '1,200 shards')
+    """
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
 _TOKEN_FATES = {

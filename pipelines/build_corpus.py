@@ -150,13 +150,13 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
     inputs = sources.inputs()
     for name, paths in inputs.items():
         size = sum(files.size(path) for path in paths)
-        rows.append((name, f"{len(paths)} files, {size:,} bytes"))
+        rows.append((name, f"{summary.counted(len(paths), 'file')}, {size:,} bytes"))
     if "wikipedia" in inputs:
         tasks, notes = plan_wikipedia(inputs["wikipedia"], "", settings.cleaning)
-        rows.append(("clean wikipedia", f"{len(tasks)} ranges"))
+        rows.append(("clean wikipedia", summary.counted(len(tasks), "range")))
         rows += [("  note", note) for note in notes]
     if "books" in inputs:
-        rows.append(("clean books", f"{len(plan_books(inputs['books'], '', settings.cleaning))} groups"))
+        rows.append(("clean books", summary.counted(len(plan_books(inputs["books"], "", settings.cleaning)), "group")))
     if settings.dedup.dedup != "none":
         rows.append(("duplicates", f"{settings.dedup.dedup} ones are dropped"))
     wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
@@ -167,7 +167,7 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
             "examples",
             f"{examples.objective}, {examples.masking} masking, "
             f"{' and '.join(str(one.max_seq_length) for one in settings.phases())} tokens, "
-            f"{examples.dupe_factor} copies, seed {examples.seed}",
+            f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
         )
     )
     rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or cores()} workers here"))
