@@ -136,7 +136,7 @@ def test_documents_of_other_tables_are_built_too(tmp_path: Path) -> None:
 def test_plan_says_what_would_be_done_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "corpus"
     assert module.main(["--output", str(output), "--plan"]) == 0
-    assert "ranges" in capsys.readouterr().out
+    assert "clean wikipedia  1 range\n" in capsys.readouterr().out
     assert not output.exists()
 
 
