@@ -37,6 +37,9 @@ COMMANDS = {
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
     "pretrain": Command("pretrain the companion encoder from shards", "bertdata.torch.pretrain"),
+    "encode-task": Command(
+        "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.encode_task"
+    ),
     "finetune": Command("fine-tune a pretrained model on labelled texts", "bertdata.torch.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
     "clean-books": Command("one stage: books to documents", "clean_books", True),

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from bertdata.config import MaskingConfig
 from bertdata.errors import ConfigError
 from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
-from bertdata.loader.examples import ExampleBatch, ShardExamples
+from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
 from bertdata.loader.sets import Source
 from bertdata.wordpiece import WordPieceTokenizer
 
 Ints = NDArray[np.int64]
-Batch = dict[str, NDArray[np.integer]]
+Batch = dict[str, NDArray[Any]]
 Examples = Sequence[Mapping[str, Any]]
 Lists = Sequence[NDArray[np.integer]]
 
@@ -32,7 +32,8 @@ class BatchCollator:
 
     A batch holds input_ids, token_type_ids, attention_mask (1 at tokens, 0 at padding), labels (the id to predict, -100
     elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label (N,): what `transformers`
-    calls them, so `model(**batch)` works.
+    calls them, so `model(**batch)` works. Of fine-tuning shards, labels are those of the task, (N,) for a text and
+    (N, L) for tokens, or there are start_positions and end_positions (N,).
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the borders that kernels for sequences of any length take; where T is padded, the padding
@@ -86,14 +87,10 @@ class BatchCollator:
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         self._check(examples)
-        lists = {name: _lists(examples, name) for name in ("input_ids", "token_type_ids")}
-        if self.static:
-            lists["labels"] = _lists(examples, "labels")
+        lists = {name: _lists(examples, name) for name in self.info.batch_lists}
         lengths = np.fromiter(map(len, lists["input_ids"]), np.int64, len(examples))
         batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
-        if self.info.label:
-            batch[self.info.label] = _numbers(examples, self.info.label)
-        return batch
+        return batch | self._numbers(examples)
 
     def unmasked(self, examples: Examples) -> Batch:
         """Return the padded ids as they are in the shards, uint16 or int32 (N, L), and what masks are drawn by.
@@ -113,14 +110,17 @@ class BatchCollator:
             "example_ids": _numbers(examples, "example_id"),
             "epochs": np.array(self._epochs(examples), np.int64),
         }
-        return batch | ({self.info.label: _numbers(examples, self.info.label)} if self.info.label else {})
+        return batch | self._numbers(examples)
+
+    def _numbers(self, examples: Examples) -> Batch:
+        return {name: _numbers(examples, column) for column, name in self.info.batch_numbers.items()}
 
     def _check(self, examples: Examples) -> None:
         if not examples:
             raise ConfigError("a batch of no examples cannot be collated; expected at least one")
-        needed = ["input_ids", "token_type_ids", "labels" if self.static else "example_id"]
+        needed = [*self.info.batch_lists, *([] if self.static else ["example_id"]), *self.info.batch_numbers]
         found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
-        for name in [*needed, self.info.label] if self.info.label else needed:
+        for name in needed:
             if name not in found:
                 raise ConfigError(
                     f"an example has no {name!r}, it has {', '.join(map(repr, found))}; "
@@ -217,7 +217,7 @@ def _lists(examples: Examples, name: str) -> Lists:
     return [example[name] for example in examples]
 
 
-def _numbers(examples: Examples, name: str) -> Ints:
+def _numbers(examples: Examples, name: str) -> NDArray[Any]:
     if isinstance(examples, ExampleBatch):
         return examples.numbers(name)
-    return np.array([example[name] for example in examples], np.int64)
+    return as_numbers([example[name] for example in examples])

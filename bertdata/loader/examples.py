@@ -37,8 +37,9 @@ class ShardExamples:
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair. Whole batches are read at once (`__getitems__`). It pickles to paths and opens the memory map
-    again where it arrives, so it works with any number of workers, forked or spawned.
+    index was a pair. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`. Whole batches are read at
+    once (`__getitems__`). It pickles to paths and opens the memory map again where it arrives, so it works with any
+    number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
     masking. Raises InputError where there are no shards or they are damaged, ConfigError where sets do not fit.
@@ -163,13 +164,22 @@ class ExampleBatch(Sequence[Example]):
             found.append(values[offsets.item(row) : offsets.item(row + 1)])
         return found
 
-    def numbers(self, name: str) -> NDArray[np.int64]:
-        """Return a column of numbers, int64 (N,)."""
+    def numbers(self, name: str) -> NDArray[Any]:
+        """Return a column of numbers, int64 (N,), or float32 (N,) where they are floats."""
         places = zip(self._columns, self._rows, strict=True)
-        return np.array([columns[name][1].item(row) for columns, row in places], np.int64)
+        return as_numbers([columns[name][1].item(row) for columns, row in places])
+
+
+def as_numbers(values: Sequence[int | float]) -> NDArray[Any]:
+    """Return the numbers of a column as a batch holds them.
+
+    >>> as_numbers([3, 1]).dtype, as_numbers([0.5]).dtype
+    (dtype('int64'), dtype('float32'))
+    """
+    return np.array(values, np.float32 if values and isinstance(values[0], float) else np.int64)
 
 
 def _view(column: pa.Array) -> Column:
     if pa.types.is_list(column.type):
         return column.offsets.to_numpy(), column.values.to_numpy()
-    return None, column.to_numpy()
+    return None, column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))

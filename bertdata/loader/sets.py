@@ -38,6 +38,7 @@ def common_info(sets: Sequence[Shards]) -> ShardInfo:
             ("vocabulary", first.tokenizer[:12], info.tokenizer[:12]),
             ("objective", first.label or "without pairs", info.label or "without pairs"),
             ("--masking", first.examples.masking, info.examples.masking),
+            ("purpose", first.purpose, info.purpose),
             ("masking settings", asdict(first.masking), asdict(info.masking)),
         ):
             if ours != theirs:

@@ -15,6 +15,7 @@ from bertdata.config import LABELS
 from bertdata.records import Counts, Record, add_counts, fingerprint
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
+from bertdata.shards.tasks import TaskInfo, task_card
 
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
@@ -68,7 +69,8 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
     """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`."""
     for name, value in dataset_files(manifest["splits"], info).items():
         files.write_json(files.join(output, name), value)
-    files.write_bytes(files.join(output, "README.md"), dataset_card(manifest).encode())
+    card = task_card(manifest) if isinstance(info, TaskInfo) else dataset_card(manifest)
+    files.write_bytes(files.join(output, "README.md"), card.encode())
     files.write_json(files.join(output, "manifest.json"), manifest)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -104,7 +103,7 @@ class Shards:
             if info != infos[0]:
                 raise InputError(f"was not built like {self.paths[0]}; build all shards in one run", path=path)
         self.info: ShardInfo = infos[0]
-        if manifest.get("info", asdict(self.info)) != asdict(self.info):
+        if manifest.get("info", self.info.values()) != self.info.values():
             raise InputError(
                 "was made with other settings than its manifest.json says; build again", path=self.paths[0]
             )

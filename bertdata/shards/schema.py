@@ -40,6 +40,37 @@ class ShardInfo:
         """The name of the pair label's column, None where the objective has none."""
         return LABELS.get(self.examples.objective)
 
+    @property
+    def purpose(self) -> str:
+        """What the rows are for."""
+        return "pretraining"
+
+    @property
+    def batch_lists(self) -> tuple[str, ...]:
+        """The columns of lists that go into a batch, padded."""
+        return ("input_ids", "token_type_ids", *(["labels"] if self.examples.masking == "static" else []))
+
+    @property
+    def batch_numbers(self) -> dict[str, str]:
+        """The columns of numbers that go into a batch, and what they are called there."""
+        return {self.label: self.label} if self.label else {}
+
+    def columns(self) -> list[pa.Field]:
+        """Return the columns of a shard; `shard_schema` says what they hold."""
+        label_type = pa.int16() if self.vocab_size <= 1 << 15 else pa.int32()
+        ids = pa.field("input_ids", pa.list_(id_type(self.vocab_size)))
+        fields = [ids, pa.field("token_type_ids", pa.list_(pa.uint8()))]
+        if self.label:
+            fields.append(pa.field(self.label, pa.int8()))
+        fields.append(pa.field("example_id", pa.int64()))
+        if self.examples.masking == "static":
+            fields.append(pa.field("labels", pa.list_(label_type)))
+        return fields
+
+    def values(self) -> dict[str, Any]:
+        """Return it as the JSON of a schema or a manifest."""
+        return asdict(self)
+
     @staticmethod
     def from_schema(schema: pa.Schema, path: str) -> ShardInfo:
         """Read it back from a shard's schema; raises InputError where the file is not one of our shards."""
@@ -60,6 +91,10 @@ class ShardInfo:
         found = values.get("format") if isinstance(values, dict) else None
         if found != FORMAT:
             raise InputError(f"has shard format {found}; this version reads {FORMAT}: build again", path=path)
+        if "task" in values:
+            from bertdata.shards.tasks import task_info
+
+            return task_info(values, path)
         try:
             settings = {"examples": ExamplesConfig(**values["examples"]), "masking": MaskingConfig(**values["masking"])}
             info = ShardInfo(**(values | settings))
@@ -96,20 +131,10 @@ def shard_schema(info: ShardInfo) -> pa.Schema:
     `next_sentence_label`: 0 is IsNext, 1 is NotNext; `sentence_order_label`: 0 in order, 1 swapped; `labels` (static
     masking only): the id to predict, -100 elsewhere; `example_id`: what a dynamic mask is drawn by.
     """
-    label_type = pa.int16() if info.vocab_size <= 1 << 15 else pa.int32()
-    fields = [
-        pa.field("input_ids", pa.list_(id_type(info.vocab_size))),
-        pa.field("token_type_ids", pa.list_(pa.uint8())),
-    ]
-    if info.label:
-        fields.append(pa.field(info.label, pa.int8()))
-    fields.append(pa.field("example_id", pa.int64()))
-    if info.examples.masking == "static":
-        fields.append(pa.field("labels", pa.list_(label_type)))
-    schema = pa.schema(fields)
+    schema = pa.schema(info.columns())
     metadata = {
         "huggingface": json.dumps({"info": {"features": features(schema)}}),
-        "bertdata": json.dumps(asdict(info), sort_keys=True),
+        "bertdata": json.dumps(info.values(), sort_keys=True),
     }
     return schema.with_metadata(metadata)
 

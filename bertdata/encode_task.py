@@ -1,0 +1,174 @@
+"""`bertdata encode-task`: labelled examples to shards that the loader reads, for fine-tuning.
+
+    OUTPUT/manifest.json       the task, its labels and settings, counts of each split, what was cut off
+    OUTPUT/tokenizer/          the tokenizer the rows were made with
+    OUTPUT/train/ ...          Arrow shards, in the order of the file; also validation and test where given
+    OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
+
+The manifest is written last, so a folder without it is not finished. What it does not do: shuffling, which is the
+loader's; training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bertdata import __version__, files
+from bertdata.config import add_flags
+from bertdata.examples.finetune.layout import Encoded
+from bertdata.examples.finetune.settings import TaskConfig
+from bertdata.examples.finetune.sources import Columns, TaskSplit, read_splits
+from bertdata.output import claimed, refuse_own
+from bertdata.records import Counts, add_counts
+from bertdata.shards.manifest import write_dataset_files
+from bertdata.shards.schema import FORMAT, shard_schema
+from bertdata.shards.tasks import QUESTION_ANSWERING, TASK_SPLITS, TaskInfo, make_task_info
+from bertdata.summary import Row, table
+from bertdata.wordpiece import WordPieceTokenizer
+
+ROWS_PER_BATCH = 1000
+
+
+def encode_task(
+    output: str | os.PathLike[str],
+    vocab: str,
+    sources: Mapping[str, str],
+    config: TaskConfig | None = None,
+    columns: Columns | None = None,
+) -> dict[str, Any]:
+    """Encode the files of a task, by split (train is needed), and return the manifest.
+
+    What an earlier run for the same kind of output left is replaced. Raises ConfigError and InputError as `read_splits`
+    and the encoders do, before anything is written where the files tell it, and OutputError where the folder holds
+    something else.
+    """
+    settings, directory = config or TaskConfig(), os.fspath(output)
+    tokenizer = WordPieceTokenizer.load(vocab)
+    paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
+    refuse_own(directory, list(paths.values()))
+    labels, splits = read_splits(paths, tokenizer, settings, columns or Columns())
+    stride = settings.doc_stride if settings.task == QUESTION_ANSWERING else 0
+    info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
+    with claimed(directory, "task data"):
+        for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
+            files.remove(files.join(directory, name))
+        entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}
+        tokenizer.save(files.join(directory, "tokenizer"))
+        manifest = {
+            "format": FORMAT,
+            "bertdata": __version__,
+            "info": info.values(),
+            "settings": asdict(settings) | {"max_seq_length": settings.length},
+            "sources": {
+                split: {"name": files.name(path), "bytes": files.size(path), "sha256": files.sha256(path)}
+                for split, path in paths.items()
+            },
+            "splits": entries,
+        }
+        write_dataset_files(directory, manifest, info)
+    return manifest
+
+
+def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, settings: TaskConfig) -> dict[str, Any]:
+    starts = range(0, source.examples, settings.shard_examples)
+    shards: list[dict[str, Any]] = []
+    rows = 0
+    for number, start in enumerate(starts):
+        name = f"{split}/data-{number:05d}-of-{len(starts):05d}.arrow"
+        path = files.join(directory, *name.split("/"))
+        encoded = source.encode(start, min(start + settings.shard_examples, source.examples))
+        with files.atomic_write(path) as file:
+            write_task_shard(encoded, info, rows, file)
+        rows += len(encoded)
+        entry = {"file": name, "bytes": files.size(path), "sha256": files.sha256(path), "counts": encoded.counts}
+        shards.append(entry)
+    if source.originals is not None:
+        _write_originals(files.join(directory, "examples", f"{split}.parquet"), source.originals)
+    return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
+
+
+def write_task_shard(encoded: Encoded, info: TaskInfo, first_id: int, file: Any) -> None:
+    """Write encoded examples as one shard; `example_id` counts from `first_id`."""
+    schema = shard_schema(info)
+    ids = pa.array(np.arange(first_id, first_id + len(encoded), dtype=np.int64))
+    columns = encoded.columns | {"example_id": ids}
+    whole = pa.Table.from_arrays([columns[field.name] for field in schema], schema=schema)
+    with pa.ipc.new_stream(file, schema) as writer:
+        for start in range(0, whole.num_rows, ROWS_PER_BATCH):
+            batch = whole.slice(start, ROWS_PER_BATCH).combine_chunks()
+            writer.write_table(batch)
+
+
+def _write_originals(path: str, originals: pa.Table) -> None:
+    import pyarrow.parquet as pq
+
+    with files.atomic_write(path) as file:
+        pq.write_table(originals, file, compression="zstd")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata encode-task` to a parser."""
+    for split in TASK_SPLITS:
+        text = "; labels may be missing" if split == "test" else ""
+        parser.add_argument(
+            f"--{split}",
+            required=split == "train",
+            metavar="FILE",
+            help=f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json" + text,
+        )
+    parser.add_argument(
+        "--vocab", required=True, metavar="PATH", help="a folder, vocab.txt, tokenizer.json, or a name of ours"
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    parser.add_argument(
+        "--text-columns",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="columns of the text and the second text, or of the words; of CoNLL files the number, from 1",
+    )
+    parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
+    parser.add_argument(
+        "--labels",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="the labels in the order of their ids (default: those of the training file, sorted)",
+    )
+    add_flags(parser, TaskConfig)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Encode as parsed arguments say and print what was written and what was cut off."""
+    config = TaskConfig(**{one.name: getattr(arguments, one.name) for one in fields(TaskConfig)})
+    paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
+    columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
+    manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns)
+    print(table(summary_rows(manifest)))
+    return 0
+
+
+def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of the table of what was encoded: of counts that are 0 only those on examples and truncation."""
+    rows: list[Row] = [
+        ("task", manifest["info"]["task"]),
+        ("row", f"up to {manifest['info']['max_seq_length']} tokens"),
+    ]
+    if labels := manifest["info"]["labels"]:
+        rows.append((f"{len(labels)} labels", ", ".join(labels)))
+    for split, entry in manifest["splits"].items():
+        counts: Counts = entry["counts"]
+        rows.append((split, f"{counts['examples']:,} examples"))
+        rows += [
+            (f"  {name.replace('_', ' ')}", f"{number:,}")
+            for name, number in counts.items()
+            if name != "examples" and (number or name == "truncated_examples")
+        ]
+    return rows

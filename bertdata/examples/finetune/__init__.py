@@ -1,0 +1,17 @@
+"""Fine-tuning data: labelled texts, tagged words and questions to rows of ids with what a task predicts.
+
+    classification          texts and text pairs with a class or a number
+    token_classification    words with tags, the label at the first piece of each word
+    question_answering      questions on contexts, in windows; `answers` maps logits back to text
+    labels                  the label set
+    files, conll, squad     reading examples
+    layout                  rows of one or two segments, which all tasks share
+
+`bertdata encode-task` writes shards of them. What this package does not do: training, metrics.
+"""
+
+from bertdata.examples.finetune.classification import encode_classification
+from bertdata.examples.finetune.question_answering import Question, encode_question_answering
+from bertdata.examples.finetune.token_classification import encode_token_classification
+
+__all__ = ["Question", "encode_classification", "encode_question_answering", "encode_token_classification"]

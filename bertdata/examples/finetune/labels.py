@@ -1,0 +1,110 @@
+"""The label set of a task: names in a stable order, found in the training data or given, and the ids of labels.
+
+What it does not do: reading files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bertdata.errors import ConfigError, InputError
+
+Label = str | int | float | bool | None
+_WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+_SHOWN = 12
+
+
+def label_name(label: Label) -> str:
+    """Return the name of a label as a file gives it; a truth value is 0 or 1.
+
+    >>> label_name("B-PER"), label_name(3), label_name(True)
+    ('B-PER', '3', '1')
+    """
+    return str(int(label)) if isinstance(label, bool) else str(label)
+
+
+def label_set(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct names in their order: whole numbers by value, others by code point, whatever came first.
+
+    >>> label_set(["10", "9", "2", "2"]), label_set(["O", "I-PER", "B-PER", "O"])
+    (('2', '9', '10'), ('B-PER', 'I-PER', 'O'))
+    """
+    distinct = set(names)
+    if all(_WHOLE.fullmatch(name) for name in distinct):
+        return tuple(sorted(distinct, key=int))
+    return tuple(sorted(distinct))
+
+
+def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
+    """Return the label set of a training file; raises InputError where there are not two, or they are fractions."""
+    known = [value for value in values if value is not None]
+    for value in known:
+        if isinstance(value, float):
+            raise InputError(
+                f"has labels that are not whole numbers, as {value}; give --regression to learn numbers", path=path
+            )
+    labels = label_set(map(label_name, known))
+    if len(labels) < 2:
+        found = f"all have the label {labels[0]!r}" if labels else "none has a label"
+        raise InputError(f"holds nothing to tell apart: {found}; expected two labels or more", path=path)
+    return labels
+
+
+def check_given(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return a label set given by the user, in its order; raises ConfigError for fewer than two, or one given twice."""
+    if len(labels) < 2:
+        raise ConfigError(f"--labels names {len(labels)}; expected two or more, in the order of their ids")
+    for name in labels:
+        if labels.count(name) > 1:
+            raise ConfigError(f"--labels names {name!r} twice; give each label once, in the order of its id")
+    return tuple(labels)
+
+
+def label_ids(
+    values: Iterable[tuple[str, Label]], labels: Sequence[str], path: str, *, numbered: bool, unlabelled: bool
+) -> list[int | None]:
+    """Return the id of each label, given as (place, label); None where there is none, if `unlabelled` allows it.
+
+    With `numbered` a label may also be an id itself, and -1 is none. Raises InputError, with the place, for a label
+    that is not in the set or is missing.
+
+    >>> label_ids([("line 1", "good"), ("line 2", 0)], ("bad", "good"), "x.csv", numbered=True, unlabelled=False)
+    [1, 0]
+    """
+    ids = {name: number for number, name in enumerate(labels)}
+    found: list[int | None] = []
+    for place, value in values:
+        name = "" if value is None else label_name(value)
+        number = ids.get(name)
+        if number is None and numbered and _WHOLE.fullmatch(name) and -1 <= int(name) < len(labels):
+            number = int(name) if name != "-1" else None
+            missing = number is None
+        else:
+            missing = value is None or (name == "" and number is None) or (unlabelled and name == "-1")
+        if number is None and not (missing and unlabelled):
+            shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
+            what = "no label" if missing else f"the label {value!r}, which is none of the training file's"
+            raise InputError(f"{place} has {what}; expected one of {shown}", path=path)
+        found.append(number)
+    return found
+
+
+def numbers(values: Iterable[tuple[str, Label]], path: str, *, unlabelled: bool) -> list[float | None]:
+    """Return the labels of regression as numbers; None where there is none, if `unlabelled` allows it.
+
+    Raises InputError, with the place, for a label that is no finite number.
+    """
+    found: list[float | None] = []
+    for place, value in values:
+        if unlabelled and value in (None, ""):
+            found.append(None)
+            continue
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not abs(number) < 3.0e38:
+            raise InputError(f"{place} has the label {value!r}; expected a number", path=path)
+        found.append(number)
+    return found

@@ -1,0 +1,76 @@
+"""Labelled texts and text pairs, from the columns of JSON lines, CSV, TSV and Parquet files.
+
+Columns not named are looked for under the names that public data sets use. What this module does not do: naming labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.examples.finetune.files import column_names, read_rows
+from bertdata.examples.finetune.labels import Label
+
+KNOWN_COLUMNS = (
+    ("text", "text_pair"),
+    ("sentence1", "sentence2"),
+    ("premise", "hypothesis"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+    ("text",),
+    ("sentence",),
+)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts as they stand in a file: the second text of each and its label are None where there is none."""
+
+    texts: list[str]
+    pairs: list[str | None] | None
+    labels: list[Label]
+    places: list[str]
+
+
+def read_texts(
+    path: str, text_columns: Sequence[str] = (), label_column: str = "label", *, unlabelled: bool = False
+) -> Texts:
+    """Read texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
+
+    With `unlabelled` there may be no labels. Raises ConfigError for a column that is not there, InputError, with the
+    line or row, where a text is none.
+    """
+    there = column_names(path)
+    columns = tuple(text_columns) or next((one for one in KNOWN_COLUMNS if set(one) <= set(there)), ())
+    missing = [name for name in columns if name not in there]
+    if not 1 <= len(columns) <= 2 or missing:
+        asked = f"no column {missing[0]!r}" if missing else "no columns of texts that are known by name"
+        raise ConfigError(
+            f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
+            path=path,
+        )
+    if label_column not in there and not unlabelled:
+        raise ConfigError(
+            f"has no column {label_column!r}; its columns are {', '.join(map(repr, there))}: name the one of the "
+            "labels with --label-column",
+            path=path,
+        )
+    found = Texts([], [] if len(columns) == 2 else None, [], [])
+    for place, row in read_rows(path):
+        text, label = row.get(columns[0]), row.get(label_column)
+        if not isinstance(text, str):
+            raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
+        if not isinstance(label, str | int | float | None):
+            raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
+        if found.pairs is not None:
+            pair = row.get(columns[1])
+            if not isinstance(pair, str | None):
+                raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
+            found.pairs.append(pair)
+        found.texts.append(text)
+        found.labels.append(label)
+        found.places.append(place)
+    if not found.texts:
+        raise InputError("holds no rows; expected labelled texts", path=path)
+    return found

@@ -1,0 +1,188 @@
+"""`bertdata encode-task`: the shards of every task are read by what reads those of pretraining."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bertdata.cli import dispatch
+from bertdata.encode_task import encode_task
+from bertdata.errors import ConfigError, InputError
+from bertdata.examples.finetune.settings import TaskConfig
+from bertdata.examples.finetune.sources import Columns
+from bertdata.loader import ShardExamples, numpy_batches
+from bertdata.shards import open_shards
+from bertdata.shards.tasks import TASKS, TaskInfo
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+
+WORDS = ("the", "salt", "##y", "sea", "holds", "a", "boat", "who", "what", "?", ".", ",", "good", "bad")
+TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *WORDS])
+CONTEXT = "The sea holds a boat. The boat holds salt, a salty sea."
+CONLL = "-DOCSTART- O\n\nThe O\nsalty B-SEA\nsea I-SEA\n\nsea B-SEA\n\n-DOCSTART- O\n\nboat O\n"
+SQUAD = {
+    "data": [
+        {
+            "paragraphs": [
+                {
+                    "context": CONTEXT,
+                    "qas": [
+                        {"id": "q1", "question": "What holds a boat?", "answers": [{"text": "sea", "answer_start": 4}]},
+                        {"id": "q2", "question": "Who?", "answers": [], "is_impossible": True},
+                    ],
+                }
+            ]
+        }
+    ]
+}
+
+
+@pytest.fixture
+def vocab(tmp_path: Path) -> str:
+    TOKENIZER.save(tmp_path / "vocab")
+    return str(tmp_path / "vocab")
+
+
+def source(folder: Path, task: str) -> str:
+    """Write a small file of a task and return its path."""
+    name, text = {
+        "classification": ("texts.csv", "text,text_pair,label\nThe sea,a boat,good\nsalt,,bad\nA boat.,sea,bad\n"),
+        "token-classification": ("words.conll", CONLL),
+        "question-answering": ("squad.json", json.dumps(SQUAD)),
+    }[task]
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def encoded(folder: Path, task: str, vocab: str, **settings: Any) -> Path:
+    path = source(folder, task)
+    config = TaskConfig(task=task, **({"max_seq_length": 12, "doc_stride": 2} | settings))
+    encode_task(folder / "out", vocab, {"train": path, "validation": path}, config)
+    return folder / "out"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_reader_tells_the_task_and_how_rows_were_made(tmp_path: Path, vocab: str, task: str) -> None:
+    shards = open_shards(encoded(tmp_path, task, vocab), "validation")
+    info = shards.info
+    assert isinstance(info, TaskInfo)
+    labels = {"classification": ("bad", "good"), "token-classification": ("B-SEA", "I-SEA", "O")}.get(task, ())
+    assert (info.task, info.labels, info.max_seq_length) == (task, labels, 12)
+    assert info.id2label == dict(enumerate(labels))
+    assert info.doc_stride == (2 if task == "question-answering" else 0)
+    assert shards.tokenizer() == TOKENIZER
+    values = json.loads(shards.table.schema.metadata[b"bertdata"])
+    assert values == shards.manifest["info"]
+    assert values["tokenizer"] == TOKENIZER.fingerprint
+    assert values["cls_token_id"] == TOKENIZER.cls_token_id
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_datasets_opens_the_folder_with_the_same_rows(tmp_path: Path, vocab: str, task: str) -> None:
+    datasets = pytest.importorskip("datasets")
+    out = encoded(tmp_path, task, vocab)
+    found = datasets.load_from_disk(str(out))
+    assert set(found) == {"train", "validation"}
+    assert found["train"].data.table.to_pylist() == open_shards(out).table.to_pylist()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_shards_of_any_size_hold_the_same_rows(tmp_path: Path, vocab: str, task: str) -> None:
+    whole = open_shards(encoded(tmp_path, task, vocab)).table.to_pylist()
+    cut = open_shards(encoded(tmp_path, task, vocab, shard_examples=1))
+    assert len(cut.paths) == cut.manifest["splits"]["train"]["counts"].get("questions", 3)
+    assert cut.table.to_pylist() == whole
+    assert [row["example_id"] for row in whole] == list(range(len(whole)))
+
+
+def test_a_batch_of_texts_has_their_classes_as_labels(tmp_path: Path, vocab: str) -> None:
+    [batch] = numpy_batches(open_shards(encoded(tmp_path, "classification", vocab)), 8)
+    assert set(batch) == {"input_ids", "token_type_ids", "attention_mask", "labels"}
+    assert batch["labels"].dtype == np.int64
+    assert sorted(batch["labels"].tolist()) == [0, 0, 1]
+
+
+def test_a_batch_of_words_has_a_label_for_each_token_and_padding_has_none(tmp_path: Path, vocab: str) -> None:
+    shards = open_shards(encoded(tmp_path, "token-classification", vocab))
+    assert [row["labels"] for row in shards.table.to_pylist()] == [
+        [-100, 2, 0, -100, 1, -100],
+        [-100, 0, -100],
+        [-100, 2, -100],
+    ]
+    [batch] = numpy_batches(shards, 8)
+    assert batch["labels"].shape == batch["input_ids"].shape == (3, 8)
+    assert (batch["labels"][batch["attention_mask"] == 0] == -100).all()
+
+
+def test_a_batch_of_questions_has_the_first_and_last_token_of_answers(tmp_path: Path, vocab: str) -> None:
+    examples = ShardExamples(open_shards(encoded(tmp_path, "question-answering", vocab)))
+    first = examples[0]
+    assert (first["question_id"], first["start_positions"], first["end_positions"]) == ("q1", 8, 8)
+    assert TOKENIZER.decode([first["input_ids"][8]]) == "sea"
+    assert CONTEXT[first["offsets_start"][8] : first["offsets_end"][8]] == "sea"
+    [batch] = numpy_batches(examples.shards, 100)
+    assert set(batch) == {"input_ids", "token_type_ids", "attention_mask", "start_positions", "end_positions"}
+
+
+def test_sets_of_two_tasks_or_of_other_labels_are_not_read_together(tmp_path: Path, vocab: str) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    texts = encoded(tmp_path / "one", "classification", vocab)
+    words = encoded(tmp_path / "two", "token-classification", vocab)
+    with pytest.raises(ConfigError, match="has another purpose"):
+        ShardExamples([texts / "train", words / "train"])
+
+
+def test_regression_has_numbers_for_labels(tmp_path: Path, vocab: str) -> None:
+    (tmp_path / "sts.tsv").write_text('sentence1\tsentence2\tlabel\nThe "sea\tboat\t2.5\nsalt\tsea\t4\n')
+    config = TaskConfig(regression=True, max_seq_length=16)
+    encode_task(tmp_path / "out", vocab, {"train": str(tmp_path / "sts.tsv")}, config)
+    [batch] = numpy_batches(tmp_path / "out", 2)
+    assert batch["labels"].dtype == np.float32
+    assert sorted(batch["labels"].tolist()) == [2.5, 4.0]
+
+
+def test_a_test_file_needs_no_labels_and_others_do(tmp_path: Path, vocab: str) -> None:
+    path = source(tmp_path, "classification")
+    (tmp_path / "test.jsonl").write_text('{"text": "sea", "text_pair": "salt"}\n')
+    encode_task(tmp_path / "out", vocab, {"train": path, "test": str(tmp_path / "test.jsonl")}, TaskConfig())
+    assert open_shards(tmp_path / "out", "test")[0]["label"] == -100
+    with pytest.raises(ConfigError, match=r"test\.jsonl: has no column 'label'"):
+        encode_task(tmp_path / "out", vocab, {"train": path, "validation": str(tmp_path / "test.jsonl")}, TaskConfig())
+
+
+def test_a_label_that_training_does_not_know_is_named_with_its_line(tmp_path: Path, vocab: str) -> None:
+    path = source(tmp_path, "classification")
+    (tmp_path / "other.csv").write_text("text,text_pair,label\nsea,,good\nsea,,fair\n")
+    with pytest.raises(InputError, match=r"other\.csv: line 3 has the label 'fair'.* expected one of bad, good"):
+        encode_task(tmp_path / "out", vocab, {"train": path, "validation": str(tmp_path / "other.csv")}, TaskConfig())
+    assert not (tmp_path / "out").exists()
+
+
+def test_given_labels_are_ids_in_their_order(tmp_path: Path, vocab: str) -> None:
+    path = source(tmp_path, "classification")
+    encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(), Columns(labels=("good", "bad", "odd")))
+    assert [row["label"] for row in open_shards(tmp_path / "out").table.to_pylist()] == [0, 1, 1]
+
+
+def test_the_same_file_gives_the_same_bytes_and_replaces_what_was_there(tmp_path: Path, vocab: str) -> None:
+    out = encoded(tmp_path, "question-answering", vocab)
+    first = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert {path: path.read_bytes() for path in encoded(tmp_path, "question-answering", vocab).rglob("*.*")} == first
+    encoded(tmp_path, "classification", vocab)
+    assert not (out / "examples").exists()
+    assert (out / "README.md").read_text().startswith("---\ntask_categories: [text-classification]")
+
+
+def test_the_command_prints_what_was_cut_off(tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = source(tmp_path, "token-classification")
+    flags = ["--train", path, "--vocab", vocab, "--output", str(tmp_path / "out"), "--max-seq-length", "8"]
+    (tmp_path / "long.conll").write_text("sea O\n" * 9)
+    flags += ["--validation", str(tmp_path / "long.conll")]
+    assert dispatch(["encode-task", "--task", "token-classification", *flags]) == 0
+    shown = capsys.readouterr().out
+    assert "3 labels" in shown
+    assert "truncated words     3" in shown
