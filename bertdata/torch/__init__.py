@@ -5,7 +5,8 @@
     collator    PretrainingCollator: padded or packed int64 batches, dynamic masks
     device      DeviceCollator: the same masks, drawn on the device
     loader      ResumableLoader: a DataLoader of the three that knows where the trainer is
-    config, bert, weights     the encoder, named and saved as in transformers
+    config, bert, weights     the encoder, named and saved as in transformers; packed rows in `attention`
+    albert, electra, heads    its kin on the same blocks, and heads for tasks
     pretrain, finetune        plain training loops
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.
@@ -22,18 +23,35 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtraError("torch", "torch") from error
 
-from bertdata.torch.bert import BertForPreTraining
+from bertdata.torch.albert import AlbertForPreTraining
+from bertdata.torch.bert import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.collator import PretrainingCollator
-from bertdata.torch.config import BertConfig
+from bertdata.torch.config import AlbertConfig, BertConfig, ElectraConfig
 from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.device import DeviceCollator
+from bertdata.torch.electra import ElectraForMaskedLM, ElectraForPreTraining, ElectraForReplacedTokenDetection
+from bertdata.torch.heads import (
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
 from bertdata.torch.loader import ResumableLoader
 from bertdata.torch.sampler import ResumableSampler
 
 __all__ = [
+    "AlbertConfig",
+    "AlbertForPreTraining",
     "BertConfig",
+    "BertForMaskedLM",
     "BertForPreTraining",
+    "BertForQuestionAnswering",
+    "BertForSequenceClassification",
+    "BertForTokenClassification",
     "DeviceCollator",
+    "ElectraConfig",
+    "ElectraForMaskedLM",
+    "ElectraForPreTraining",
+    "ElectraForReplacedTokenDetection",
     "PretrainingCollator",
     "ResumableLoader",
     "ResumableSampler",

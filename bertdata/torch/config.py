@@ -1,27 +1,22 @@
-"""`BertConfig`: the shape of an encoder, and the `config.json` that transformers reads and writes.
+"""`BertConfig` and its kin: the shape of an encoder, and the `config.json` that transformers reads and writes.
 
-Sizes are those of Devlin et al. 2019, section 3, and of Turc et al. 2019 for the tiny one. What this module does not
-do: training settings (see `pretrain` and `finetune`).
+Sizes are those of Devlin et al. 2019, section 3, of Turc et al. 2019 for the small ones, of Lan et al. 2020, table 1
+(ALBERT), and of Clark et al. 2020, appendix A (ELECTRA). What this module does not do: training settings (see
+`pretrain` and `finetune`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 from bertdata import files
 from bertdata.errors import ConfigError
 
-_FIXED = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-    "add_cross_attention": False,
-    "tie_word_embeddings": True,
-}
+ACTIVATIONS = ("gelu", "gelu_new")
+"""GELU, and its approximation by tanh, under the names of transformers."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +29,15 @@ class BertConfig:
     (24, 128)
     """
 
+    model_type: ClassVar[str] = "bert"
+    family: ClassVar[str] = "Bert"
+    fixed: ClassVar[Mapping[str, Any]] = {
+        "position_embedding_type": "absolute",
+        "is_decoder": False,
+        "add_cross_attention": False,
+        "tie_word_embeddings": True,
+    }
+
     vocab_size: int = 30522
     hidden_size: int = 768
     num_hidden_layers: int = 12
@@ -41,6 +45,7 @@ class BertConfig:
     intermediate_size: int = 3072
     max_position_embeddings: int = 512
     type_vocab_size: int = 2
+    hidden_act: str = "gelu"
     hidden_dropout_prob: float = 0.1
     attention_probs_dropout_prob: float = 0.1
     initializer_range: float = 0.02
@@ -54,6 +59,8 @@ class BertConfig:
                 raise ConfigError(f"{one.name} is {value}; expected at least {int(one.name != 'pad_token_id')}")
             if one.name.endswith("_prob") and not 0 <= value < 1:
                 raise ConfigError(f"{one.name} is {value}; expected 0 or more, and less than 1")
+        if self.hidden_act not in ACTIVATIONS:
+            raise ConfigError(f"hidden_act is {self.hidden_act!r}; this encoder has {', '.join(ACTIVATIONS)}")
         if self.hidden_size % self.num_attention_heads:
             raise ConfigError(
                 f"hidden_size {self.hidden_size} is not a multiple of num_attention_heads {self.num_attention_heads}"
@@ -61,37 +68,168 @@ class BertConfig:
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
 
+    @property
+    def embedding_size(self) -> int:
+        """The size of an embedding; in BERT that of a hidden state."""
+        return self.hidden_size
+
+    @property
+    def classifier_dropout(self) -> float:
+        """The dropout in front of a classifier."""
+        return self.hidden_dropout_prob
+
     @classmethod
-    def base(cls, **changes: Any) -> BertConfig:
+    def base(cls, **changes: Any) -> Self:
         """Return BERT-base: 12 layers of 768, 12 heads; 109,482,240 parameters with the uncased vocabulary."""
         return cls(**changes)
 
     @classmethod
-    def large(cls, **changes: Any) -> BertConfig:
+    def large(cls, **changes: Any) -> Self:
         """Return BERT-large: 24 layers of 1024, 16 heads; 335,141,888 parameters with the uncased vocabulary."""
         return cls(**_sizes(24, 1024, 16) | changes)
 
     @classmethod
-    def tiny(cls, **changes: Any) -> BertConfig:
+    def mini(cls, **changes: Any) -> Self:
+        """Return BERT-mini: 4 layers of 256, 4 heads."""
+        return cls(**_sizes(4, 256, 4) | changes)
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
         """Return BERT-tiny: 2 layers of 128, 2 heads; it trains on a CPU."""
         return cls(**_sizes(2, 128, 2) | changes)
 
+    @classmethod
+    def roberta(cls, **changes: Any) -> Self:
+        """Return the shape of RoBERTa-base (Liu et al. 2019): BERT-base without token types.
+
+        The rest of the recipe lies in the shards (full-sentences, dynamic masks, no pair label) and in the settings of
+        `pretrain` (more rows in a batch, a longer warm-up, --adam-beta2 0.98).
+        """
+        return cls(**{"type_vocab_size": 1, "layer_norm_eps": 1e-5} | changes)
+
     def to_dict(self, architecture: str) -> dict[str, Any]:
         """Return what `config.json` holds for a model class of this name."""
-        return {"architectures": [architecture], **_FIXED, **asdict(self)}
+        return {"architectures": [architecture], "model_type": self.model_type, **self.fixed, **asdict(self)}
 
     @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> BertConfig:
-        """Read the `config.json` of a directory; raises InputError or ConfigError where it is missing or no BERT."""
-        path = files.join(os.fspath(directory), "config.json")
-        values = files.read_json(path)
-        if not isinstance(values, Mapping):
-            raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)
-        for name, expected in _FIXED.items():
+    def load(cls, directory: str | os.PathLike[str]) -> Self:
+        """Read the `config.json` of a directory; raises InputError or ConfigError where it is missing or another's."""
+        path, values = _read(directory)
+        for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
                 raise ConfigError(f"{name} is {values[name]!r}; this encoder has only {expected!r}", path=path)
         names = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in values.items() if name in names and value is not None})
+
+
+@dataclass(frozen=True)
+class AlbertConfig(BertConfig):
+    """The shape of an ALBERT encoder: one block for all layers, small embeddings; the defaults are ALBERT-base v2.
+
+    `attention_probs_dropout_prob` and `hidden_dropout_prob` are 0, as in the paper's section 4.8.
+
+    >>> AlbertConfig.tiny(vocab_size=8000).embedding_size
+    32
+    """
+
+    model_type: ClassVar[str] = "albert"
+    family: ClassVar[str] = "Albert"
+    fixed: ClassVar[Mapping[str, Any]] = {
+        "position_embedding_type": "absolute",
+        "num_hidden_groups": 1,
+        "inner_group_num": 1,
+        "tie_word_embeddings": True,
+    }
+
+    vocab_size: int = 30000
+    hidden_act: str = "gelu_new"
+    hidden_dropout_prob: float = 0.0
+    attention_probs_dropout_prob: float = 0.0
+    embedding_size: int = 128
+    classifier_dropout_prob: float = 0.1
+
+    @property
+    def classifier_dropout(self) -> float:
+        """The dropout in front of a classifier."""
+        return self.classifier_dropout_prob
+
+    @classmethod
+    def large(cls, **changes: Any) -> Self:
+        """Return ALBERT-large: 24 layers of 1024, 16 heads."""
+        return cls(**_sizes(24, 1024, 16) | changes)
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
+        """Return a small ALBERT: 2 layers of 128, 2 heads, embeddings of 32."""
+        return cls(**_sizes(2, 128, 2) | {"embedding_size": 32} | changes)
+
+
+@dataclass(frozen=True)
+class ElectraConfig(BertConfig):
+    """The shape of an ELECTRA discriminator; the defaults are ELECTRA-small.
+
+    >>> ElectraConfig.base().hidden_size, ElectraConfig().generator().hidden_size
+    (768, 64)
+    """
+
+    model_type: ClassVar[str] = "electra"
+    family: ClassVar[str] = "Electra"
+
+    hidden_size: int = 256
+    num_attention_heads: int = 4
+    intermediate_size: int = 1024
+    embedding_size: int = 128
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """Return ELECTRA-base: 12 layers of 768, 12 heads, embeddings of 768."""
+        return cls(**_sizes(12, 768, 12) | {"embedding_size": 768} | changes)
+
+    @classmethod
+    def small(cls, **changes: Any) -> Self:
+        """Return ELECTRA-small: 12 layers of 256, 4 heads, embeddings of 128."""
+        return cls(**changes)
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
+        """Return a small ELECTRA: 2 layers of 128, 2 heads, embeddings of 64."""
+        return cls(**_sizes(2, 128, 2) | {"embedding_size": 64} | changes)
+
+    def generator(self, share: int = 4) -> Self:
+        """Return the generator's shape: the same depth and embeddings, a `share`-th of the width (section 3.2).
+
+        It has at least one head, and as many as its width allows.
+        """
+        hidden = self.hidden_size // share
+        heads = max(1, self.num_attention_heads // share)
+        return replace(
+            self,
+            hidden_size=hidden // heads * heads,
+            num_attention_heads=heads,
+            intermediate_size=self.intermediate_size // share,
+        )
+
+
+_FAMILIES: tuple[type[BertConfig], ...] = (BertConfig, AlbertConfig, ElectraConfig)
+
+
+def load_config(directory: str | os.PathLike[str]) -> BertConfig:
+    """Read the `config.json` of a directory as that of its family: BERT, ALBERT or ELECTRA; raises ConfigError."""
+    path, values = _read(directory)
+    kind = values.get("model_type", BertConfig.model_type)
+    for family in _FAMILIES:
+        if family.model_type == kind:
+            return family.load(directory)
+    known = ", ".join(family.model_type for family in _FAMILIES)
+    raise ConfigError(f"model_type is {kind!r}; expected one of {known}", path=path)
+
+
+def _read(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
+    path = files.join(os.fspath(directory), "config.json")
+    values = files.read_json(path)
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)
+    return path, values
 
 
 def _sizes(layers: int, hidden: int, heads: int) -> dict[str, Any]:
@@ -103,4 +241,17 @@ def _sizes(layers: int, hidden: int, heads: int) -> dict[str, Any]:
     }
 
 
-PRESETS = {"tiny": BertConfig.tiny, "base": BertConfig.base, "large": BertConfig.large}
+PRESETS: dict[str, Callable[..., BertConfig]] = {
+    "tiny": BertConfig.tiny,
+    "mini": BertConfig.mini,
+    "base": BertConfig.base,
+    "large": BertConfig.large,
+    "roberta": BertConfig.roberta,
+    "albert-tiny": AlbertConfig.tiny,
+    "albert-base": AlbertConfig.base,
+    "albert-large": AlbertConfig.large,
+    "electra-tiny": ElectraConfig.tiny,
+    "electra-small": ElectraConfig.small,
+    "electra-base": ElectraConfig.base,
+}
+"""The shapes that `--config` knows by name."""

@@ -24,8 +24,8 @@ from bertdata.documents import open_parquet
 from bertdata.draws import bits, happens, key
 from bertdata.errors import ConfigError, InputError
 from bertdata.output import claimed
-from bertdata.torch.bert import BertForSequenceClassification, ClassificationOutput
 from bertdata.torch.config import BertConfig
+from bertdata.torch.heads import BertForSequenceClassification, TaskOutput
 from bertdata.torch.optimization import adamw, choose_device, learning_rate, own_randomness, seed_step, update
 from bertdata.torch.sampler import ResumableSampler
 from bertdata.wordpiece import WordPieceTokenizer
@@ -232,7 +232,7 @@ def _train(
     model.train()
     for step, batch in enumerate(loader, 1):
         seed_step(settings.seed, step)
-        result: ClassificationOutput = model(**{name: value.to(device) for name, value in batch.items()})
+        result: TaskOutput = model(**{name: value.to(device) for name, value in batch.items()})
         assert result.loss is not None
         loss = float(result.loss.detach())
         rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup)
@@ -252,7 +252,7 @@ def _evaluate(
         for start in range(0, len(data), settings.batch_size):
             rows = [data[(0, number)] for number in range(start, min(start + settings.batch_size, len(data)))]
             batch = {name: value.to(device) for name, value in data.collate(rows).items()}
-            result: ClassificationOutput = model(**batch)
+            result: TaskOutput = model(**batch)
             right += int((result.logits.argmax(-1) == batch["labels"]).sum())
     return right / len(data)
 

@@ -203,6 +203,7 @@ def _train(
 def measures(result: PretrainingOutput, batch: dict[str, Tensor], label: str | None) -> LogRecord:
     """Return loss, mlm_loss, mlm_accuracy, and pair_loss and pair_accuracy where the objective has pairs."""
     targets = batch["labels"][batch["labels"] != IGNORE_INDEX]
+    assert result.seq_relationship_logits is not None
     logits, pairs = result.prediction_logits.detach().float(), result.seq_relationship_logits.detach().float()
     found = {"mlm_accuracy": float((logits.argmax(-1) == targets).float().mean()) if len(targets) else 0.0}
     total = 0.0 if result.loss is None else float(result.loss.detach())
@@ -219,7 +220,7 @@ def _shape(config: str | BertConfig, info: ShardInfo) -> BertConfig:
     if isinstance(config, BertConfig):
         shape = config
     elif config in PRESETS:
-        shape = PRESETS[config](vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
+        shape: BertConfig = PRESETS[config](vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
         shape = replace(shape, max_position_embeddings=max(shape.max_position_embeddings, -(-length // 8) * 8))
     else:
         if not files.exists(files.join(config, "config.json")):
@@ -227,6 +228,8 @@ def _shape(config: str | BertConfig, info: ShardInfo) -> BertConfig:
                 f"--config is {config!r}; expected {', '.join(PRESETS)}, or a directory with a saved model"
             )
         shape = BertConfig.load(config)
+    if shape.model_type != "bert":
+        raise ConfigError(f"--config is for {shape.family}; this loop trains BERT")
     if shape.vocab_size != info.vocab_size or shape.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the model is for {shape.vocab_size} tokens with [PAD] at {shape.pad_token_id}, the shards have "

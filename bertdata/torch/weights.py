@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from torch import Tensor, nn
 
 from bertdata import files
 from bertdata.errors import InputError, MissingExtraError
-from bertdata.torch.config import BertConfig
+from bertdata.torch.config import BertConfig, load_config
 
 WEIGHTS = "model.safetensors"
-_TIED = {
-    "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-}
 
 
 def _safetensors() -> Any:
@@ -31,38 +27,72 @@ def _safetensors() -> Any:
     return safetensors.torch
 
 
-def save(
-    model: nn.Module,
-    config: BertConfig,
-    directory: str | os.PathLike[str],
-    extra: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a model's weights, tied ones once, and its configuration; each file is written whole or not at all."""
-    state = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items() if name not in _TIED}
+class PreTrainedModel(nn.Module):
+    """A model that is saved and loaded: an encoder under the name of its family, and a head.
+
+    `tied` names weights that are others of the model, and are saved once.
+    """
+
+    tied: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    @property
+    def architecture(self) -> str:
+        """The name of the class in transformers."""
+        return type(self).__name__
+
+    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+        """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
+        save(self, directory, extra)
+
+    @classmethod
+    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
+        """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen."""
+        model = cls(load_config(directory))
+        load(model, directory)
+        return model
+
+
+def save(model: PreTrainedModel, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+    """Write a model's weights, tied ones once, and its configuration; each file is written whole or not at all.
+
+    `extra` goes into `config.json` beside the shape.
+    """
+    found = model.state_dict().items()
+    state = {name: value.detach().cpu().contiguous() for name, value in found if name not in model.tied}
     data = _safetensors().save(state, metadata={"format": "pt"})
     files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
-    values = config.to_dict(type(model).__name__) | {"dtype": "float32"} | dict(extra or {})
+    values = model.config.to_dict(model.architecture) | {"dtype": "float32"} | dict(extra or {})
     files.write_json(files.join(os.fspath(directory), "config.json"), values)
 
 
-def load(model: nn.Module, directory: str | os.PathLike[str], new: Sequence[str] = ()) -> None:
-    """Put the weights of a directory into a model; those that begin with a prefix in `new` keep their fresh values.
+def load(
+    model: PreTrainedModel,
+    directory: str | os.PathLike[str],
+    new: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> None:
+    """Put the weights of a directory into a model.
 
+    Those that begin with a prefix in `new` keep their fresh values, those in `optional` where the directory has none.
     What the checkpoint has and the model has not, such as the heads of another task, is left aside. Raises InputError
     where the file is missing or damaged, or a weight is missing or of another shape.
     """
     path = files.join(os.fspath(directory), WEIGHTS)
-    found = _read(path)
+    found = _read(path, model.config.model_type)
     state = model.state_dict()
     chosen: dict[str, Tensor] = {}
     for name, value in state.items():
-        source = name if name in found else _TIED.get(name, name)
-        if name.startswith(tuple(new)):
+        source = name if name in found else model.tied.get(name, name)
+        if name.startswith(tuple(new)) or (source not in found and name.startswith(tuple(optional))):
             chosen[name] = value
         elif source not in found:
             raise InputError(
                 f"has no weight {name!r} ({len(found)} weights are there); expected a checkpoint of "
-                f"{type(model).__name__}, with all its heads",
+                f"{model.architecture}, with all its heads",
                 path=path,
             )
         elif found[source].shape != value.shape:
@@ -76,7 +106,7 @@ def load(model: nn.Module, directory: str | os.PathLike[str], new: Sequence[str]
     model.load_state_dict(chosen)
 
 
-def _read(path: str) -> dict[str, Tensor]:
+def _read(path: str, prefix: str) -> dict[str, Tensor]:
     library = _safetensors()
     with files.open_raw(path) as file:
         data = file.read()
@@ -84,17 +114,18 @@ def _read(path: str) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = library.load(data)
     except Exception as error:
         raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
-    return {_name(name): value for name, value in tensors.items()}
+    return {_name(name, prefix): value for name, value in tensors.items()}
 
 
-def _name(name: str) -> str:
+def _name(name: str, prefix: str) -> str:
     """Return today's name of a weight: gamma and beta of the released checkpoints, an encoder saved without its prefix.
 
-    >>> _name("bert.embeddings.LayerNorm.gamma"), _name("encoder.layer.0.output.dense.bias")
-    ('bert.embeddings.LayerNorm.weight', 'bert.encoder.layer.0.output.dense.bias')
+    >>> _name("bert.embeddings.LayerNorm.gamma", "bert"), _name("encoder.layer.0.output.dense.bias", "electra")
+    ('bert.embeddings.LayerNorm.weight', 'electra.encoder.layer.0.output.dense.bias')
     """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-    return f"bert.{name}" if name.startswith(("embeddings.", "encoder.", "pooler.")) else name
+    bare = ("embeddings.", "embeddings_project.", "encoder.", "pooler.")
+    return f"{prefix}.{name}" if name.startswith(bare) else name
 
 
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:

@@ -14,8 +14,8 @@ import transformers
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForPreTraining, finetune
-from bertdata.torch.bert import BertForSequenceClassification
 from bertdata.torch.finetune import FinetuneSettings, LabelledText, hold_out, read_examples
+from bertdata.torch.heads import BertForSequenceClassification
 from tests.torch.build import tokenizer_of
 
 SETTINGS = FinetuneSettings(epochs=6, batch_size=16, learning_rate=3e-3, max_seq_length=32, device="cpu")

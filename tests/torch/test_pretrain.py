@@ -192,7 +192,7 @@ def test_other_objectives_train(tmp_path: Path, objective: str) -> None:
     [
         (replace(SMALL, vocab_size=101), "the model is for 101 tokens .* the shards have 100"),
         (replace(SMALL, max_position_embeddings=24), "24 positions"),
-        ("huge", "--config is 'huge'; expected tiny, base, large"),
+        ("huge", "--config is 'huge'; expected tiny, mini, base, large"),
     ],
 )
 def test_a_model_that_does_not_fit_the_shards_is_refused(
