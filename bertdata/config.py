@@ -116,6 +116,18 @@ class ShardsConfig:
         )
 
 
+@dataclass(frozen=True)
+class SentencesConfig:
+    """Where a sentence ends."""
+
+    sentences: str = _option(
+        "english", "Punkt parameters: english, nltk:LANGUAGE, or a folder, as train-sentences writes one"
+    )
+    join_references: bool = _option(
+        False, "a mark like [3] behind a sentence stays with it (Punkt begins the next sentence with it)"
+    )
+
+
 MASK_UNITS = ("token", "word", "ngram", "span")
 REPLACE_UNITS = ("token", "unit")
 RANDOM_TOKENS = ("ordinary", "vocabulary")
@@ -223,7 +235,16 @@ def _choice(flag: str, value: str, choices: Sequence[str]) -> None:
     _require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
 
 
-Config = TypeVar("Config", CleaningConfig, DedupConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig)
+Config = TypeVar(
+    "Config",
+    CleaningConfig,
+    DedupConfig,
+    VocabularyConfig,
+    SentencesConfig,
+    ShardsConfig,
+    MaskingConfig,
+    ExamplesConfig,
+)
 
 
 def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
@@ -281,6 +302,7 @@ __all__ = [
     "DedupConfig",
     "ExamplesConfig",
     "MaskingConfig",
+    "SentencesConfig",
     "ShardsConfig",
     "VocabularyConfig",
     "add_flags",

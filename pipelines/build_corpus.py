@@ -25,6 +25,7 @@ from bertdata.config import (
     DedupConfig,
     ExamplesConfig,
     MaskingConfig,
+    SentencesConfig,
     ShardsConfig,
     VocabularyConfig,
     add_flags,
@@ -35,12 +36,13 @@ from bertdata.errors import ConfigError
 from bertdata.output import claimed, finished_manifest, mark_finished, refuse_own
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import source_entry
 from bertdata.shards.phases import plan_phases
 from bertdata.tables import SUFFIXES
 from bertdata.wordpiece import WordPieceTokenizer
 
-from .build_shards import build_shards
+from .build_shards import build_shards, load_segmenter
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
@@ -78,6 +80,7 @@ class Settings:
     vocab: str | None = None
     dedup: DedupConfig = field(default_factory=DedupConfig)
     lengths: tuple[int, ...] = ()
+    sentences: SentencesConfig = field(default_factory=SentencesConfig)
 
     def phases(self) -> list[ExamplesConfig]:
         """Return the settings of the examples for each of the lengths, or those of the one there is."""
@@ -92,7 +95,8 @@ def build_corpus(
     for paths in inputs.values():
         refuse_own(output, paths)
     given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
-    mark = _mark(inputs, settings, given)
+    segmenter = load_segmenter(settings.sentences)
+    mark = _mark(inputs, settings, given, segmenter)
     with claimed(output, "build"):
         stages = files.join(output, "stages")
         if force:
@@ -127,14 +131,28 @@ def build_corpus(
             for name in parts
         }
         configs = settings.dealing, settings.phases(), settings.masking
-        manifest = build_shards(every, tokenizer, output, configs, runner, sources=entries, vocabulary=vocabulary)
+        manifest = build_shards(
+            every,
+            tokenizer,
+            output,
+            configs,
+            runner,
+            segmenter=segmenter,
+            sources=entries,
+            vocabulary=vocabulary,
+        )
         mark_finished(output, mark)
     return manifest, True
 
 
-def _mark(inputs: dict[str, list[str]], settings: Settings, given: WordPieceTokenizer | None) -> str:
+def _mark(
+    inputs: dict[str, list[str]], settings: Settings, given: WordPieceTokenizer | None, segmenter: SentenceSegmenter
+) -> str:
     identities = {name: [files.identity(path) for path in paths] for name, paths in inputs.items()}
-    configs = asdict(settings) | {"vocab": given.fingerprint if given else None}
+    configs = asdict(settings) | {
+        "vocab": given.fingerprint if given else None,
+        "sentences": segmenter.fingerprint,
+    }
     return fingerprint("build", __version__, configs, identities)
 
 
@@ -162,6 +180,7 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
     wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
     examples = settings.examples
     rows.append(("vocabulary", wanted))
+    rows.append(("sentences", f"Punkt, {settings.sentences.sentences}"))
     rows.append(
         (
             "examples",
@@ -185,7 +204,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
     parser.add_argument("--force", action="store_true", help="do everything again")
-    for kind in (VocabularyConfig, ExamplesConfig, MaskingConfig, ShardsConfig, CleaningConfig, DedupConfig):
+    for kind in (
+        VocabularyConfig,
+        SentencesConfig,
+        ExamplesConfig,
+        MaskingConfig,
+        ShardsConfig,
+        CleaningConfig,
+        DedupConfig,
+    ):
         add_flags(parser, kind)
 
 
@@ -214,6 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flags.vocab,
         from_flags(flags, DedupConfig),
         tuple(one.max_seq_length for one in examples) if len(examples) > 1 else (),
+        from_flags(flags, SentencesConfig),
     )
     runner = commands.runner(flags)
     if flags.plan:

@@ -20,6 +20,7 @@ from bertdata.config import (
     CleaningConfig,
     ExamplesConfig,
     MaskingConfig,
+    SentencesConfig,
     ShardsConfig,
     add_flags,
     each_from_flags,
@@ -29,7 +30,7 @@ from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
 from bertdata.output import claimed, refuse_own
 from bertdata.records import remove_others
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences import SentenceSegmenter, save_parameters
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
 from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
@@ -45,12 +46,14 @@ def build_shards(
     configs: tuple[ShardsConfig, Sequence[ExamplesConfig], MaskingConfig],
     runner: Runner,
     *,
+    segmenter: SentenceSegmenter,
     sources: dict[str, Any],
     vocabulary: dict[str, Any],
 ) -> dict[str, Any]:
     """Build the shards of parts of documents in `output`; returns the manifest, written last.
 
-    Of several settings of examples each is a phase (see `bertdata.shards.phases`), and the manifest holds theirs.
+    `segmenter` cuts documents into sentences. Of several settings of examples each is a phase (see
+    `bertdata.shards.phases`), and the manifest holds theirs.
     """
     require_documents(parts)
     dealing, examples, masking = configs
@@ -68,8 +71,16 @@ def build_shards(
         specs.append(
             ShardsSpec(phase.output, plan, shard_info(tokenizer, phase.examples, masking), place, phase.records)
         )
-    segmenter = SentenceSegmenter.load("english")
-    tokens = TokensSpec(specs[0].tokenizer_path, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
+    sentences = files.join(output, "sentences")
+    save_parameters(segmenter.parameters, sentences)
+    tokens = TokensSpec(
+        specs[0].tokenizer_path,
+        tokenizer.fingerprint,
+        sentences,
+        segmenter.fingerprint,
+        plan.ends,
+        segmenter.join_references,
+    )
     store = files.join(output, "stages", "tokens")
     tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in parts]), store, tokens)
 
@@ -87,16 +98,24 @@ def build_shards(
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
         runner.run(stages, construct, [output, *(task.path for task, _ in parts)])
     remove_others(store, tokenizing)
-    manifests = [_finish(spec, finished(tokenizing), sources, vocabulary) for spec in specs]
+    origins = {
+        "sources": sources,
+        "vocabulary": vocabulary,
+        "sentences": {"parameters": segmenter.parameters.fingerprint, "join_references": segmenter.join_references},
+    }
+    manifests = [_finish(spec, finished(tokenizing), origins) for spec in specs]
     write_index(output, phases)
     if len(phases) == 1:
         return manifests[0]
     return {"phases": {files.name(phase.output): one for phase, one in zip(phases, manifests, strict=True)}}
 
 
-def _finish(
-    spec: ShardsSpec, tokenized: Sequence[Done], sources: dict[str, Any], vocabulary: dict[str, Any]
-) -> dict[str, Any]:
+def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
+    """Return the segmenter of a build; raises ConfigError, with what there is, for an unknown name."""
+    return SentenceSegmenter.load(config.sentences, join_references=config.join_references)
+
+
+def _finish(spec: ShardsSpec, tokenized: Sequence[Done], origins: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Remove what belongs to no shard of a phase any more, and write what stands beside them, the manifest last."""
     written = finished(shard_tasks(spec, tokenized))
     plan = spec.plan
@@ -113,7 +132,7 @@ def _finish(
             f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
             "few with tokens of this vocabulary; add documents, or choose another objective"
         )
-    manifest = build_manifest(sources, vocabulary, tokens, plan, spec.info, shards)
+    manifest = build_manifest(origins, tokens, plan, spec.info, shards)
     write_dataset_files(spec.output, manifest, spec.info)
     return manifest
 
@@ -124,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_documents(parser)
     parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
     commands.add_output(parser)
-    kinds = (ShardsConfig, ExamplesConfig, MaskingConfig)
+    kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig)
     for kind in kinds:
         add_flags(parser, kind)
     flags = commands.parse(parser, arguments)
@@ -132,13 +151,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     configs = dealing, each_from_flags(flags, ExamplesConfig), masking
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
+    segmenter = load_segmenter(from_flags(flags, SentencesConfig))
     refuse_own(flags.output, flags.documents)
     with claimed(flags.output, "build"):
         tables = files.join(flags.output, "stages", "tables")
         parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
         sources = {"documents": source_entry([], [record for _, record in parts])}
         vocabulary = {"pieces": tokenizer.vocab_size}
-        manifest = build_shards(parts, tokenizer, flags.output, configs, runner, sources=sources, vocabulary=vocabulary)
+        manifest = build_shards(
+            parts,
+            tokenizer,
+            flags.output,
+            configs,
+            runner,
+            segmenter=segmenter,
+            sources=sources,
+            vocabulary=vocabulary,
+        )
     print(summary.table(summary.build_rows(manifest)))
     return 0
 

@@ -66,7 +66,9 @@ def write_build(
     written = [run_once(one, lambda part, file: shard_part(spec, part, file)) for one in shard_tasks(spec, tokenized)]
     sources = {"books": source_entry([("books.txt", 1000)], [cleaned])}
     vocabulary = {"pieces": pieces.vocab_size, "asked": 30_000}
-    manifest = build_manifest(sources, vocabulary, [record for _, record in tokenized], plan, info, written)
+    manifest = build_manifest(
+        {"sources": sources, "vocabulary": vocabulary}, [record for _, record in tokenized], plan, info, written
+    )
     write_dataset_files(str(output), manifest, info)
     return output
 

@@ -14,6 +14,7 @@ from bertdata.config import (
     CleaningConfig,
     ExamplesConfig,
     MaskingConfig,
+    SentencesConfig,
     ShardsConfig,
     VocabularyConfig,
     add_flags,
@@ -23,7 +24,14 @@ from bertdata.config import (
 )
 from bertdata.errors import ConfigError
 
-CONFIGS: list[type[Any]] = [CleaningConfig, VocabularyConfig, ShardsConfig, MaskingConfig, ExamplesConfig]
+CONFIGS: list[type[Any]] = [
+    CleaningConfig,
+    VocabularyConfig,
+    SentencesConfig,
+    ShardsConfig,
+    MaskingConfig,
+    ExamplesConfig,
+]
 NAN = float("nan")
 
 

@@ -1,7 +1,8 @@
 """Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
 
 Long texts and columns go through a compiled kernel over UTF-8, short texts through its readable twin (`decisions`);
-both give the same. What it does not do: learn parameters, or look across a blank line. It imports no NLTK.
+both give the same. One option, `join_references`, goes beyond Punkt. What it does not do: learn parameters, or
+look across a blank line. It imports no NLTK.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from bertdata.errors import InputError
 from bertdata.sentences.decisions import Decisions
 from bertdata.sentences.lookup import Tables, build_tables
 from bertdata.sentences.parameters import PunktParameters, load_parameters
+from bertdata.sentences.references import join_references as moved_references
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from bertdata.sentences.batch import Spans
 
@@ -27,32 +30,39 @@ _SHORT = 2000
 
 
 class SentenceSegmenter:
-    """Splits text into sentences; what it returns depends on the text and the parameters alone.
+    """Splits text into sentences; what it returns depends on the text, the parameters and `join_references` alone.
+
+    With `join_references`, a mark such as `[3]` or `[...]` at the start of a sentence belongs to the one before;
+    without it the boundaries are exactly NLTK's.
 
     >>> SentenceSegmenter.load().segment("Dr. Brown lives on St. James St. in the U.S. (I think.) Do you? Yes.")
     ['Dr. Brown lives on St. James St. in the U.S. (I think.)', 'Do you?', 'Yes.']
+    >>> SentenceSegmenter.load(join_references=True).segment("It rained. [3] We left.")
+    ['It rained. [3]', 'We left.']
     """
 
-    def __init__(self, parameters: PunktParameters) -> None:
+    def __init__(self, parameters: PunktParameters, *, join_references: bool = False) -> None:
         self.parameters = parameters
+        self.join_references = join_references
         self._decisions = Decisions(parameters)
 
     @classmethod
-    def load(cls, name: str = "english") -> SentenceSegmenter:
+    def load(cls, name: str = "english", *, join_references: bool = False) -> SentenceSegmenter:
         """Return a segmenter with the parameters of a shipped name, a directory, or `nltk:LANGUAGE`.
 
         See `bertdata.sentences.load_parameters`; raises ConfigError for an unknown name and InputError for a damaged
         file.
         """
-        return cls(load_parameters(name))
+        return cls(load_parameters(name), join_references=join_references)
 
-    def __reduce__(self) -> tuple[type[SentenceSegmenter], tuple[PunktParameters]]:
-        return type(self), (self.parameters,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), self.parameters, join_references=self.join_references), ()
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256, 64 hexadecimal digits, of the parameters and the revision of the algorithm."""
-        return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}".encode()).hexdigest()
+        """SHA-256, 64 hexadecimal digits, of the parameters, the revision of the algorithm, and the option."""
+        option = " join_references" if self.join_references else ""
+        return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}{option}".encode()).hexdigest()
 
     @functools.cached_property
     def _tables(self) -> Tables:
@@ -75,11 +85,10 @@ class SentenceSegmenter:
         [(0, 4), (5, 9)]
         """
         if len(text) < _SHORT:
-            return self._decisions.spans(text)
-        from bertdata.sentences.batch import find_spans
-
+            spans = self._decisions.spans(text)
+            return moved_references(text, spans) if self.join_references else spans
         data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-        found = find_spans(data, np.array([0, len(data)]), self._tables, self._decisions.decide)
+        found = self._find_spans(data, np.array([0, len(data)]))
         if not text.isascii():
             from bertdata.sentences.kernel import count_characters
 
@@ -131,7 +140,7 @@ class SentenceSegmenter:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
         import pyarrow as pa
 
-        from bertdata.sentences.batch import find_spans, row_buffers
+        from bertdata.sentences.batch import row_buffers
 
         column = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else _string_array(texts)
         if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
@@ -139,7 +148,18 @@ class SentenceSegmenter:
         if isinstance(column, pa.ChunkedArray):
             column = column.chunk(0) if column.num_chunks == 1 else _one_array(column)
         data, offsets = row_buffers(column.fill_null("") if column.null_count else column)
-        return column, data, offsets, find_spans(data, offsets, self._tables, self._decisions.decide)
+        return column, data, offsets, self._find_spans(data, offsets)
+
+    def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Spans:
+        from bertdata.sentences.batch import find_spans
+
+        found = find_spans(data, offsets, self._tables, self._decisions.decide)
+        if not self.join_references:
+            return found
+        from bertdata.sentences import kernel_references
+
+        left = kernel_references.join_references(data, self._tables.chars, *found)
+        return found._replace(starts=found.starts[:left], stops=found.stops[:left])
 
 
 def _lists(column: Any, found: Spans, values: Any) -> pa.ListArray:

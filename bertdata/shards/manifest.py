@@ -33,14 +33,16 @@ def source_entry(inputs: Sequence[tuple[str, int]], records: Sequence[Record]) -
 
 
 def build_manifest(
-    sources: dict[str, Any],
-    vocabulary: dict[str, Any],
+    origins: dict[str, dict[str, Any]],
     tokens: Sequence[Record],
     plan: ShardPlan,
     info: ShardInfo,
     shards: Sequence[Record],
 ) -> dict[str, Any]:
-    """Return the manifest: how the build was made and what is in it, from the sources to each shard."""
+    """Return the manifest: how the build was made and what is in it, from the sources to each shard.
+
+    `origins` says of the sources, the vocabulary and the sentence parameters what only the pipeline knows.
+    """
     entries: list[dict[str, Any]] = [
         {"file": plan.file(number), "bytes": one.bytes, "sha256": one.sha256, "counts": one.counts}
         for number, one in enumerate(shards)
@@ -54,8 +56,7 @@ def build_manifest(
         "format": FORMAT,
         "bertdata": __version__,
         "info": asdict(info),
-        "sources": sources,
-        "vocabulary": vocabulary,
+        **origins,
         "tokens": {
             "counts": add_counts(record.counts for record in tokens),
             "drops": add_counts(record.drops for record in tokens),

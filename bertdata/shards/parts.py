@@ -34,6 +34,7 @@ class TokensSpec:
     sentences: str
     segmenter: str
     shard_ends: tuple[int, ...]
+    join_references: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,11 @@ def _tokenizer(path: str, fingerprint: str) -> WordPieceTokenizer:
 
 
 @lru_cache(maxsize=2)
-def _segmenter(name: str) -> SentenceSegmenter:
-    return SentenceSegmenter.load(name)
+def _segmenter(name: str, fingerprint: str, join_references: bool) -> SentenceSegmenter:
+    segmenter = SentenceSegmenter.load(name, join_references=join_references)
+    if segmenter.fingerprint != fingerprint:
+        raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
+    return segmenter
 
 
 def plan_tokens(ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec) -> list[Task]:
@@ -80,7 +84,8 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Tally:
     """Write the token file of one range of documents."""
     documents: DocumentRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
-    return write_tokens(read_range(documents), tokenizer, _segmenter(spec.sentences), spec.shard_ends, file)
+    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.join_references)
+    return write_tokens(read_range(documents), tokenizer, segmenter, spec.shard_ends, file)
 
 
 def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> Task:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, InputError, OutputError, VerificationError, open_shards
-from bertdata.config import ShardsConfig, VocabularyConfig
+from bertdata.config import SentencesConfig, ShardsConfig, VocabularyConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.sentences import PunktParameters, load_parameters, save_parameters
 from bertdata.shards.verify import verify
 from pipelines import build_corpus as module
 from pipelines.build_corpus import Sources
@@ -258,3 +259,23 @@ def test_a_typo_in_a_flag_is_an_error(flags: list[str], words: str, tmp_path: Pa
     assert done.returncode in (1, 2)
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_sentence_parameters_of_ones_own_are_used_copied_and_told(tmp_path: Path) -> None:
+    save_parameters(PunktParameters(abbrev_types=frozenset({"x"})), str(tmp_path / "punkt"))
+    manifests = [
+        build(tmp_path / name, replace(SETTINGS, sentences=SentencesConfig(sentences)))
+        for name, sentences in (("own", str(tmp_path / "punkt")), ("shipped", "english"))
+    ]
+    counted = [manifest["tokens"]["counts"]["sentences"] for manifest in manifests]
+    assert counted[0] > counted[1] > 0
+    told = [manifest["sentences"]["parameters"] for manifest in manifests]
+    copies = [str(tmp_path / name / "sentences") for name in ("own", "shipped")]
+    assert told == [load_parameters(copy).fingerprint for copy in copies]
+    assert told[0] != told[1]
+
+
+def test_unknown_sentence_parameters_are_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no sentence parameters 'klingon'; there are: english"):
+        build(tmp_path / "out", replace(SETTINGS, sentences=SentencesConfig("klingon")))
+    assert not (tmp_path / "out").exists()

@@ -112,10 +112,11 @@ CHECK = """
 import hashlib, json, sys
 from bertdata import SentenceSegmenter
 from bertdata.sentences import batch
-segmenter = SentenceSegmenter.load()
 batch.RECORDS = 5
 rows = json.load(sys.stdin)
-print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
+for join in (False, True):
+    segmenter = SentenceSegmenter.load(join_references=join)
+    print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
 """
 
 
@@ -132,6 +133,9 @@ def test_bounds_checks_find_nothing_and_plain_python_gives_the_same(setting: str
         "J. Bach",
         "etc",
         "..",
+        ". [3] ",
+        ". [a]",
+        "[\u2026]",
         "--",
         "\n\n",
     ]

@@ -104,6 +104,6 @@ def test_a_damaged_file_is_named_with_the_place(name: str, data: bytes, message:
 
 def test_the_shipped_card_says_where_the_parameters_come_from() -> None:
     parameters = load_parameters("english")
-    assert parameters.card["made_by"] == "scripts/train_sentence_parameters.py"
-    assert set(parameters.card["given_abbreviations"]) <= parameters.abbrev_types
+    assert parameters.card["made_by"] == "pipelines/train_sentences.py"
+    assert set(parameters.card["settings"]["abbreviations"]) <= parameters.abbrev_types
     assert not isinstance(parameters.ortho_context, defaultdict)

@@ -77,6 +77,8 @@ def write_build(
     written = [run_once(task, lambda one, file: shard_part(spec, one, file)) for task in shard_tasks(spec, tokenized)]
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}
-    manifest = build_manifest(sources, vocabulary, [record for _, record in tokenized], plan, info, written)
+    manifest = build_manifest(
+        {"sources": sources, "vocabulary": vocabulary}, [record for _, record in tokenized], plan, info, written
+    )
     write_dataset_files(str(output), manifest, info)
     return output

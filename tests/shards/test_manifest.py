@@ -38,7 +38,7 @@ def manifest_of(info: ShardInfo) -> dict[str, Any]:
     ]
     plan = ShardPlan((700, 30_000, 65_536), 1, ("a note",))
     sources = {"wikipedia": source_entry([("wiki.xml.bz2", 12_345)], cleaned)}
-    return build_manifest(sources, {"pieces": 87, "asked": 100}, tokens, plan, info, shards)
+    return build_manifest({"sources": sources, "vocabulary": {"pieces": 87, "asked": 100}}, tokens, plan, info, shards)
 
 
 def test_counts_of_a_source_are_sums_over_its_parts() -> None:
