@@ -10,8 +10,16 @@
 `bertdata encode-task` writes shards of them. What this package does not do: training, metrics.
 """
 
+from bertdata.examples.finetune.answers import Answer, answers_from_logits
 from bertdata.examples.finetune.classification import encode_classification
 from bertdata.examples.finetune.question_answering import Question, encode_question_answering
 from bertdata.examples.finetune.token_classification import encode_token_classification
 
-__all__ = ["Question", "encode_classification", "encode_question_answering", "encode_token_classification"]
+__all__ = [
+    "Answer",
+    "Question",
+    "answers_from_logits",
+    "encode_classification",
+    "encode_question_answering",
+    "encode_token_classification",
+]

@@ -1,0 +1,254 @@
+"""Reading labelled examples: every format gives the same rows, and what is wrong is named with its line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata.encode_task import encode_task
+from bertdata.errors import ConfigError, InputError
+from bertdata.examples.finetune.conll import read_sentences
+from bertdata.examples.finetune.files import read_rows
+from bertdata.examples.finetune.labels import check_given, find_labels, label_ids, label_set, numbers
+from bertdata.examples.finetune.settings import TaskConfig
+from bertdata.examples.finetune.squad import read_questions
+from bertdata.examples.finetune.texts import read_texts
+from bertdata.shards import open_shards
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+
+ROWS = [{"text": 'a "b", c', "label": "x"}, {"text": "d\u2028e", "label": "y"}]
+
+
+def write(path: Path, data: str | bytes) -> str:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return str(path)
+
+
+def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS)
+    paths = [
+        write(tmp_path / "a.jsonl", lines),
+        write(tmp_path / "a.jsonl.gz", gzip.compress(lines.encode())),
+        write(tmp_path / "a.csv", '\ufefftext,label\n"a ""b"", c",x\r\nd\u2028e,y\n'),
+        write(tmp_path / "a.tsv", 'text\tlabel\na "b", c\tx\nd\u2028e\ty\n'),
+    ]
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "a.parquet")
+    for path in [*paths, str(tmp_path / "a.parquet")]:
+        assert [row for _, row in read_rows(path)] == ROWS, path
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.jsonl", '{"text": "a"}\n{"text": ', "line 2 is not JSON"),
+        ("a.jsonl", '{"text": "a"}\n\n[1]\n', "line 3 is not a JSON object"),
+        ("a.csv", "text,label\na,x\n\nb\n", "line 4 has 1 fields, the first line names 2"),
+        ("a.csv", 'text,label\n"a\nb",x\n"c"d,y\n', "line 4 cannot be read"),
+        ("a.csv", "text,text\na,x\n", "line 1 names the column 'text' twice"),
+        ("a.csv", b"text,label\na,x\n\xff,y\n", "is not UTF-8"),
+        ("a.jsonl", b'{"text": "a"}\n"\xff"\n', "line 2 is not UTF-8"),
+        ("a.txt", "text", "has a name that tells no format"),
+        ("a.parquet", "PAR1", "is not a Parquet file"),
+        ("a.jsonl", "", "is empty"),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str, data: str | bytes, message: str) -> None:
+    path = write(tmp_path / name, data)
+    with pytest.raises(InputError, match=message) as caught:
+        list(read_rows(path))
+    assert path in str(caught.value)
+
+
+def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Path) -> None:
+    pairs = write(tmp_path / "pairs.csv", "idx,premise,hypothesis,label\n0,a,b,x\n")
+    found = read_texts(pairs)
+    assert (found.texts, found.pairs, found.labels, found.places) == (["a"], ["b"], ["x"], ["line 2"])
+    named = read_texts(pairs, ["hypothesis"], "idx")
+    assert (named.texts, named.pairs, named.labels) == (["b"], None, ["0"])
+    with pytest.raises(ConfigError, match="has no column 'body'; its columns are 'idx', 'premise'"):
+        read_texts(pairs, ["body"])
+    with pytest.raises(ConfigError, match="name one or two with --text-columns"):
+        read_texts(write(tmp_path / "other.csv", "body,label\na,x\n"))
+    with pytest.raises(ConfigError, match="name the one of the labels with --label-column"):
+        read_texts(write(tmp_path / "none.csv", "text,class\na,x\n"))
+    pq.write_table(pa.table({"text": ["a", None], "label": [0, 1]}), tmp_path / "null.parquet")
+    with pytest.raises(InputError, match="row 2 has None in 'text'"):
+        read_texts(str(tmp_path / "null.parquet"))
+
+
+def test_labels_have_the_same_ids_whatever_came_first() -> None:
+    assert label_set(["b", "a", "b"]) == label_set(["a", "b"]) == ("a", "b")
+    assert find_labels([10, 9, True], "x") == ("1", "9", "10")
+    assert label_ids([("", "9"), ("", 1)], ("1", "9", "10"), "x", numbered=False, unlabelled=False) == [1, 0]
+
+
+def test_given_names_may_be_met_by_their_ids_and_minus_one_is_no_label() -> None:
+    values: Any = [("row 1", 1), ("row 2", "bad"), ("row 3", -1), ("row 4", None)]
+    assert label_ids(values, ("bad", "good"), "x", numbered=True, unlabelled=True) == [1, 0, None, None]
+    for value, what in ((-1, "no label"), (2, "the label 2"), (None, "no label"), ("", "no label")):
+        with pytest.raises(InputError, match=f"x: row 7 has {what}"):
+            label_ids([("row 7", value)], ("bad", "good"), "x", numbered=True, unlabelled=False)
+
+
+def test_label_sets_that_cannot_be_learnt_are_refused() -> None:
+    with pytest.raises(InputError, match="all have the label 'a'"):
+        find_labels(["a", "a"], "x")
+    with pytest.raises(InputError, match="none has a label"):
+        find_labels([None], "x")
+    with pytest.raises(InputError, match="give --regression"):
+        find_labels([0.5, 1.0], "x")
+    with pytest.raises(ConfigError, match="names 'a' twice"):
+        check_given(["a", "b", "a"])
+    with pytest.raises(ConfigError, match="expected two or more"):
+        check_given(["a"])
+
+
+def test_numbers_are_finite() -> None:
+    assert numbers([("", "2.5"), ("", 3), ("", "")], "x", unlabelled=True) == [2.5, 3.0, None]
+    for value in ("high", "nan", "inf", "", None):
+        with pytest.raises(InputError, match="x: line 2 has the label"):
+            numbers([("line 2", value)], "x", unlabelled=False)
+
+
+CONLL = """-DOCSTART- -X- -X- O
+
+EU NNP B-NP B-ORG
+rejects VBZ B-VP O
+
+\u00a0 NN B-NP O
+-DOCSTART- -X- -X- O
+
+Peter NNP B-NP B-PER
+"""
+
+
+def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: Path) -> None:
+    found = read_sentences(write(tmp_path / "a.conll", CONLL))
+    assert [one.words for one in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
+    assert [one.tags for one in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
+    assert [one.document for one in found] == [0, 0, 1]
+    assert [one.place for one in found] == ["line 3", "line 6", "line 9"]
+
+
+def test_conll_columns_are_numbers_from_one_and_may_be_parted_by_tabs(tmp_path: Path) -> None:
+    tabs = write(tmp_path / "a.txt", "1\tNew York\tB\n2\tis\tO\n")
+    assert read_sentences(tabs, "2", "3")[0].words == ("New York", "is")
+    spaces = write(tmp_path / "b.conll", CONLL)
+    assert read_sentences(spaces, None, "2")[0].tags == ("NNP", "VBZ")
+    with pytest.raises(ConfigError, match="not in line 3, which has 4"):
+        read_sentences(spaces, None, "5")
+    with pytest.raises(ConfigError, match="number of a column, from 1"):
+        read_sentences(spaces, None, "ner")
+
+
+CONLLU = """# newdoc id = a
+# text = Du chat
+1-2\tDu\t_\t_\t_\t_\t_\t_\t_\t_
+1\tDe\tde\tADP\t_\t_\t3\tcase\t_\t_
+2\tle\tle\tDET\t_\t_\t3\tdet\t_\t_
+3\tchat\tchat\tNOUN\t_\t_\t0\troot\t_\tEntity=B
+
+# newdoc id = b
+1\tOui\toui\tINTJ\t_\t_\t0\troot\t_\tEntity=O
+1.1\tvide\t_\tNOUN\t_\t_\t_\t_\t_\t_
+"""
+
+
+def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.conllu", CONLLU)
+    found = read_sentences(path)
+    assert [one.words for one in found] == [("De", "le", "chat"), ("Oui",)]
+    assert [one.tags for one in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
+    assert [one.document for one in found] == [0, 1]
+    assert read_sentences(path, None, "misc")[1].tags == ("Entity=O",)
+    assert read_sentences(path, "3", "8")[0].words == ("de", "le", "chat")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.conll", "EU B\nrejects\n", "line 2 has 1 columns, the lines before have 2"),
+        ("a.conll", "EU\n", "line 1 is a word without a tag"),
+        ("a.conll", "\n\n", "holds no sentences"),
+        ("a.conllu", "1 EU\n", "line 1 has 1 columns; CoNLL-U has 10"),
+        ("a.conllu", "\t".join("abcdefghij"), "line 1 begins with 'a'"),
+        ("a.jsonl", '{"tokens": ["a"], "ner_tags": [1, 2]}', "line 1 has 1 words and 2 tags"),
+        ("a.jsonl", '{"tokens": "a b", "ner_tags": [1, 2]}', "line 1 has no list of strings in 'tokens'"),
+        ("a.jsonl", '{"tokens": ["a"], "ner_tags": [0.5]}', "no list of strings or whole numbers"),
+        ("a.jsonl", '{"tokens": ["a"], "ner_tags": [1]}\n{"tokens": ["a"]}', "line 2 has no tags in 'ner_tags'"),
+    ],
+)
+def test_words_that_are_not_what_they_should_be_are_named(tmp_path: Path, name: str, data: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_sentences(write(tmp_path / name, data))
+
+
+def test_rows_of_words_need_their_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"tokens": ["a"], "pos": ["X"]}')
+    with pytest.raises(ConfigError, match="name the one of the tags with --label-column"):
+        read_sentences(path)
+    assert read_sentences(path, None, "pos")[0].tags == ("X",)
+    assert read_sentences(path, unlabelled=True)[0].tags is None
+
+
+def test_names_of_tags_come_from_a_parquet_file_of_datasets(tmp_path: Path) -> None:
+    feature = {"feature": {"names": ["O", "B-PER"], "_type": "ClassLabel"}, "_type": "Sequence"}
+    metadata = {"huggingface": json.dumps({"info": {"features": {"ner_tags": feature}}})}
+    table = pa.table({"tokens": [["a", "b"], ["b"]], "ner_tags": [[1, 0], [1]]}).replace_schema_metadata(metadata)
+    pq.write_table(table, tmp_path / "a.parquet")
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"]).save(tmp_path / "vocab")
+    source = {"train": str(tmp_path / "a.parquet")}
+    encode_task(tmp_path / "out", str(tmp_path / "vocab"), source, TaskConfig(task="token-classification"))
+    shards = open_shards(tmp_path / "out")
+    assert shards.manifest["info"]["labels"] == ["O", "B-PER"]
+    assert [row["labels"] for row in shards.table.to_pylist()] == [[-100, 1, 0, -100], [-100, 1, -100]]
+
+
+def squad(entry: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b", "qas": [entry], **more}]}]})
+
+
+def test_both_versions_of_squad_and_rows_give_the_same_questions(tmp_path: Path) -> None:
+    answers = [{"text": "b", "answer_start": 2}, {"text": "a", "answer_start": 0}]
+    plain = read_questions(write(tmp_path / "1.json", squad({"id": "q", "question": "?", "answers": answers})))
+    assert [(one.id, one.question, one.context, one.answers) for one in plain] == [
+        ("q", "?", "a b", (("b", 2), ("a", 0)))
+    ]
+    row = {"id": "q", "question": "?", "context": "a b", "answers": {"text": ["b", "a"], "answer_start": [2, 0]}}
+    assert read_questions(write(tmp_path / "a.jsonl", json.dumps(row))) == plain
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
+    assert read_questions(str(tmp_path / "a.parquet")) == plain
+
+
+def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Path) -> None:
+    entry = {"id": "q", "question": "?", "is_impossible": True, "answers": [], "plausible_answers": [{"text": "b"}]}
+    [one] = read_questions(write(tmp_path / "2.json", squad(entry)))
+    assert one.answers == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('{"data": [', "line 1 is not JSON"),
+        ("[]", "has no list `data`"),
+        ('{"data": [{"title": "a"}]}', r"data\[0\] has no list of objects `paragraphs`"),
+        (squad({"question": "?"}), r"data\[0\]\.paragraphs\[0\]\.qas\[0\] has None for `id`"),
+        (squad({"id": "q", "question": "?", "answers": [{"text": "b"}]}), r"answers\[0\] has None for `answer_start`"),
+        ('{"data": []}', "holds no questions"),
+    ],
+)
+def test_squad_that_is_not_whole_is_named_with_its_place(tmp_path: Path, data: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_questions(write(tmp_path / "a.json", data))
+
+
+def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    row = json.dumps({"id": "q", "question": "?", "context": "a", "answers": None})
+    with pytest.raises(InputError, match="line 2 has the id 'q', which line 1 has too"):
+        read_questions(write(tmp_path / "a.jsonl", f"{row}\n{row}\n"))
