@@ -36,6 +36,7 @@ PEERS = {
     "spaCy sentencizer": ["spacy"],
 }
 OURS, STRINGS, TWIN = "bertdata spans_batch", "bertdata segment_batch", "bertdata, readable twin"
+JOINED = "bertdata spans_batch, join_references"
 SAME, NLTK = "NLTK, our parameters", "NLTK, its parameters"
 SLOW = (TWIN, SAME, NLTK, "pySBD", "spaCy sentencizer")
 Segment = Callable[[str], list[str]]
@@ -58,7 +59,7 @@ def main() -> None:
         paragraphs = {name: [" ".join(sentences) for sentences in found] for name, found in gold.items()}
         work.write_text(json.dumps({"texts": articles(flags.megabytes * 1e6), "gold": paragraphs}))
         contestants = {}
-        for name in (OURS, STRINGS, TWIN, SAME, NLTK, *(name for name in PEERS if name not in flags.without)):
+        for name in (OURS, JOINED, STRINGS, TWIN, SAME, NLTK, *(name for name in PEERS if name not in flags.without)):
             python: str | Path = sys.executable
             if name in PEERS:
                 try:
@@ -162,14 +163,15 @@ def spans_digest(name: str, texts: list[str]) -> str:
 
 def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
     """Return what cuts one paragraph, and what does a round of the work; peers get one paragraph at a time."""
-    if name in (OURS, STRINGS, TWIN):
+    if name in (OURS, JOINED, STRINGS, TWIN):
         import pyarrow as pa
 
         from bertdata import SentenceSegmenter
 
-        segmenter, column = SentenceSegmenter.load(), pa.array(texts)
+        segmenter, column = SentenceSegmenter.load(join_references=name == JOINED), pa.array(texts)
         rounds = {
             OURS: lambda: segmenter.spans_batch(column),
+            JOINED: lambda: segmenter.spans_batch(column),
             STRINGS: lambda: segmenter.segment_batch(column),
             TWIN: lambda: [segmenter._decisions.spans(text) for text in texts],
         }

@@ -104,6 +104,15 @@ def test_twenty_megabytes_of_hostile_text_are_done_in_seconds(name: str) -> None
     assert time.process_time() - start < 60
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["word ", "a", "\n\n"])
+def test_a_hundred_megabytes_without_a_mark_are_one_sentence_or_none(text: str) -> None:
+    long = text * (100_000_000 // len(text))
+    start = time.process_time()
+    assert english().spans(long) == ([(0, len(long.strip()))] if long.strip() else [])
+    assert time.process_time() - start < 20
+
+
 def test_long_texts_with_characters_of_all_lengths_have_their_places_in_characters() -> None:
     text = "\u00c9t\u00e9 \u4e2d \U0001f600. Mr. \ud800 Brown! \u201cGo.\u201d " * 200
     assert english().spans(text) == english()._decisions.spans(text)
