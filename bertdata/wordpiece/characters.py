@@ -91,7 +91,3 @@ class CharacterTable:
             self.arrays.bodies[place : place + len(data)] = np.frombuffer(data, np.uint8)
             self._used += len(data)
         return kind | len(body) << CHARACTERS_SHIFT | len(data) << BYTES_SHIFT | place << START_SHIFT
-
-    def needs_reference(self, text: str) -> bool:
-        """Tell whether a text, all of whose characters were added, holds one without a code of its own."""
-        return any(self.arrays.codes[ord(character)] & 7 == REFERENCE for character in set(text))

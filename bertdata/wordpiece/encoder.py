@@ -1,6 +1,6 @@
 """Rows of text to ids: the tables that `kernel_encode.scan` works on, and the answers that it asks for.
 
-A cache from chunk to ids lives as long as its encoder, and grows to at most 90 MB; then it begins anew. A call has one
+A cache from chunk to ids lives as long as its encoder, and grows to at most 55 MB; then it begins anew. A call has one
 to itself, so nothing is locked and nothing can be seen half-written; those not in use lie in a pile, at most `MAX_IDLE`
 of them. What the kernel cannot tell goes through `tokenizers`, once for each distinct chunk. Special tokens are text.
 """
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.errors import InputError
 from bertdata.wordpiece import formats
 from bertdata.wordpiece.chunks import offsets_of, padded, text_of, utf8_error
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_IDLE = 8
 _UNIT = 1 << 20
-_MAX_PENDING = 4096
+_MAX_PENDING, _AHEAD = 4096, 4096
 
 
 class Encoder:
@@ -73,41 +74,39 @@ class _Run:
     """One array on its way through the kernel."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, rows: pa.Array, first_row: int, dtype: type[Any]) -> None:
-        from bertdata.wordpiece.kernel_encode import SLACK
+        from bertdata.wordpiece.kernel_encode import SLACK, WINDOW
 
         self._encoder, self._cache, self._first_row = encoder, cache, first_row
-        self._text, self._offsets = text_of(rows), offsets_of(rows)
-        size = int(self._offsets[-1] - self._offsets[0])
-        self._out = np.empty(size // 3 + 2 * SLACK, dtype)
+        self._whole, self._whole_offsets = text_of(rows), offsets_of(rows)
+        size = int(self._whole_offsets[-1] - self._whole_offsets[0])
+        self._out = np.empty(size // 3 + 64 * WINDOW + 2 * SLACK, dtype)
         self._ends = np.zeros(len(rows) + 1, np.int64)
-        self._slow = np.zeros(len(rows), np.bool_)
-        self._pending = np.zeros((_MAX_PENDING, 2), np.int64)
+        self._pending = np.zeros((_MAX_PENDING, 4), np.int64)
+        self._registers = np.zeros(5, np.int64)
 
     def ids(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        from bertdata.wordpiece.kernel_encode import WRITTEN
+        from bertdata.wordpiece.kernel_encode import AT, ROW, WRITTEN
         from bertdata.wordpiece.kernel_words import PAD
 
-        registers = np.zeros(5, np.int64)
-        for stop in _units(self._offsets):
+        registers = self._registers
+        for stop in _units(self._whole_offsets):
             self._cache.begin()
-            text, offsets = padded(self._text, self._offsets, int(registers[0]), stop, PAD)
-            self._scan(text, offsets, stop, registers)
-        if self._slow.any():
-            return self._with_slow_rows()
+            row = int(registers[ROW])
+            self._text, self._offsets = padded(self._whole, self._whole_offsets, row, stop, PAD)
+            registers[AT] = self._offsets[row]
+            self._scan(stop)
         self._out.resize(int(registers[WRITTEN]), refcheck=False)
         return self._out, self._ends
 
-    def _scan(
-        self, text: NDArray[np.uint8], offsets: NDArray[np.int64], stop: int, registers: NDArray[np.int64]
-    ) -> None:
+    def _scan(self, stop: int) -> None:
         from bertdata.wordpiece import kernel_encode as kernel
 
-        cache = self._cache
-        while registers[kernel.ROW] < stop:
-            registers[kernel.N_PENDING], registers[kernel.MAY_GROW] = 0, cache.may_grow
+        cache, registers = self._cache, self._registers
+        status = -1
+        while status != kernel.DONE:
             status = kernel.scan(
-                text,
-                offsets,
+                self._text,
+                self._offsets,
                 stop,
                 cache.arrays,
                 cache.characters.arrays,
@@ -116,57 +115,51 @@ class _Run:
                 self._out,
                 self._ends,
                 self._pending,
-                self._slow,
-                cache.found,
+                cache.window,
                 registers,
             )
             if status == kernel.BAD_ROW:
-                raise utf8_error(text, offsets, int(registers[kernel.ROW]), self._first_row)
+                raise self._utf8_error(int(registers[kernel.ROW]))
             if status == kernel.OUTPUT_FULL:
                 self._out.resize(2 * len(self._out), refcheck=False)
-            elif status == kernel.CACHE_FULL:
-                cache.grow()
-            if n := int(registers[kernel.N_PENDING]):
-                self._work_out(text, offsets, self._pending[:n])
-                row = registers[kernel.FIRST_PENDING]
-                registers[kernel.ROW], registers[kernel.WRITTEN] = row, self._ends[row]
+            elif status == kernel.NEW_CHARACTER:
+                start = int(registers[kernel.CHARACTER])
+                ahead = self._text[start : min(start + _AHEAD, int(self._offsets[stop]))]
+                cache.characters.add(set(ahead.tobytes().decode("utf-8", "ignore")))
+            if registers[kernel.N_PENDING] and status in (kernel.DONE, kernel.PENDING_FULL):
+                self._put_in(self._pending[: registers[kernel.N_PENDING]])
+                registers[kernel.N_PENDING] = 0
 
-    def _work_out(self, text: NDArray[np.uint8], offsets: NDArray[np.int64], pending: NDArray[np.int64]) -> None:
-        """Enter codes for new characters, and the ids of chunks that need `tokenizers`, into the tables."""
-        found: dict[bytes, int] = {}
-        for start, length in pending.tolist():
-            found.setdefault(text[start : start + length].tobytes(), start)
-        chunks: dict[str, int] = {}
-        for key, start in found.items():
-            try:
-                chunks[key.decode("utf-8")] = start
-            except UnicodeDecodeError:
-                row = int(np.searchsorted(offsets, start, side="right")) - 1
-                raise utf8_error(text, offsets, row, self._first_row) from None
-        characters = self._cache.characters
-        characters.add(set().union(*chunks))
-        asked = [chunk for chunk in chunks if characters.needs_reference(chunk) and self._cache.may_hold(chunk)]
-        for chunk, ids in zip(asked, self._encoder.reference_ids(asked), strict=True):
-            if not self._cache.remember(chunk, ids):
-                self._slow[np.searchsorted(offsets, chunks[chunk], side="right") - 1] = True
+    def _put_in(self, pending: NDArray[np.int64]) -> None:
+        """Ask `tokenizers` for the pending chunks, each distinct one once, and put their ids where they belong."""
+        from bertdata.wordpiece.kernel_encode import ROW, WRITTEN
 
-    def _with_slow_rows(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the ids with those of the rows that only `tokenizers` could tell in their places."""
-        lengths = np.diff(self._ends)
-        parts: list[NDArray[Any]] = []
-        done = 0
-        for row in np.flatnonzero(self._slow).tolist():
-            data = self._text[self._offsets[row] : self._offsets[row + 1]].tobytes()
+        keys = [self._text[start : start + length].tobytes() for start, length in pending[:, 2:].tolist()]
+        texts: dict[bytes, str] = {}
+        for key, row in zip(keys, pending[:, 0].tolist(), strict=True):
             try:
-                text = data.decode("utf-8")
+                texts[key] = key.decode("utf-8")
             except UnicodeDecodeError:
-                raise utf8_error(self._text, self._offsets, row, self._first_row) from None
-            [ids] = self._encoder.reference_ids([text])
-            parts += [self._out[done : self._ends[row]], np.array(ids, self._out.dtype)]
-            done = int(self._ends[row])
-            lengths[row] = len(ids)
-        parts.append(self._out[done : self._ends[-1]])
-        return np.concatenate(parts), np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+                raise self._utf8_error(row) from None
+        answers = self._encoder.reference_ids(list(texts.values()))
+        found = {key: np.array(ids, self._out.dtype) for key, ids in zip(texts, answers, strict=True)}
+        for key, ids in found.items():
+            self._cache.remember(key, ids)
+        lengths = np.array([len(found[key]) for key in keys])
+        first_row, first = pending[0, :2].tolist()
+        row, written = int(self._registers[ROW]), int(self._registers[WRITTEN])
+        behind = np.repeat(pending[:, 1] - first, lengths)
+        joined = np.insert(self._out[first:written], behind, np.concatenate([found[key] for key in keys]))
+        if first + len(joined) > len(self._out):
+            self._out.resize(2 * (first + len(joined)), refcheck=False)
+        self._out[first : first + len(joined)] = joined
+        self._registers[WRITTEN] = first + len(joined)
+        more = np.zeros(row - first_row + 1, np.int64)
+        np.add.at(more, pending[:, 0] - first_row, lengths)
+        self._ends[first_row + 1 : row + 1] += np.cumsum(more)[:-1]
+
+    def _utf8_error(self, row: int) -> InputError:
+        return utf8_error(self._text, self._offsets, row, self._first_row)
 
 
 def _units(offsets: NDArray[np.int64]) -> Iterator[int]:

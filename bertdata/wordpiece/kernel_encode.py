@@ -1,9 +1,11 @@
 """The compiled core of the tokenizer: rows of UTF-8 to ids, by way of a cache from chunk to ids.
 
-`scan` goes through the rows chunk by chunk: it hashes the raw bytes of a chunk while it looks for its end, and finds
-its ids in the cache. What is not there is cut into words (`kernel_words.next_word`), matched (`longest_match`) and put
-into the cache. What the tables cannot tell is left to the caller, who scans again from the row that it names. Nothing
-is read or written behind the arrays; where one is too small, the caller is told.
+`scan` goes through the rows in windows of some hundred chunks, in four loops: where the chunks end; what they hash to;
+which entry of the cache that is; whether it is the chunk's, and its ids. Each loop asks the processor to fetch what the
+next one reads, so that the memory's delay is waited for once and not for each chunk. A chunk that is not in the cache
+is cut into words (`kernel_words.next_word`), matched (`longest_match`) and entered. Of a character not yet asked for
+the caller is told at once; the few chunks that only `tokenizers` can tell are left to the caller to put in afterwards.
+Nothing is read or written behind the arrays; where one is too small, the caller is told.
 
 The readable twin is `_educational_encode.encode_slowly`.
 """
@@ -15,67 +17,81 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.compiled import compiled
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
-from bertdata.wordpiece.kernel_words import (
-    ARENA_SHIFT,
+from bertdata.wordpiece.kernel_loads import (
     BLOCK,
-    LENGTH_BITS,
-    MAX_KEY,
-    NOT_UTF8,
-    REFERENCE_CHARACTER,
-    WIDTH,
-    block_marks,
-    bytes_mask,
-    find,
-    find_short,
-    first_bytes,
-    hash_key,
-    is_gap,
-    keep_bytes,
+    borrowing,
+    count_bits,
+    gap_marks,
+    highest_bit,
+    inlined,
     load64,
     lowest_bit,
+    prefetch,
+    store64,
+)
+from bertdata.wordpiece.kernel_words import (
+    ALONE,
+    ARENA_SHIFT,
+    ARENA_USED,
+    KIND_BITS,
+    LONG,
+    MARK_BITS,
+    MAX_KEY,
+    NOT_UTF8,
+    POOL_USED,
+    REFERENCE_CHARACTER,
+    TAG_BITS,
+    USED,
+    Table,
+    claim,
+    enter,
+    find,
+    first_bytes,
+    has_room,
+    hash_key,
+    mark_of,
     mix,
     next_word,
+    slot_shift,
 )
 
 WORD_BYTES = 512
-DONE, OUTPUT_FULL, CACHE_FULL, PENDING_FULL, BAD_ROW = range(5)
-ROW, WRITTEN, N_PENDING, FIRST_PENDING, MAY_GROW = range(5)
-USED, ARENA_USED, POOL_USED = range(3)
+WINDOW = 256
+"""Chunks that are worked on together; a last block may add as many as it has bytes."""
+SLACK = 16
+"""Room behind the ids that may be written to for nothing."""
+DONE, OUTPUT_FULL, PENDING_FULL, NEW_CHARACTER, BAD_ROW = range(5)
+ROW, AT, WRITTEN, N_PENDING, CHARACTER = range(5)
 LONGEST, UNK_ID = range(2)
-CONTINUES = 1 << 15
 
 _OUTPUT_FULL = -4
-_MAX_IDS = 127
-SLACK = 256
-"""Room behind the ids that may be written to for nothing."""
+MAX_IDS = 127
 _U = np.uint64
-_0, _1, _2, _3 = _U(0), _U(1), _U(2), _U(3)
-_THREE_BYTES, _SPREAD, _51, _SHORT = _U(0xFFFFFF), _U(0x9E3779B97F4A7C15), _U(51), _U(0b110)
+_0, _1, _2, _3, _4, _8, _16, _63 = (_U(n) for n in (0, 1, 2, 3, 4, 8, 16, 63))
+_MARK, _TAG_BITS = _U((1 << MARK_BITS) - 1), _U(TAG_BITS)
 _IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << 16), _U(17), _U(127)
-_ID_MASK, _ID_BITS, _TWO_IDS = _U((1 << 21) - 1), _U(21), _U(42)
-_ARENA_SHIFT, _LENGTH = _U(ARENA_SHIFT), _U((1 << LENGTH_BITS) - 1)
+LENGTHS_BITS = 14
+_FOUR_BYTES, _SPREAD, _SHIFT, _SHORT = _U(0xFFFFFFFF), _U(0x9E3779B97F4A7C15), _U(64 - LENGTHS_BITS), _U(0b1110)
+_MASKS = np.array([[(1 << 8 * min(n, 8)) - 1, (1 << 8 * max(n - 8, 0)) - 1] for n in range(17)], np.uint64)
+"""What is kept of the first 16 bytes of a text where a chunk has so many."""
 
 
 class Cache(NamedTuple):
-    """Chunks and their ids. Up to three ids of 21 bits are the value; of more, or larger ones, it is where in `pool`.
+    """Chunks and their ids: as many as go into 8 bytes of output are the value, else that is where they are in `pool`.
 
-    `meta` is, from the lowest bit: 16 bits of length, 1 that says `pool`, 7 of the number of ids, 40 of arena offset.
+    The owner's 8 bits of `meta` are 1 that says `pool` and 7 of the number of ids.
     """
 
-    slots: NDArray[np.uint64]
-    arena: NDArray[np.uint8]
+    table: Table
     pool: NDArray[np.uint32]
-    counters: NDArray[np.int64]  # USED, ARENA_USED, POOL_USED
 
 
 class Pieces(NamedTuple):
-    """A vocabulary: its pieces without ##, with the bit CONTINUES in the length of those that had it, and their ids."""
+    """A vocabulary: its pieces without ##, with the bit CONTINUES in the mark of those that had it, and their ids."""
 
-    slots: NDArray[np.uint64]
-    arena: NDArray[np.uint8]
-    lengths: NDArray[np.uint64]  # for a hash of the first three bytes, a bit for each length of a piece that begins so
+    table: Table
+    lengths: NDArray[np.uint64]  # for a hash of the first four bytes, a bit for each length of a piece that begins so
     settings: NDArray[np.int64]  # LONGEST, UNK_ID
 
 
@@ -86,84 +102,91 @@ class Characters(NamedTuple):
     bodies: NDArray[np.uint8]
 
 
-@compiled
+class Window(NamedTuple):
+    """Room for the chunks of a window: uint64, WINDOW + 2 * BLOCK each."""
+
+    stops: NDArray[np.uint64]  # twice the byte where a chunk ends, and 1 where that is a gap and not the end of a row
+    lows: NDArray[np.uint64]
+    highs: NDArray[np.uint64]
+    places: NDArray[np.uint64]
+
+
+@inlined
 def length_place(low: Any, continues: int) -> Any:
-    """Return where in `lengths` the pieces stand that begin with the first three bytes of `low`."""
-    return (((low & _THREE_BYTES) ^ np.uint64(continues << 24)) * _SPREAD) >> _51
+    """Return where in `lengths` the pieces of 4 bytes and over stand that begin as `low` does."""
+    return (((low & _FOUR_BYTES) ^ np.uint64(continues << 32)) * _SPREAD) >> _SHIFT
 
 
-@compiled
-def add_piece(pieces: Pieces, data: Any, i: int, n: int, continues: int, used: int, token_id: int) -> None:
-    """Enter one piece, whose bytes from the 16th on go to `used` in the arena."""
-    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
-    h = hash_key(low, high, data, i, n)
-    mark = np.uint64(n | continues * CONTINUES)
-    place = ~find(pieces.slots, pieces.arena, low, high, h, data, i, n, mark)
-    if place < 0:
-        return
-    keep_bytes(pieces.arena, used, data, i, n)
-    if n >= 3:
-        pieces.lengths[length_place(low, continues)] |= _1 << np.uint64(min(n, 63))
-    pieces.slots[place], pieces.slots[place + 1] = low, high
-    pieces.slots[place + 2] = mark | np.uint64(used) << _ARENA_SHIFT
-    pieces.slots[place + 3] = np.uint64(token_id)
-
-
-@compiled
+@borrowing
 def add_pieces(pieces: Pieces, data: Any, offsets: Any, continues: Any) -> None:
     """Enter all tokens, whose bodies are `data` between `offsets`; but not those that match nothing."""
-    used = 0
     for token_id in range(len(continues)):
-        i, n = offsets[token_id], offsets[token_id + 1] - offsets[token_id]
+        i, n, inside = offsets[token_id], offsets[token_id + 1] - offsets[token_id], continues[token_id]
         if 0 < n <= 4 * MAX_WORD_CHARACTERS:
-            add_piece(pieces, data, i, n, continues[token_id], used, token_id)
-            used += (n + 7) // 8 * 8
+            low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
+            h = hash_key(low, high, data, i, n, inside)
+            enter(pieces.table, low, high, h, mark_of(n, inside), np.uint64(token_id), data, i, n)
+            if n >= 4:
+                pieces.lengths[length_place(low, inside)] |= _1 << np.uint64(min(n, 63))
             pieces.settings[LONGEST] = max(pieces.settings[LONGEST], n)
 
 
-@compiled
+@inlined
 def longest_match(pieces: Pieces, word: Any, n_word: int, out: Any, written: int) -> Any:
     """Write the ids of a word, longest piece first, or [UNK]; returns how many ids there are now, or _OUTPUT_FULL."""
     start, first = 0, written
     continues = 0
     while start < n_word:
-        low8, high8 = load64(word, start), load64(word, start + 8)
-        n = min(n_word - start, pieces.settings[LONGEST])
-        lengths = pieces.lengths[length_place(low8, continues)] | _SHORT
-        place: Any = np.int64(-1)
-        while n > 0:
-            if lengths >> np.uint64(min(n, 63)) & _1 == _0:
-                n -= 1
-                continue
-            low, high, mark = first_bytes(low8, n), first_bytes(high8, n - 8), np.uint64(n | continues * CONTINUES)
-            if n <= 16:
-                place = find_short(pieces.slots, low, high, n, mark)
-            else:
-                h = hash_key(low, high, word, start, n)
-                place = find(pieces.slots, pieces.arena, low, high, h, word, start, n, mark)
-            if place >= 0:
+        low, high = load64(word, start), load64(word, start + 8)
+        n: Any = min(n_word - start, pieces.settings[LONGEST])
+        lengths = pieces.lengths[length_place(low, continues)] | _SHORT
+        place = _0
+        while True:
+            if n >= 63 and lengths >> _63 == _0:
+                n = 62
+            if n < 63:
+                lengths &= (_2 << np.uint64(n)) - _1
+                if lengths == _0:
+                    break
+                n = np.int64(highest_bit(lengths))
+            a, b = first_bytes(low, n), first_bytes(high, n - 8)
+            h = hash_key(a, b, word, start, n, continues)
+            place = find(pieces.table, a, b, h, mark_of(n, continues), word, start, n)
+            if place != _0:
                 break
             n -= 1
-        if written >= len(out):
+        if written + SLACK > len(out):
             return _OUTPUT_FULL
-        if place < 0:
+        if place == _0:
             out[first] = pieces.settings[UNK_ID]
             return first + 1
-        out[written] = pieces.slots[place + 3]
+        out[written] = pieces.table.entries[place + _3]
         written += 1
         start += n
         continues = 1
     return written
 
 
-@compiled
-def encode_chunk(
-    text: Any, i: int, end: int, characters: Characters, pieces: Pieces, word: Any, out: Any, written: int
+@inlined
+def encode_words(
+    text: Any,
+    i: int,
+    end: int,
+    characters: Characters,
+    pieces: Pieces,
+    word: Any,
+    out: Any,
+    written: int,
+    registers: Any,
 ) -> Any:
-    """Write the ids of a chunk; returns how many ids there are now, or, negative, why it cannot be told."""
+    """Write the ids of a stretch of text; returns how many ids there are now, or, negative, why it cannot be told.
+
+    That a character says so, it notes in CHARACTER.
+    """
     while True:
         i, n, length = next_word(text, i, end, characters.codes, characters.bodies, word, MAX_WORD_CHARACTERS)
         if n < 0:
+            registers[CHARACTER] = i
             return n
         if length == 0:
             return written
@@ -171,130 +194,169 @@ def encode_chunk(
             written = longest_match(pieces, word, n, out, written)
             if written < 0:
                 return written
-        elif written < len(out):
+        elif written + SLACK <= len(out):
             out[written] = pieces.settings[UNK_ID]
             written += 1
         else:
             return _OUTPUT_FULL
 
 
-@compiled
-def enter(cache: Cache, data: Any, i: int, n: int, ids: Any, first: int, count: int) -> None:
-    """Enter a chunk and ids[first : first + count], if it is not there; the caller has seen to the room."""
-    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
-    h = hash_key(low, high, data, i, n)
-    place = ~find(cache.slots, cache.arena, low, high, h, data, i, n, np.uint64(n))
-    if place < 0:
+@borrowing
+def remember(cache: Cache, data: Any, i: int, n: int, ids: Any, first: int, count: int) -> None:
+    """Enter a chunk that is not in the cache and ids[first : first + count], if they are few enough and there is room.
+
+    `ids` has the type of the output.
+    """
+    pooled = count * ids.itemsize > 8
+    pool_used = cache.table.counters[POOL_USED]
+    if n > MAX_KEY or count > min(n, MAX_IDS) or not has_room(cache.table, n):
         return
-    used = cache.counters[ARENA_USED]
-    keep_bytes(cache.arena, used, data, i, n)
-    cache.counters[ARENA_USED] += (n + 7) // 8 * 8
-    cache.counters[USED] += 1
-    value: Any = _0
-    pooled: Any = count > 3
-    for j in range(count):
-        pooled = pooled or np.uint64(ids[first + j]) > _ID_MASK
+    if pooled and pool_used + count > len(cache.pool):
+        return
+    meta, value = mark_of(n, 0) | np.uint64(count) << _COUNT_SHIFT, _0
     if pooled:
-        value = np.uint64(cache.counters[POOL_USED])
+        meta, value = meta | _IN_POOL, np.uint64(pool_used)
         for j in range(count):
-            cache.pool[np.int64(value) + j] = ids[first + j]
-        cache.counters[POOL_USED] += count
+            cache.pool[pool_used + j] = ids[first + j]
+        cache.table.counters[POOL_USED] += count
     else:
         for j in range(count):
-            value |= np.uint64(ids[first + j]) << np.uint64(21 * j)
-    meta = np.uint64(n) | np.uint64(count) << _COUNT_SHIFT | np.uint64(used) << _ARENA_SHIFT
-    cache.slots[place], cache.slots[place + 1] = low, high
-    cache.slots[place + 2] = meta | _IN_POOL if pooled else meta
-    cache.slots[place + 3] = value
+            value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
+    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
+    enter(cache.table, low, high, hash_key(low, high, data, i, n, 0), meta, value, data, i, n)
 
 
-@compiled
-def has_room(cache: Cache) -> Any:
-    """Tell whether one more chunk can be entered."""
-    used = cache.counters
-    return bool(
-        used[USED] * 4 < len(cache.slots) // WIDTH
-        and used[ARENA_USED] + MAX_KEY <= len(cache.arena)
-        and used[POOL_USED] + _MAX_IDS <= len(cache.pool)
-    )
+@borrowing
+def find_chunk(table: Table, data: Any, i: Any, n: Any) -> Any:
+    """Return where in the entries the chunk is that is the `n` bytes from `i` on; 0 where it is not in the table."""
+    if n > MAX_KEY:
+        return _0
+    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
+    return find(table, low, high, hash_key(low, high, data, i, n, 0), mark_of(n, 0), data, i, n)
 
 
-@compiled
-def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> Any:
-    """Enter a chunk that `tokenizers` encoded; False where there are too many ids to keep."""
-    if n > MAX_KEY or len(ids) > _MAX_IDS:
-        return False
-    enter(cache, key, 0, n, ids, 0, len(ids))
-    return True
+@inlined
+def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
+    """Write the ids of an entry of the cache, for which there is room; returns how many ids there are now."""
+    meta, value = cache.table.entries[place + _2], cache.table.entries[place + _3]
+    count = np.int64(meta >> _COUNT_SHIFT & _COUNT_MASK)
+    if meta & _IN_POOL == _0:
+        store64(out, np.uint64(written), value)
+    else:
+        for j in range(count):
+            out[written + j] = cache.pool[np.int64(value) + j]
+    return written + count
 
 
-@compiled
-def follow(text: Any, i: int, end: int, slots: Any, arena: Any, pool: Any, out: Any, written: Any, found: Any) -> Any:
-    """Write the ids of chunks from `i` on as long as they are in the cache: the loop that most of the time is spent in.
-
-    Returns (where it stopped, n, ids written): n is the length of the chunk there, which is not in the cache, or 0 at
-    `end`, or _OUTPUT_FULL. The chunks of 64 bytes are looked up before any of them is used, so that the processor can
-    fetch them from memory at the same time; `found` is room for them.
-    """
-    block = i
-    mask, room = np.uint64(len(slots) // WIDTH - 1), len(out) - SLACK
+@borrowing
+def encode_chunk(
+    text: Any,
+    i: int,
+    end: int,
+    cache: Cache,
+    characters: Characters,
+    pieces: Pieces,
+    word: Any,
+    out: Any,
+    written: int,
+    registers: Any,
+) -> Any:
+    """Do as `encode_words` for a chunk that is not in the cache: what stands between its ASCII marks may be there."""
+    start = i
     while i < end:
-        marks = block_marks(text, block)
-        if end - block < BLOCK:
-            marks = marks & ((_1 << np.uint64(end - block)) - _1) | _1 << np.uint64(end - block)
-        begin, n_found = i, 0
-        while marks != _0:
-            stop = block + lowest_bit(marks)
-            marks &= marks - _1
-            c = text[np.uint64(stop)]
-            if c != 32 and stop < end and not is_gap(c):
-                continue
-            n = stop - begin
-            n_low, at = min(n, 8), np.uint64(n_found)
-            low = load64(text, begin) & bytes_mask(n_low)
-            high = load64(text, begin + 8) & bytes_mask(min(n, 16) - n_low)
-            place = (mix(low, high, n) & mask) << _2
-            same = (slots[place] ^ low) | (slots[place + _1] ^ high) | ((slots[place + _2] & _LENGTH) ^ np.uint64(n))
-            found[at, _0] = begin
-            found[at, _1] = n
-            found[at, _2] = np.int64(place) if same == _0 else np.int64(-1)
-            begin = stop + 1
-            n_found += n > 0
-        if written > room:
-            return i, _OUTPUT_FULL, written
-        for k in range(n_found):
-            at = np.uint64(k)
-            there = found[at, _2]
-            n = found[at, _1]
-            if there < 0 or n > 16:
-                i = found[at, _0]
-                if n > MAX_KEY:
-                    return i, n, written
-                low, high = first_bytes(load64(text, i), n), first_bytes(load64(text, i + 8), n - 8)
-                h = hash_key(low, high, text, i, n)
-                there = find(slots, arena, low, high, h, text, i, n, np.uint64(n))
-                if there < 0:
-                    return i, n, written
-            place = np.uint64(there)
-            meta, value = slots[place + _2], slots[place + _3]
-            count = np.int64(meta >> _COUNT_SHIFT & _COUNT_MASK)
-            if meta & _IN_POOL == _0:
-                to = np.uint64(written)
-                out[to] = value & _ID_MASK
-                out[to + _1] = value >> _ID_BITS & _ID_MASK
-                out[to + _2] = value >> _TWO_IDS
-            else:
-                if written + count > room:
-                    return found[at, _0], _OUTPUT_FULL, written
-                for j in range(count):
-                    out[written + j] = pool[np.int64(value) + j]
-            written += count
-        i = begin
-        block += BLOCK
-    return i, 0, written
+        stop = i
+        while stop < end and (text[stop] >= 0x80 or characters.codes[text[stop]] & KIND_BITS != ALONE):
+            stop += 1
+        place = _0
+        if i < stop < end or start < i < stop:
+            place = find_chunk(cache.table, text, i, stop - i)
+        if place != _0 and written + MAX_IDS + SLACK <= len(out):
+            written = copy_ids(cache, place, out, written)
+            i = stop
+            continue
+        after = encode_words(text, i, max(stop, i + 1), characters, pieces, word, out, written, registers)
+        if after < 0:
+            return after
+        if stop > i and stop - i < end - start:
+            remember(cache, text, i, stop - i, out, written, after - written)
+        written = after
+        i = max(stop, i + 1)
+    return written
 
 
-@compiled
+@borrowing
+def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
+    """Forget all chunks but the first `kept`, which are the commonest; `key_bytes` is room for the longest key."""
+    table = cache.table
+    table.slots[:] = 0
+    table.counters[USED] = kept
+    table.counters[ARENA_USED] = table.counters[POOL_USED] = 0
+    for entry in range(1, kept):
+        place = entry * 4
+        low, high, meta = table.entries[place], table.entries[place + 1], table.entries[place + 2]
+        n: Any = np.int64(meta & np.uint64(LONG - 1))
+        start: Any = np.int64(meta >> np.uint64(ARENA_SHIFT))
+        for j in range(16, n):
+            key_bytes[j] = table.arena[start + j - 16]
+        claim(table, hash_key(low, high, key_bytes, 0, n, 0), entry)
+        if n > 16:
+            table.counters[ARENA_USED] = start + (n + 7) // 8 * 8 - 16
+        if meta & _IN_POOL != _0:
+            table.counters[POOL_USED] = table.entries[place + 3] + (meta >> _COUNT_SHIFT & _COUNT_MASK)
+
+
+@borrowing
+def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
+    """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
+    if find_chunk(cache.table, key, 0, n) == _0:
+        remember(cache, key, 0, n, ids, 0, len(ids))
+
+
+@borrowing
+def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, block: Any, stops: Any) -> Any:
+    """Note where chunks end, from byte `block` of a row on; returns (row, byte) to go on with, and how many."""
+    n = _0
+    while n < _U(WINDOW) and row < last_row:
+        end = _U(offsets[row + 1])
+        left = end - block
+        marks = gap_marks(text, block)
+        if left < _U(BLOCK):
+            marks = (marks & ((_1 << left) - _1)) | (_1 << left)
+        count = count_bits(marks)
+        k = n
+        n += count
+        while True:  # eight at a time, some for nothing, so that how many there are is no surprise
+            for j in range(8):
+                stops[k + _U(j)] = (block + lowest_bit(marks)) << _1 | _1
+                marks &= marks - _1
+            k += _8
+            if k >= n:
+                break
+        if left < _U(BLOCK):
+            stops[n - _1] &= ~_1
+            block = end
+            row += 1
+        else:
+            block += _U(BLOCK)
+    return row, block, n
+
+
+@borrowing
+def hash_chunks(text: Any, at: Any, n_chunks: Any, shift: Any, slots: Any, window: Window) -> None:
+    """Note the first 16 bytes of each chunk of a window, and which slot its hash is of."""
+    for j in range(n_chunks):
+        k = _U(j)
+        stop = window.stops[k]
+        kept = min((stop >> _1) - at, _16)
+        low = load64(text, at) & _MASKS[kept, _0]
+        high = load64(text, at + _8) & _MASKS[kept, _1]
+        slot = mix(low, high) >> shift
+        window.lows[k], window.highs[k], window.places[k] = low, high, slot
+        prefetch(slots, slot)
+        at = (stop >> _1) + (stop & _1)
+
+
+@borrowing
 def scan(
     text: Any,
     offsets: Any,
@@ -306,52 +368,67 @@ def scan(
     out: Any,
     ends: Any,
     pending: Any,
-    slow: Any,
-    found: Any,
+    window: Window,
     registers: Any,
 ) -> Any:
-    """Write the ids of rows ROW to `last_row` behind the WRITTEN ones, and where each row ends; returns how it went.
+    """Write the ids of the rows to `last_row` behind the WRITTEN ones, and where each row ends; returns how it went.
 
-    `pending` gets (start, length) of the N_PENDING chunks to be worked out by the caller; the first stands in row
-    FIRST_PENDING, whose ids, and those of the rows behind it, count for nothing. A row of which nothing can be told in
-    that way is marked in `slow` and left empty, as are those marked before. Unless DONE, ROW is the row to go on with.
-    Where the cache is full: CACHE_FULL if MAY_GROW is set, else nothing more is entered.
+    It begins at byte AT in row ROW, and unless DONE these say where to go on. `pending` gets (row, ids written before,
+    start, length) of the N_PENDING chunks that only `tokenizers` can tell, and of which nothing is written. Where a
+    NEW_CHARACTER has no code yet, CHARACTER is the byte at which it stands.
     """
-    written, row = registers[WRITTEN], registers[ROW]
-    n_pending = 0
-    while row < last_row:
-        i, end, row_start = offsets[row], offsets[row + 1], written
-        registers[ROW], registers[WRITTEN] = row, row_start
-        while not slow[row]:
-            i, n, written = follow(text, i, end, cache.slots, cache.arena, cache.pool, out, written, found)
-            if n == 0:
-                break
-            if n == _OUTPUT_FULL:
-                return OUTPUT_FULL
-            if n <= MAX_KEY and registers[MAY_GROW] and not has_room(cache):
-                return CACHE_FULL
-            after = encode_chunk(text, i, i + n, characters, pieces, word, out, written)
-            if after >= 0:
-                if n <= MAX_KEY and after - written <= _MAX_IDS and has_room(cache):
-                    enter(cache, text, i, n, out, written, after - written)
-                written = after
-            elif after == NOT_UTF8:
-                return BAD_ROW
-            elif after == _OUTPUT_FULL:
-                return OUTPUT_FULL
-            elif n > MAX_KEY and after == REFERENCE_CHARACTER:
-                slow[row] = True
-                written = row_start
+    entries, stops = cache.table.entries, window.stops
+    shift = slot_shift(cache.table.slots)
+    scanned_row, row, at, written = registers[ROW], registers[ROW], _U(registers[AT]), registers[WRITTEN]
+    block = at
+    while scanned_row < last_row:
+        scanned_row, block, n_chunks = find_stops(text, offsets, scanned_row, last_row, block, stops)
+        bound = stops[n_chunks - _1] >> _1  # a chunk in the cache has no more ids than bytes
+        hash_chunks(text, at, n_chunks, shift, cache.table.slots, window)
+        for j in range(n_chunks):
+            place = (_U(cache.table.slots[window.places[_U(j)]]) >> _TAG_BITS) << _2
+            window.places[_U(j)] = place
+            prefetch(entries, place)
+        registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
+        if written + np.int64(bound - at) + SLACK > len(out):
+            return OUTPUT_FULL
+        for j in range(n_chunks):
+            k = _U(j)
+            stop, place = stops[k], window.places[k]
+            n = (stop >> _1) - at
+            unlike = (entries[place] ^ window.lows[k]) | (entries[place + _1] ^ window.highs[k])
+            if unlike | ((entries[place + _2] & _MARK) ^ n) != _0:
+                place = find_chunk(cache.table, text, np.int64(at), np.int64(n))
+            if place != _0:
+                written = copy_ids(cache, place, out, written)
             else:
-                if n_pending == 0:
-                    registers[FIRST_PENDING] = row
-                pending[n_pending, 0], pending[n_pending, 1] = i, n
-                n_pending += 1
-                registers[N_PENDING] = n_pending
-                if n_pending == len(pending):
-                    return PENDING_FULL
-            i += n
-        row += 1
-        ends[row] = written
-    registers[ROW], registers[WRITTEN] = row, written
+                start: Any = np.int64(at)
+                size: Any = np.int64(n)
+                after = encode_chunk(
+                    text, start, start + size, cache, characters, pieces, word, out, written, registers
+                )
+                registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
+                if after >= 0:
+                    remember(cache, text, start, size, out, written, after - written)
+                    if after + np.int64(bound - (stop >> _1)) + SLACK > len(out):
+                        return OUTPUT_FULL
+                    written = after
+                elif after == _OUTPUT_FULL:
+                    return OUTPUT_FULL
+                elif after == NOT_UTF8:
+                    return BAD_ROW
+                elif after == REFERENCE_CHARACTER:
+                    count = registers[N_PENDING]
+                    if count == len(pending):
+                        return PENDING_FULL
+                    pending[count, 0], pending[count, 1] = row, written
+                    pending[count, 2], pending[count, 3] = start, size
+                    registers[N_PENDING] += 1
+                else:
+                    return NEW_CHARACTER
+            at = (stop >> _1) + (stop & _1)
+            if stop & _1 == _0:
+                row += 1
+                ends[row] = written
+    registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
     return DONE

@@ -1,26 +1,30 @@
-"""Words out of the bytes of a text, and the open addressing that finds them again: what the other kernels share.
+"""Words out of the bytes of a text, and the table that finds byte strings again: what the other kernels share.
 
 `next_word` is BERT's normaliser and pre-tokenizer by table: a code for each code point says what becomes of it
-(`characters.py` makes the codes). A key is up to `MAX_KEY` bytes: the first 16 in two words, the rest in an arena, all
-of them compared, so two keys with one hash are never taken for each other. No ids here.
+(`characters.py` makes the codes). A key of a table is up to `MAX_KEY` bytes: the first 16 in its entry, the rest in an
+arena, all of them compared, so two keys with one hash are never taken for each other. No ids here.
 
 Texts have `PAD` bytes behind the last one that counts, for they are read 64 and 8 bytes at a time.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bertdata.compiled import compiled
+from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64, lowest_bit
 
 PAD = 80
-BLOCK = 64
 MAX_KEY = 64
 WIDTH = 4
-"""A slot of a table is four words: the first 8 bytes of the key, the next 8, `meta`, a value; meta 0 is a free slot."""
-LENGTH_BITS, ARENA_SHIFT = 16, 24
+"""An entry of a table is four words: the first 8 bytes of the key, the next 8, `meta`, a value."""
+TAG_BITS = 11
+MAX_ENTRIES = 1 << (32 - TAG_BITS)
+LONG, CONTINUES = 1 << 14, 1 << 15
+MARK_BITS, ARENA_SHIFT = 16, 24
+USED, ARENA_USED, POOL_USED = range(3)
 UNKNOWN, REFERENCE, LETTER, ALONE, SPACE = range(5)
 """What a code says of a code point: not asked yet; only `tokenizers` knows; part of a word; a word by itself; a gap."""
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, START_SHIFT = 7, 3, 7, 12
@@ -28,26 +32,26 @@ NOT_UTF8 = -1
 UNKNOWN_CHARACTER, REFERENCE_CHARACTER = -2, -3
 
 _U = np.uint64
-_0, _1, _7, _8, _56, _64 = _U(0), _U(1), _U(7), _U(8), _U(56), _U(64)
-_2, _3, _4, _5, _6, _16, _24, _29, _32, _40, _48 = (_U(n) for n in (2, 3, 4, 5, 6, 16, 24, 29, 32, 40, 48))
-_ALL = _U(0xFFFFFFFFFFFFFFFF)
-_M1, _M2 = _U(0x9E3779B97F4A7C15), _U(0xD6E8FEB86659FD93)
-_ONES, _HIGH, _LOW7 = _U(0x0101010101010101), _U(0x8080808080808080), _U(0x7F7F7F7F7F7F7F7F)
-_ABOVE_GAPS, _GATHER = _U(0x5F5F5F5F5F5F5F5F), _U(0x0102040810204080)
-_BITS1, _BITS2, _BITS4 = _U(0x5555555555555555), _U(0x3333333333333333), _U(0x0F0F0F0F0F0F0F0F)
-_LENGTH = _U((1 << LENGTH_BITS) - 1)
+_0, _1, _2, _4, _8, _29, _32, _64 = (_U(n) for n in (0, 1, 2, 4, 8, 29, 32, 64))
+_M1, _M2, _M3 = _U(0x9E3779B97F4A7C15), _U(0xD6E8FEB86659FD93), _U(0xFF51AFD7ED558CCD)
+_TAG_BITS, _TAG = _U(TAG_BITS), _U((1 << TAG_BITS) - 1)
+_ARENA_SHIFT, _MARK = _U(ARENA_SHIFT), _U((1 << MARK_BITS) - 1)
 
 
-@compiled
-def load64(data: Any, i: Any) -> Any:
-    """Return the 8 bytes from `i` on, the first one lowest; the compiler makes one load of it."""
-    j = _U(i)
-    low = _U(data[j]) | _U(data[j + _1]) << _8 | _U(data[j + _2]) << _16 | _U(data[j + _3]) << _24
-    high = _U(data[j + _4]) << _32 | _U(data[j + _5]) << _40 | _U(data[j + _6]) << _48 | _U(data[j + _7]) << _56
-    return low | high
+class Table(NamedTuple):
+    """Byte strings and a value for each: an open addressing of numbers, and the entries they point to, as they came.
+
+    A number in `slots` is an entry's and TAG_BITS of its hash; 0 is free, as nothing is in entry 0. `meta` is, from
+    the lowest bit: 14 bits of length, LONG where that is over 16, CONTINUES; 8 for the owner; 40 of arena offset.
+    """
+
+    slots: NDArray[np.uint32]
+    entries: NDArray[np.uint64]
+    arena: NDArray[np.uint8]
+    counters: NDArray[np.int64]  # USED entries, ARENA_USED bytes, POOL_USED numbers of the owner's
 
 
-@compiled
+@inlined
 def first_bytes(word: Any, n: int) -> Any:
     """Return the first `n` bytes of a word of 8, the others 0; all of them from 8 on, and none below 1."""
     if n >= 8:
@@ -57,126 +61,88 @@ def first_bytes(word: Any, n: int) -> Any:
     return word & ((_1 << _U(8 * n)) - _1)
 
 
-@compiled
-def byte_marks(word: Any) -> Any:
-    """Return 8 bits, one for each byte of a word: set where the byte is a space or below."""
-    marks = ~(((word & _LOW7) + _ABOVE_GAPS) | word) & _HIGH
-    return ((marks >> _7) * _GATHER) >> _56
+@inlined
+def mark_of(n: int, continues: int) -> Any:
+    """Return the lowest 16 bits of the `meta` of a key of `n` bytes."""
+    return _U(n | (LONG if n > 16 else 0) | (CONTINUES if continues else 0))
 
 
-@compiled
-def block_marks(data: Any, i: int) -> Any:
-    """Return 64 bits, one for each byte from `i` on: set where the byte is a space or below."""
-    marks = _0
-    for j in range(8):
-        marks |= byte_marks(load64(data, i + 8 * j)) << _U(8 * j)
-    return marks
+@inlined
+def mix(low: Any, high: Any) -> Any:
+    """Return the hash of a key of up to 16 bytes; its highest bits are the place in the slots, its lowest the tag."""
+    h = low * _M1 + high * _M3
+    return (h ^ (h >> _32)) * _M2
 
 
-@compiled
-def lowest_bit(marks: Any) -> Any:
-    """Return the number of the lowest bit that is set in a word other than 0; the compiler makes an instruction of it.
-
-    >>> int(lowest_bit(np.uint64(40)))
-    3
-    """
-    below = (marks - _1) & ~marks
-    below = below - ((below >> _1) & _BITS1)
-    below = (below & _BITS2) + ((below >> _2) & _BITS2)
-    return np.int64((((below + (below >> _4)) & _BITS4) * _ONES) >> _56)
-
-
-@compiled
-def bytes_mask(n: int) -> Any:
-    """Return the mask of the `n` lowest bytes of a word, 0 to 8, without a branch."""
-    half = _U(4 * n)
-    return ~((_ALL << half) << half)
-
-
-@compiled
-def is_gap(c: int) -> Any:
-    """Tell a space, a tab, a line feed and a carriage return: what chunks are cut at."""
-    return c in (32, 10, 9, 13)
-
-
-@compiled
-def mix(low: Any, high: Any, n: int) -> Any:
-    """Return the hash of a key of up to 16 bytes."""
-    h = (low ^ (high * _M2) ^ _U(n)) * _M1
-    h = (h ^ (h >> _32)) * _M2
-    return h ^ (h >> _29)
-
-
-@compiled
-def hash_key(low: Any, high: Any, data: Any, i: int, n: int) -> Any:
+@inlined
+def hash_key(low: Any, high: Any, data: Any, i: int, n: int, continues: int) -> Any:
     """Return the hash of the `n` bytes from `i` on, of which `low` and `high` are the first 16."""
     for j in range(16, n, 8):
         low = (low ^ (low >> _29)) * _M2 ^ first_bytes(load64(data, i + j), n - j)
-    return mix(low, high, n)
+    return mix(low + _U(continues) * _M2, high)
 
 
-@compiled
-def find_short(slots: Any, low: Any, high: Any, n: int, mark: Any) -> Any:
-    """Return what `find` does for a key of up to 16 bytes."""
-    mask = _U(len(slots) // WIDTH - 1)
-    slot = mix(low, high, n) & mask
+@inlined
+def slot_shift(slots: Any) -> Any:
+    """Return by how much a hash is shifted to the right to give a slot."""
+    return _64 - lowest_bit(_U(len(slots)))
+
+
+@inlined
+def find(table: Table, low: Any, high: Any, h: Any, mark: Any, data: Any, i: int, n: int) -> Any:
+    """Return where in `entries` the key is that is the `n` bytes from `i` on; 0 where it is not in the table."""
+    last, slot, tag = _U(len(table.slots) - 1), h >> slot_shift(table.slots), h & _TAG
     while True:
-        place = slot * _4
-        meta = slots[place + _2]
-        if slots[place] == low and slots[place + _1] == high and (meta & _LENGTH) == mark:
-            return np.int64(place)
-        if meta == _0:
-            return ~np.int64(place)
-        slot = (slot + _1) & mask
+        number = _U(table.slots[slot])
+        if number == _0:
+            return _0
+        if number & _TAG == tag:
+            place = (number >> _TAG_BITS) * _4
+            meta = table.entries[place + _2]
+            if table.entries[place] == low and table.entries[place + _1] == high and meta & _MARK == mark:
+                start, j = np.int64(meta >> _ARENA_SHIFT), 16
+                while j < n and load64(table.arena, start + j - 16) == first_bytes(load64(data, i + j), n - j):
+                    j += 8
+                if j >= n:
+                    return place
+        slot = (slot + _1) & last
 
 
-@compiled
-def find(slots: Any, arena: Any, low: Any, high: Any, h: Any, data: Any, i: int, n: int, mark: Any) -> Any:
-    """Return where in `slots` the key is, or, negative, ~ the free place it would go to; `mark` is n and its flags."""
-    mask = _U(len(slots) // WIDTH - 1)
-    slot = h & mask
-    while True:
-        place = slot * _4
-        meta = slots[place + _2]
-        if meta == _0:
-            return ~np.int64(place)
-        if slots[place] == low and slots[place + _1] == high and (meta & _LENGTH) == mark:
-            start, j = np.int64(meta >> _24), 16
-            while j < n and load64(arena, start + j) == first_bytes(load64(data, i + j), n - j):
-                j += 8
-            if j >= n:
-                return np.int64(place)
-        slot = (slot + _1) & mask
+@borrowing
+def claim(table: Table, h: Any, entry: Any) -> None:
+    """Point the first free place for a hash to an entry."""
+    last, slot = _U(len(table.slots) - 1), h >> slot_shift(table.slots)
+    while table.slots[slot] != 0:
+        slot = (slot + _1) & last
+    table.slots[slot] = _U(entry) << _TAG_BITS | h & _TAG
 
 
-@compiled
-def keep_bytes(arena: Any, used: int, data: Any, i: int, n: int) -> None:
-    """Copy a key into the arena, zeros behind it up to the next 8 bytes."""
-    for j in range(n):
-        arena[used + j] = data[i + j]
-    for j in range(n, (n + 7) // 8 * 8):
-        arena[used + j] = 0
+@inlined
+def has_room(table: Table, n: int) -> Any:
+    """Tell whether a key of `n` bytes can be entered."""
+    used = table.counters
+    return (used[USED] + 1) * WIDTH <= len(table.entries) and used[ARENA_USED] + n + 8 <= len(table.arena)
 
 
-@compiled
-def rehash(slots: Any, larger: Any, arena: Any) -> None:
-    """Enter all keys of `slots` into `larger`, which is empty and has room."""
-    mask = _U(len(larger) // WIDTH - 1)
-    for place in range(0, len(slots), WIDTH):
-        meta = slots[place + 2]
-        if meta == _0:
-            continue
-        low, high = slots[place], slots[place + 1]
-        n: Any = np.int64(meta & _U(0x7F))
-        start: Any = np.int64(meta >> _24)
-        slot = hash_key(low, high, arena, start, n) & mask
-        while larger[slot * _4 + _2] != _0:
-            slot = (slot + _1) & mask
-        for j in range(WIDTH):
-            larger[np.int64(slot) * WIDTH + j] = slots[place + j]
+@borrowing
+def enter(table: Table, low: Any, high: Any, h: Any, meta: Any, value: Any, data: Any, i: int, n: int) -> None:
+    """Enter a key that is not in the table; the caller has seen to the room."""
+    start = table.counters[ARENA_USED]
+    for j in range(16, n):
+        table.arena[start + j - 16] = data[i + j]
+    if n > 16:
+        for j in range(n, (n + 7) // 8 * 8):
+            table.arena[start + j - 16] = 0
+        table.counters[ARENA_USED] += (n + 7) // 8 * 8 - 16
+    entry = _U(table.counters[USED])
+    table.counters[USED] += 1
+    table.entries[entry * _4], table.entries[entry * _4 + _1] = low, high
+    table.entries[entry * _4 + _2] = meta | _U(start) << _ARENA_SHIFT
+    table.entries[entry * _4 + _2 + _1] = value
+    claim(table, h, entry)
 
 
-@compiled
+@borrowing
 def decode(data: Any, i: int, end: int) -> Any:
     """Return (code point, bytes) of the character at `i`, which is not ASCII; 0 bytes where it is not UTF-8."""
     c = np.int64(data[i])
@@ -194,7 +160,7 @@ def decode(data: Any, i: int, end: int) -> Any:
     return point, size
 
 
-@compiled
+@inlined
 def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, limit: int) -> Any:
     """Return (where to go on, bytes, characters) of the next word from `i` on, its normalised bytes in `word`.
 
@@ -218,9 +184,10 @@ def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, l
             start, stop = code >> START_SHIFT, (code >> START_SHIFT) + (code >> BYTES_SHIFT & 31)
             characters += code >> CHARACTERS_SHIFT & 15
             if characters <= limit:
-                for j in range(start, stop):
-                    word[n] = bodies[j]
-                    n += 1
+                word[n] = bodies[start]
+                for j in range(start + 1, stop):
+                    word[n + j - start] = bodies[j]
+                n += stop - start
             i += size
             if kind == ALONE:
                 return i, n, characters

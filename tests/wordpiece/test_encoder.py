@@ -6,7 +6,9 @@ import subprocess
 import sys
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.wordpiece import WordPieceTokenizer, encoder, tables
+from bertdata.wordpiece import WordPieceTokenizer, encoder, kernel_loads, tables
 from bertdata.wordpiece._educational_encode import encode_slowly
-from tests.wordpiece.reference import SMALL, hostile_text
+from tests.wordpiece.reference import SMALL, hostile_text, reference, reference_ids
 
 TOKENIZERS = [WordPieceTokenizer.from_tokens(SMALL), WordPieceTokenizer.from_tokens(SMALL, do_lower_case=False)]
 WORDS = [a + b + c for a, b, c in product("abcdeé", "xyz'", ["", "the", "q" * 20])]
@@ -51,11 +53,10 @@ def test_chunks_of_every_length_and_of_hard_characters_are_those_of_the_slow_twi
         assert tokenizer.encode_batch([text, *texts]).to_pylist()[1:] == expected, n
 
 
-def test_a_cache_that_grows_and_begins_anew_never_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_is_full_and_begins_anew_never_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [encode_slowly(TOKENIZERS[0]._parts, word) for word in WORDS]
-    monkeypatch.setattr(tables, "FIRST_SLOTS", 256)
-    for bound in (256, 512, 4096):
-        monkeypatch.setattr(tables, "MAX_SLOTS", bound)
+    for bound in (1, 40, 5000):
+        monkeypatch.setattr(tables, "CHUNKS", bound)
         tokenizer = WordPieceTokenizer.from_tokens(SMALL)
         for _ in range(3):
             assert tokenizer.encode_batch(WORDS).to_pylist() == expected
@@ -63,9 +64,75 @@ def test_a_cache_that_grows_and_begins_anew_never_changes_an_answer(monkeypatch:
                 chain.from_iterable(expected)
             )
             [cache] = tokenizer._encoder._idle
-            assert cache.slots <= bound
-            assert cache.arrays.counters[0] > 0
-            assert cache.arrays.counters[0] <= cache.slots // 4
+            assert 1 < cache.arrays.table.counters[0] <= bound + 1
+
+
+def test_a_cache_that_begins_anew_keeps_what_came_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "CHUNKS", 320)
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    first = [["the" + "q" * 20, "don't", "café"], ["x"], ["(" + "y" * 30 + ")"]]
+    texts = [" ".join(words) for words in first]
+    expected = tokenizer.encode_batch(texts)
+    tokenizer.encode_batch([f"w{i}" for i in range(400)])
+    [cache] = tokenizer._encoder._idle
+    assert cache.arrays.table.counters[0] == 321
+    assert tokenizer.encode_batch(texts) == expected
+    kept = int(cache.arrays.table.counters[0])
+    assert 20 <= kept < 40
+    assert tokenizer.encode_batch(texts) == expected
+    assert cache.arrays.table.counters[0] == kept
+
+
+def test_more_ids_than_bytes_over_three_and_more_pending_chunks_than_room_change_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(encoder, "_MAX_PENDING", 3)
+    texts = [
+        "a" * 90 + " b\u1b44" * 40,
+        "",
+        "\u1b44 " * 5,
+        "! " * 30_000,
+        "x\u1b44",
+        "," * 60_000 + "\u1b44",
+        "中" * 9000,
+    ]
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    expected = reference_ids(reference(SMALL), texts)
+    for _ in range(2):
+        assert tokenizer.encode_batch(texts).to_pylist() == expected
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=160, max_size=160), st.integers(0, 80), st.integers(0, 2**64 - 1))
+def test_intrinsics_do_what_their_plain_twins_do(data: bytes, i: int, word: int) -> None:
+    array, at, number = np.frombuffer(data, np.uint8).copy(), np.uint64(i), np.uint64(word)
+    array[::5] = 32
+    assert LOADS(array, at, number) == PLAIN_LOADS(array, at, number)
+    for dtype in (np.uint16, np.uint32):
+        one, other = np.zeros(100, dtype), np.zeros(100, dtype)
+        STORE(one, at, number)
+        kernel_loads.plain_store64(other, at, number)
+        assert one.tolist() == other.tolist()
+
+
+def loads(module: Any, prefix: str) -> Any:
+    load64, gap_marks = getattr(module, prefix + "load64"), getattr(module, prefix + "gap_marks")
+    count, lowest, highest = (getattr(module, prefix + name) for name in ("count_bits", "lowest_bit", "highest_bit"))
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def all_of_them(array: Any, at: Any, number: Any) -> Any:
+        some = number | np.uint64(1)
+        return load64(array, at), gap_marks(array, at), count(number), lowest(number), lowest(some), highest(some)
+
+    return all_of_them
+
+
+LOADS, PLAIN_LOADS = loads(kernel_loads, "_"), loads(kernel_loads, "plain_")
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def STORE(array: Any, at: Any, number: Any) -> None:  # noqa: N802
+    kernel_loads._store64(array, at, number)
 
 
 def test_keys_of_one_hash_are_told_apart() -> None:
@@ -116,7 +183,7 @@ import json, sys
 import numpy as np
 np.seterr(over="ignore")
 from bertdata.wordpiece import WordPieceTokenizer, tables
-tables.FIRST_SLOTS, tables.MAX_SLOTS = 256, 512
+tables.CHUNKS = 300
 texts, tokens = json.load(sys.stdin)
 for lower in (True, False):
     tokenizer = WordPieceTokenizer.from_tokens(tokens, do_lower_case=lower)
