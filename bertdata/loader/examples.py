@@ -181,5 +181,13 @@ def as_numbers(values: Sequence[int | float]) -> NDArray[Any]:
 
 def _view(column: pa.Array) -> Column:
     if pa.types.is_list(column.type):
-        return column.offsets.to_numpy(), column.values.to_numpy()
-    return None, column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))
+        return _values(column.offsets), _values(column.values)
+    return None, _values(column)
+
+
+def _values(column: pa.Array) -> NDArray[Any]:
+    """Return a column of numbers without a copy, any other as objects."""
+    if pa.types.is_integer(column.type) and not column.null_count:  # to_numpy would import pandas for it
+        kind = np.dtype(str(column.type))
+        return np.frombuffer(column.buffers()[1] or b"", kind, len(column), column.offset * kind.itemsize)
+    return column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))

@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from bertdata.loader.collator import BatchCollator
+from bertdata.loader.collator import BatchCollator, Ints
+
+COMPILED_FROM = 1 << 21
+"""Tokens after which a collator masks with the compiled kernel: loading it takes longer than masking these in torch."""
 
 
 class PretrainingCollator(BatchCollator):
@@ -25,6 +30,32 @@ class PretrainingCollator(BatchCollator):
         batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
     """
 
+    _tokens = 0
+
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
         return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
+
+    def _drawn(
+        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+    ) -> tuple[Ints, Ints]:
+        self._tokens += len(input_ids)
+        width = int(offsets[1] - offsets[0])
+        if self._tokens > COMPILED_FROM or self.masking.mask_unit != "token" or not (np.diff(offsets) == width).all():
+            return super()._drawn(input_ids, offsets, special, ids, epoch)
+        from bertdata.torch.device import mask_tokens
+
+        choices = self._replacement_ids
+        if self.masking.random_tokens == "vocabulary":
+            choices = np.arange(self.info.vocab_size)
+        masked, labels = mask_tokens(
+            torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
+            torch.from_numpy(special.reshape(-1, width)),
+            torch.from_numpy(ids),
+            torch.full((len(ids),), epoch),
+            config=self.masking,
+            seed=self.seed,
+            mask_token_id=self.info.mask_token_id,
+            replacement_ids=torch.from_numpy(np.array(choices, np.int64)),
+        )
+        return masked.numpy().ravel(), labels.numpy().ravel()

@@ -13,6 +13,11 @@ from tests.torch.build import write_build
 torch.set_num_threads(1)
 
 
+@pytest.fixture(autouse=True)
+def _compiled_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertdata.torch.collator.COMPILED_FROM", 0)
+
+
 @pytest.fixture(scope="session")
 def dynamic_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An NSP build without masks."""

@@ -144,3 +144,28 @@ def test_examples_that_are_not_the_shards_are_refused(dynamic_build: Path) -> No
         collator([{"input_ids": np.array([2, 3])}])
     with pytest.raises(ConfigError, match="pad_to_multiple_of is 0"):
         PretrainingCollator(dynamic_build, pad_to_multiple_of=0)
+
+
+@pytest.mark.parametrize(
+    "masking",
+    [
+        MaskingConfig(),
+        MaskingConfig(masked_lm_prob=0.4, max_predictions_per_seq=3, random_tokens="vocabulary"),
+        MaskingConfig(mask_token_prob=0.0, random_token_prob=1.0, replace_unit="unit"),
+        MaskingConfig(mask_unit="word"),
+    ],
+)
+@pytest.mark.parametrize("packing", [False, True])
+def test_the_first_batches_of_a_process_are_those_of_the_kernel(
+    dynamic_build: Path, masking: MaskingConfig, packing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    collator = PretrainingCollator(dataset, masking=masking, packing=packing)
+    examples = dataset.__getitems__([(epoch, number) for epoch in (0, 2**40) for number in range(len(dataset))])
+    compiled = collator(examples)
+    monkeypatch.setattr("bertdata.torch.collator.COMPILED_FROM", 1 << 62)
+    first = collator(examples)
+    assert first.keys() == compiled.keys()
+    for name, tensor in compiled.items():
+        assert first[name].dtype == tensor.dtype
+        assert torch.equal(first[name], tensor), name
