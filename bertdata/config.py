@@ -188,6 +188,7 @@ LABELS = {"nsp": "next_sentence_label", "sentence-pair-nsp": "next_sentence_labe
 LABEL_NAMES = {"next_sentence_label": ("IsNext", "NotNext"), "sentence_order_label": ("in order", "swapped")}
 """The pair label of each objective that has one, and what its 0 and 1 are called."""
 MASKINGS = ("dynamic", "static")
+MOST_BINS = 64
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,12 @@ class ExamplesConfig:
     single_segment_prob: float = _option(
         0.1, "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)"
     )
+    bin_size: int = _option(
+        0,
+        "tokens by which length bins are apart: each shard holds rows of one bin, so that batches pad little; 0: none",
+    )
+    pack: bool = _option(False, "put several short examples into one row, their borders beside them")
+    pack_length: int = _option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
 
     def __post_init__(self) -> None:
         _choice("--objective", self.objective, OBJECTIVES)
@@ -229,6 +236,36 @@ class ExamplesConfig:
             0 <= self.single_segment_prob <= 1,
             f"--single-segment-prob is {self.single_segment_prob}; expected 0 to 1",
         )
+        _require(
+            self.bin_size == 0 or 8 <= self.bin_size < self.max_seq_length <= MOST_BINS * self.bin_size,
+            f"--bin-size is {self.bin_size}; expected 0 (no bins), or 8 to less than the {self.max_seq_length} tokens "
+            f"of a row, with at most {MOST_BINS} bins",
+        )
+        _require(
+            not (self.bin_size and self.pack),
+            f"--bin-size {self.bin_size} and --pack were given, but packed rows are all of about one length; "
+            "give one of them",
+        )
+        _require(
+            self.pack_length == 0 or (self.pack and self.max_seq_length <= self.pack_length <= 1 << 20),
+            f"--pack-length is {self.pack_length}; expected 0, or with --pack a number from the {self.max_seq_length} "
+            f"tokens of an example to {1 << 20}",
+        )
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """The longest row of each length bin; one bin of all rows where there are none.
+
+        >>> ExamplesConfig(max_seq_length=100, bin_size=32).bins, ExamplesConfig().bins
+        ((32, 64, 96, 100), (128,))
+        """
+        step = self.bin_size or self.max_seq_length
+        return (*range(step, self.max_seq_length, step), self.max_seq_length)
+
+    @property
+    def row_length(self) -> int:
+        """The most tokens of a row: those of one example, or of all that are packed into it."""
+        return self.pack_length or self.max_seq_length
 
 
 def _choice(flag: str, value: str, choices: Sequence[str]) -> None:

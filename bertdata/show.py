@@ -94,7 +94,7 @@ class Example:
 
 
 def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None = None) -> Iterator[Example]:
-    """Yield examples of a split by number, masked as in `epoch` (the first if None).
+    """Yield examples of a split by number, masked as in `epoch` (the first if None); of packed rows all in each.
 
     Raises ConfigError for a number that is not there, and for an epoch where the masks are static.
     """
@@ -109,16 +109,19 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             raise ConfigError(
                 f"there is no example {number}; {shards.split} has {len(shards):,}, 0 to {len(shards) - 1}"
             )
-        row = shards[number]
-        ids, labels = (row["input_ids"], row["labels"]) if static else _draw(shards, tokenizer, row, epoch or 0)
-        label = None
-        if shards.info.label:
-            value = row[shards.info.label]
-            label = f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})"
-        pieces = list(_pieces(tokenizer, shards.info.mask_token_id, ids, labels))
-        borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
-        segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
-        yield Example(number % len(shards), row["example_id"], label, segments)
+        packed = shards.examples(number)
+        for place, row in enumerate(packed):
+            ids, labels = (row["input_ids"], row["labels"]) if static else _draw(shards, tokenizer, row, epoch or 0)
+            label = None
+            if shards.info.label:
+                value = row[shards.info.label]
+                label = f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})"
+            if shards.info.examples.pack:
+                label = f"{label}, " * bool(label) + f"{place + 1} of {len(packed)} in this row"
+            pieces = list(_pieces(tokenizer, shards.info.mask_token_id, ids, labels))
+            borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
+            segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
+            yield Example(number % len(shards), row["example_id"], label, segments)
 
 
 def _draw(

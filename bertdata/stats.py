@@ -19,6 +19,7 @@ from bertdata import files, summary
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX, count_predictions
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.packed import unpacked
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -31,12 +32,14 @@ _BAR = 40
 class Figures:
     """What one split holds. A row's tokens are all its ids; ordinary ones are those that are not [CLS] or [SEP].
 
-    lengths[n] is the number of rows of n tokens. Of the predictions, `masked` became [MASK] and `kept` stayed as they
-    were; both are None under dynamic masking, where `predictions` are those of epoch 0. labels[i] is the number of rows
-    with pair label i, empty where the objective has none.
+    A packed row holds several examples; max_seq_length is that of rows. lengths[n] is the number of rows of n tokens.
+    Of the predictions, `masked` became [MASK] and `kept` stayed as they were; both are None under dynamic masking,
+    where `predictions` are those of epoch 0. labels[i] is the number of examples with pair label i, empty where the
+    objective has none.
     """
 
     rows: int
+    examples: int
     tokens: int
     ordinary_tokens: int
     unknown_tokens: int
@@ -77,10 +80,13 @@ def measure(shards: Shards) -> Figures:
     tokenizer = shards.tokenizer()
     unk_token_id = tokenizer.unk_token_id
     static = info.examples.masking == "static"
-    lengths = np.zeros(info.examples.max_seq_length + 1, np.int64)
+    packed = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
-    tokens = ordinary = unknown = predictions = masked = kept = 0
-    for batch in shards.table.to_batches():
+    examples = tokens = ordinary = unknown = predictions = masked = kept = 0
+    for rows in shards.table.to_batches():
+        packed.append(np.diff(rows["input_ids"].offsets.to_numpy()))
+        batch = unpacked(rows)
+        examples += batch.num_rows
         ids = batch["input_ids"].flatten().to_numpy()
         offsets = batch["input_ids"].offsets.to_numpy()
         targets = batch["labels"].flatten().to_numpy() if static else np.full(len(ids), IGNORE_INDEX)
@@ -89,8 +95,6 @@ def measure(shards: Shards) -> Figures:
         tokens += len(ids)
         unknown += int((original == unk_token_id).sum())
         ordinary += len(ids) - int(special.sum())
-        found = np.bincount(np.diff(offsets), minlength=len(lengths))
-        lengths = np.pad(lengths, (0, len(found) - len(lengths))) + found
         if static:
             chosen = targets != IGNORE_INDEX
             predictions += int(chosen.sum())
@@ -112,11 +116,12 @@ def measure(shards: Shards) -> Figures:
             labels += np.bincount(batch[info.label].to_numpy(), minlength=2)
     return Figures(
         rows=len(shards),
+        examples=examples,
         tokens=tokens,
         ordinary_tokens=ordinary,
         unknown_tokens=unknown,
-        max_seq_length=info.examples.max_seq_length,
-        lengths=tuple(lengths.tolist()),
+        max_seq_length=info.examples.row_length,
+        lengths=tuple(np.bincount(np.concatenate(packed), minlength=info.examples.row_length + 1).tolist()),
         labels=tuple(labels.tolist()),
         predictions=predictions,
         masked=masked if static else None,
@@ -140,6 +145,7 @@ def figure_rows(split: str, figures: Figures) -> list[Row]:
     """Return the rows of the table of one split, its histogram last."""
     rows = [
         (f"{split}: rows", f"{figures.rows:,}"),
+        *([("  examples packed into them", f"{figures.examples:,}")] if figures.examples != figures.rows else []),
         (
             "  tokens",
             f"{figures.tokens:,} ({figures.tokens / max(1, figures.rows):.1f} a row, "

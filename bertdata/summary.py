@@ -69,6 +69,13 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         if names and number:
             share = counts["labels_1"] / number
             rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
+        if counts.get("rows"):
+            padding = 1 - counts["row_tokens"] / (
+                counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
+            )
+            rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
+        if split == "train":
+            rows += _mix_rows(manifest.get("mix", {}))
         rows += _mask_rows(counts, examples, masking)
         for name, meaning in _TOKEN_FATES.items():
             if counts.get(name):
@@ -76,6 +83,15 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         size = sum(shard["bytes"] for shard in entry["shards"])
         rows.append(("  bytes", f"{_bytes(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows
+
+
+def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
+    """Return a row for each source of a mixture, none where sources are not weighted."""
+    return [
+        (f"  from {name}", f"{one['tokens']:,} tokens, {one['epochs']:g} epochs (weight {one['weight']:g})")
+        for name, one in mix.items()
+        if "weight" in one
+    ]
 
 
 def counted(number: int, name: str) -> str:

@@ -33,6 +33,7 @@ from bertdata.config import (
     from_flags,
 )
 from bertdata.errors import ConfigError
+from bertdata.examples.mixing import check_mix, parse_mix
 from bertdata.output import claimed, finished_manifest, mark_finished, refuse_own
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -42,7 +43,7 @@ from bertdata.shards.phases import plan_phases
 from bertdata.tables import SUFFIXES
 from bertdata.wordpiece import WordPieceTokenizer
 
-from .build_shards import build_shards, load_segmenter
+from .build_shards import add_mix, build_shards, load_segmenter
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
@@ -81,6 +82,7 @@ class Settings:
     dedup: DedupConfig = field(default_factory=DedupConfig)
     lengths: tuple[int, ...] = ()
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
+    mix: tuple[tuple[str, float], ...] = ()
 
     def phases(self) -> list[ExamplesConfig]:
         """Return the settings of the examples for each of the lengths, or those of the one there is."""
@@ -92,6 +94,7 @@ def build_corpus(
 ) -> tuple[dict[str, Any], bool]:
     """Build shards from sources in `output`; returns the manifest and whether there was anything to do."""
     inputs = sources.inputs()
+    check_mix(dict(settings.mix), list(inputs))
     for paths in inputs.values():
         refuse_own(output, paths)
     given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
@@ -132,7 +135,7 @@ def build_corpus(
         }
         configs = settings.dealing, settings.phases(), settings.masking
         manifest = build_shards(
-            every,
+            parts,
             tokenizer,
             output,
             configs,
@@ -140,6 +143,7 @@ def build_corpus(
             segmenter=segmenter,
             sources=entries,
             vocabulary=vocabulary,
+            mix=dict(settings.mix),
         )
         mark_finished(output, mark)
     return manifest, True
@@ -166,6 +170,7 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
     """Return what a build would do, without doing it."""
     rows = []
     inputs = sources.inputs()
+    check_mix(dict(settings.mix), list(inputs))
     for name, paths in inputs.items():
         size = sum(files.size(path) for path in paths)
         rows.append((name, f"{summary.counted(len(paths), 'file')}, {size:,} bytes"))
@@ -189,6 +194,10 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
             f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
         )
     )
+    if settings.mix:
+        rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
+    if examples.bin_size or examples.pack:
+        rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
     rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or cores()} workers here"))
     return summary.table(rows)
 
@@ -214,6 +223,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         DedupConfig,
     ):
         add_flags(parser, kind)
+    add_mix(parser)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -242,6 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from_flags(flags, DedupConfig),
         tuple(one.max_seq_length for one in examples) if len(examples) > 1 else (),
         from_flags(flags, SentencesConfig),
+        tuple(parse_mix(flags.mix).items()),
     )
     runner = commands.runner(flags)
     if flags.plan:

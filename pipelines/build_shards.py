@@ -8,8 +8,9 @@ Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output D
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata import commands, files, summary
@@ -28,8 +29,9 @@ from bertdata.config import (
 )
 from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
+from bertdata.examples.mixing import check_mix, epochs_of, parse_mix
 from bertdata.output import claimed, refuse_own
-from bertdata.records import remove_others
+from bertdata.records import Record, remove_others
 from bertdata.sentences import SentenceSegmenter, save_parameters
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
@@ -38,9 +40,12 @@ from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.wordpiece import WordPieceTokenizer
 
+SOURCES = ("wikipedia", "books", "documents")
+"""The names of the sources a build may have, in their order."""
+
 
 def build_shards(
-    parts: Sequence[Done],
+    parts: Mapping[str, Sequence[Done]],
     tokenizer: WordPieceTokenizer,
     output: str,
     configs: tuple[ShardsConfig, Sequence[ExamplesConfig], MaskingConfig],
@@ -49,18 +54,22 @@ def build_shards(
     segmenter: SentenceSegmenter,
     sources: dict[str, Any],
     vocabulary: dict[str, Any],
+    mix: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Build the shards of parts of documents in `output`; returns the manifest, written last.
+    """Build the shards of parts of documents, given by source, in `output`; returns the manifest, written last.
 
     `segmenter` cuts documents into sentences. Of several settings of examples each is a phase (see
-    `bertdata.shards.phases`), and the manifest holds theirs.
+    `bertdata.shards.phases`), and the manifest holds theirs. `mix` are weights of the sources (see
+    `bertdata.examples.mixing`).
     """
-    require_documents(parts)
+    every = [done for source in parts for done in parts[source]]
+    require_documents(every)
     dealing, examples, masking = configs
+    epochs = _epochs(parts, mix or {}, examples[0].dupe_factor)
     phases = plan_phases(output, examples)
     files.remove(files.join(output, "manifest.json"))
     forget_other_layout(output, phases)
-    plan = plan_shards([record for _, record in parts], dealing, pairs=examples[0].objective in NSP_OBJECTIVES)
+    plan = plan_shards([record for _, record in every], dealing, pairs=examples[0].objective in NSP_OBJECTIVES)
     for note in plan.notes:
         runner.say(note)
     specs = []
@@ -68,9 +77,8 @@ def build_shards(
         files.remove(files.join(phase.output, "manifest.json"))
         place = files.join(phase.output, "tokenizer")
         tokenizer.save(place)
-        specs.append(
-            ShardsSpec(phase.output, plan, shard_info(tokenizer, phase.examples, masking), place, phase.records)
-        )
+        info = shard_info(tokenizer, phase.examples, masking, list(parts), epochs)
+        specs.append(ShardsSpec(phase.output, plan, info, place, phase.records))
     sentences = files.join(output, "sentences")
     save_parameters(segmenter.parameters, sentences)
     tokens = TokensSpec(
@@ -82,7 +90,8 @@ def build_shards(
         segmenter.join_references,
     )
     store = files.join(output, "stages", "tokens")
-    tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in parts]), store, tokens)
+    source_of = {task.path: number for number, source in enumerate(parts) for task, _ in parts[source]}
+    tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in every]), store, tokens, source_of)
 
     def construct(pipeline: Any) -> None:
         from bertdata.beam.transforms import Tokenize, WriteShards
@@ -96,14 +105,14 @@ def build_shards(
     expected = [task for spec in specs for task in shard_tasks(spec, tokenized)]
     if forget_stale(expected) or pending:
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
-        runner.run(stages, construct, [output, *(task.path for task, _ in parts)])
+        runner.run(stages, construct, [output, *(task.path for task, _ in every)])
     remove_others(store, tokenizing)
     origins = {
         "sources": sources,
         "vocabulary": vocabulary,
         "sentences": {"parameters": segmenter.parameters.fingerprint, "join_references": segmenter.join_references},
     }
-    manifests = [_finish(spec, finished(tokenizing), origins) for spec in specs]
+    manifests = [_finish(spec, finished(tokenizing), origins, mix or {}) for spec in specs]
     write_index(output, phases)
     if len(phases) == 1:
         return manifests[0]
@@ -115,26 +124,59 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     return SentenceSegmenter.load(config.sentences, join_references=config.join_references)
 
 
-def _finish(spec: ShardsSpec, tokenized: Sequence[Done], origins: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _epochs(parts: Mapping[str, Sequence[Done]], mix: Mapping[str, float], dupe_factor: int) -> list[float]:
+    """Return the epochs of each source that a mix takes, none without one; raises ConfigError for a mix of others."""
+    check_mix(mix, list(parts))
+    if not mix:
+        return []
+    sizes = {source: sum(record.counts.get("text_bytes", 0) for _, record in parts[source]) for source in parts}
+    epochs = epochs_of(mix, sizes, dupe_factor)
+    return [epochs.get(source, float(dupe_factor)) for source in parts]
+
+
+def source_of_part(record: Record) -> str:
+    """Tell by the record of a part of documents which source it is of.
+
+    >>> source_of_part(Record("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
+    'wikipedia'
+    """
+    return "wikipedia" if "pages" in record.counts else "books" if "books" in record.counts else "documents"
+
+
+def _finish(
+    spec: ShardsSpec, tokenized: Sequence[Done], origins: dict[str, dict[str, Any]], mix: Mapping[str, float]
+) -> dict[str, Any]:
     """Remove what belongs to no shard of a phase any more, and write what stands beside them, the manifest last."""
     written = finished(shard_tasks(spec, tokenized))
-    plan = spec.plan
+    plan, bins = spec.plan, len(spec.info.examples.bins)
     for split in SPLITS:
-        tasks = [task for number, (task, _) in enumerate(written) if plan.split(number) == split]
+        tasks = [task for place, (task, _) in enumerate(written) if plan.split(place // bins) == split]
         for folder in (files.join(spec.output, split), files.join(spec.records, split)):
             if tasks:
                 remove_others(folder, tasks)
             else:
                 files.remove(folder)
     shards, tokens = [record for _, record in written], [record for _, record in tokenized]
-    if not any(record.counts["examples"] for record in shards[plan.validation :]):
+    if not any(record.counts["examples"] for record in shards[plan.validation * bins :]):
         raise ConfigError(
             f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
             "few with tokens of this vocabulary; add documents, or choose another objective"
         )
-    manifest = build_manifest(origins, tokens, plan, spec.info, shards)
+    manifest = build_manifest(origins, tokens, plan, spec.info, shards, mix)
     write_dataset_files(spec.output, manifest, spec.info)
     return manifest
+
+
+def add_mix(parser: argparse.ArgumentParser) -> None:
+    """Add --mix."""
+    parser.add_argument(
+        "--mix",
+        nargs="+",
+        default=[],
+        metavar="SOURCE=WEIGHT",
+        help="the share of the text each source has in train, as wikipedia=3 books=1; what weighs more than it holds "
+        "comes in more epochs, what weighs less in fewer (default: one epoch of each)",
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,17 +188,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig)
     for kind in kinds:
         add_flags(parser, kind)
+    add_mix(parser)
     flags = commands.parse(parser, arguments)
     dealing, masking = from_flags(flags, ShardsConfig), from_flags(flags, MaskingConfig)
-    configs = dealing, each_from_flags(flags, ExamplesConfig), masking
+    configs, mix = (dealing, each_from_flags(flags, ExamplesConfig), masking), parse_mix(flags.mix)
+    check_mix({name: weight for name, weight in mix.items() if name not in SOURCES}, SOURCES)
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
     refuse_own(flags.output, flags.documents)
     with claimed(flags.output, "build"):
         tables = files.join(flags.output, "stages", "tables")
-        parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
-        sources = {"documents": source_entry([], [record for _, record in parts])}
+        found = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        names = sorted({source_of_part(record) for _, record in found}, key=SOURCES.index)
+        parts = {name: [done for done in found if source_of_part(done[1]) == name] for name in names}
+        sources = {name: source_entry([], [record for _, record in parts[name]]) for name in names}
         vocabulary = {"pieces": tokenizer.vocab_size}
         manifest = build_shards(
             parts,
@@ -167,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             segmenter=segmenter,
             sources=sources,
             vocabulary=vocabulary,
+            mix=mix,
         )
     print(summary.table(summary.build_rows(manifest)))
     return 0

@@ -74,7 +74,7 @@ def test_a_histogram_holds_every_row_once() -> None:
 
 
 def test_a_split_without_rows_has_figures() -> None:
-    empty = Figures(0, 0, 0, 0, 128, (0,) * 129, (0, 0), 0, None, None)
+    empty = Figures(0, 0, 0, 0, 0, 128, (0,) * 129, (0, 0), 0, None, None)
     assert (empty.fill, empty.unknown_share, empty.mask_rate) == (0, 0, 0)
     assert stats.figure_rows("train", empty)[0] == ("train: rows", "0")
 

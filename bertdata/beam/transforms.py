@@ -27,7 +27,7 @@ from bertdata.dedup.parts import (
 )
 from bertdata.errors import BertDataError
 from bertdata.records import Record, Tally, Task, run_once
-from bertdata.shards.parts import ShardsSpec, TokensSpec, shard_part, shard_task, slices_of, tokens_part
+from bertdata.shards.parts import ShardsSpec, TokensSpec, bin_tasks, shard_part, slices_of, tokens_part
 from bertdata.shards.tokens import Slice
 from bertdata.tables import table_part
 from bertdata.wordpiece.parts import vocabulary_part, vocabulary_task, words_part
@@ -166,10 +166,10 @@ class WriteShards(beam.PTransform):  # type: ignore[misc]
             (slices, every_shard)
             | beam.Flatten()
             | beam.GroupByKey()
-            | beam.Map(_shard_task, self._spec)
+            | beam.FlatMap(_bin_tasks, self._spec)
             | MakeParts(partial(shard_part, self._spec))
         )
 
 
-def _shard_task(group: tuple[int, Iterable[Slice | None]], spec: ShardsSpec) -> Task:
-    return shard_task(spec, group[0], [one for one in group[1] if one is not None])
+def _bin_tasks(group: tuple[int, Iterable[Slice | None]], spec: ShardsSpec) -> list[Task]:
+    return bin_tasks(spec, group[0], [one for one in group[1] if one is not None])

@@ -20,6 +20,7 @@ class TokenBlock:
     tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
     sentence_ends: position behind each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
     document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
+    document_sources: which source each document is of, int8 (D,); empty where that is not told.
     """
 
     tokens: NDArray[np.unsignedinteger]
@@ -27,6 +28,7 @@ class TokenBlock:
     sentence_ends: Ints
     document_ends: Ints
     document_keys: NDArray[np.uint64]
+    document_sources: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
 
 
 @dataclass(frozen=True)
@@ -61,3 +63,28 @@ def word_start_before(block: TokenBlock, position: Ints, begin: Ints) -> Ints:
         at = result[moving]
         moving = moving[(at > begin[moving]) & ~block.word_start[at]]
     return result
+
+
+def take_documents(block: TokenBlock, taken: Flags) -> TokenBlock:
+    """Return a block of the documents that flags (D,) name, in the same order; the block itself where it is all.
+
+    >>> block = TokenBlock(np.arange(6, dtype=np.uint16), np.ones(6, bool), np.array([1, 3, 6]), np.array([3, 6]),
+    ...     np.array([8, 9], np.uint64))
+    >>> second = take_documents(block, np.array([False, True]))
+    >>> second.tokens.tolist(), second.sentence_ends.tolist(), second.document_ends.tolist()
+    ([3, 4, 5], [3], [3])
+    """
+    if taken.all():
+        return block
+    sizes = np.diff(block.document_ends, prepend=0)
+    kept = np.repeat(taken, sizes)
+    sentences = kept[block.sentence_ends - 1]
+    lengths = np.diff(block.sentence_ends, prepend=0)
+    return TokenBlock(
+        block.tokens[kept],
+        block.word_start[kept],
+        np.cumsum(lengths[sentences], dtype=np.int64),
+        np.cumsum(sizes[taken], dtype=np.int64),
+        block.document_keys[taken],
+        block.document_sources[taken] if len(block.document_sources) else block.document_sources,
+    )

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from bertdata.config import MaskingConfig
+from bertdata.loader.bins import Weights
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.examples import ShardExamples
 from bertdata.loader.sampler import BatchSampler
@@ -63,7 +64,7 @@ def numpy_batches(
     *,
     max_tokens: int | None = None,
     bins: Sequence[int] | None = None,
-    weights: Sequence[float] | None = None,
+    weights: Weights | None = None,
     epochs: int | None = 1,
     seed: int = 0,
     rank: int = 0,

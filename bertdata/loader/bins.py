@@ -6,11 +6,12 @@ over all of them. What this module does not do: choosing the next bin (`schedule
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bertdata.draws import key
 from bertdata.errors import ConfigError
@@ -32,41 +33,47 @@ class Bin:
     line: Line
 
 
+Weights = Sequence[float] | Mapping[str, float]
+"""A weight for each set of shards, or for each source by its name."""
+
+
 def bins_of(
     dataset: Any,
     *,
     batch_size: int | None,
     max_tokens: int | None,
     widths: Sequence[int] | None,
-    weights: Sequence[float] | None,
+    weights: Weights | None,
     seed: int,
 ) -> tuple[Bin, ...]:
     """Return the bins of a data set, the empty ones left out; raises ConfigError for settings that cannot be met.
 
     `widths` are the lengths up to which the bins go, and `max_tokens` the most tokens of a batch, padding included;
-    without `widths`, it makes eight bins of like width.
+    without `widths`, it makes eight bins of like width. Shards that were built in bins are read in those.
     """
     _require((batch_size is None) != (max_tokens is None), "give either batch_size or max_tokens, and not both")
     _require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
     examples = len(dataset)
     _require(examples >= 1, "the data set holds no examples; expected at least one")
-    sizes = (examples,)
-    if weights is not None:
-        sizes = tuple(getattr(dataset, "sizes", sizes))
-        _check_weights(weights, sizes)
-    chances = [1.0] if weights is None else [weight / sum(weights) for weight in weights]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    parts = _parts(dataset, weights)
+    shares = [weights[name] for name in dataset.source_names] if isinstance(weights, Mapping) else weights
+    if shares is not None:
+        _check_weights(shares, [part.size for part in parts])
+    chances = [1.0] if shares is None else [share / sum(shares) for share in shares]
+    if widths is None:
+        widths = getattr(dataset, "bins", None) or None
     if widths is None and max_tokens is None:
-        pieces = [_Piece(first, size, None) for first, size in zip(starts, sizes, strict=False)]
+        [some] = _members(parts, None, 1)
+        pieces = [_Piece(part.first, part.size, one) for part, one in zip(parts, some, strict=True)]
         return (Bin(0, examples, batch_size or 0, _line(pieces, chances, seed, 0)),)
 
     _require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
     edges = _edges(widths, int(dataset.lengths.max()))
     classes = np.searchsorted(edges, dataset.lengths).astype(np.uint8)
-    parts = [classes[first : first + size] for first, size in zip(starts, sizes, strict=False)]
-    counts = np.stack([np.bincount(part, minlength=len(edges)) for part in parts])
-    rates = np.array(chances)[:, None] * counts / np.array(sizes)[:, None]
-    blocks, epoch = [blocks_of(part) for part in parts], apportion(examples, rates.sum(0).tolist())
+    counts = np.stack([np.bincount(part.of(classes), minlength=len(edges)) for part in parts])
+    members = _members(parts, classes, len(edges))
+    rates = np.array(chances)[:, None] * counts / np.array([part.size for part in parts])[:, None]
+    epoch = apportion(examples, rates.sum(0).tolist())
     bins = []
     for number, width in enumerate(edges):
         padded = -(-width // 8) * 8
@@ -77,12 +84,69 @@ def bins_of(
             "multiple of 8; expected room for at least one row",
         )
         pieces = [
-            _Piece(first, int(count), Members(block, number))
-            for first, count, block in zip(starts, counts[:, number], blocks, strict=False)
+            _Piece(part.first, int(count), one)
+            for part, count, one in zip(parts, counts[:, number], members[number], strict=True)
         ]
         if epoch[number]:
             bins.append(Bin(width, epoch[number], batch, _line(pieces, rates[:, number].tolist(), seed, number)))
     return tuple(bins)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is mixed as one: a run of examples, or those of one of several sources, `owners` saying which each is of."""
+
+    first: int
+    size: int
+    owners: NDArray[np.uint8] | None = None
+    source: int = 0
+    sources: int = 1
+
+    def of(self, classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the classes of its examples."""
+        if self.owners is None:
+            return classes[self.first : self.first + self.size]
+        own: NDArray[np.uint8] = classes[self.owners == self.source]
+        return own
+
+
+def _members(parts: Sequence[_Part], classes: NDArray[np.uint8] | None, bins: int) -> list[list[Members | None]]:
+    """Return for each bin the examples of each part, None where they are a whole run; bins share a byte an example."""
+    owners, sources = parts[0].owners, parts[0].sources
+    if owners is None:
+        if classes is None:
+            return [[None for _ in parts]]
+        blocks = [blocks_of(part.of(classes)) for part in parts]
+        return [[Members(block, number) for block in blocks] for number in range(bins)]
+    _require(
+        bins * sources < 255, f"{bins} bins and {sources} sources are too many together; expected under 255 of both"
+    )
+    shared = blocks_of(owners if classes is None else (classes * np.uint8(sources) + owners).astype(np.uint8))
+    return [[Members(shared, number * sources + part.source) for part in parts] for number in range(bins)]
+
+
+def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
+    """Return what is mixed: all examples as one, the sets of shards, or their sources."""
+    if weights is None:
+        return [_Part(0, len(dataset))]
+    if isinstance(weights, Mapping):
+        names = tuple(getattr(dataset, "source_names", ()))
+        _require(
+            bool(names) and set(weights) == set(names),
+            f"weights are given for {', '.join(weights) or 'no source'}, but the sources of these shards are "
+            f"{', '.join(names) or 'not told'}; expected one for each",
+        )
+        owners = dataset.sources
+        counts = np.bincount(owners, minlength=len(names)).tolist()
+        return [_Part(0, count, owners, number, len(names)) for number, count in enumerate(counts)]
+    sizes = tuple(getattr(dataset, "sizes", (len(dataset),)))
+    _require(
+        len(weights) == len(sizes),
+        f"{len(weights)} weights are given for {len(sizes)} sets of shards; expected one for each, "
+        "with a ShardDataset of a list of sets",
+    )
+    starts = np.cumsum([0, *sizes]).tolist()
+    return [_Part(first, size) for first, size in zip(starts, sizes, strict=False)]
 
 
 @dataclass(frozen=True)
@@ -123,11 +187,6 @@ def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:
 
 def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
     _require(
-        len(weights) == len(sizes),
-        f"{len(weights)} weights are given for {len(sizes)} sets of shards; expected one for each, "
-        "with a ShardDataset of a list of sets",
-    )
-    _require(
         all(weight > 0 and np.isfinite(weight) for weight in weights),
         f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave a set out that is not wanted)",
     )
@@ -135,7 +194,7 @@ def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
         min(weights) * TURN >= sum(weights),
         f"weights are {', '.join(map(str, weights))}; expected none below 1/{TURN} of their sum",
     )
-    _require(all(sizes), "a set of shards to be mixed holds no examples; leave it out")
+    _require(all(sizes), "a set of shards or a source to be mixed holds no examples; leave it out")
 
 
 def _require(condition: bool, message: str) -> None:

@@ -9,6 +9,7 @@ does not do: choosing which examples share a batch (`sampler`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bertdata.errors import ConfigError
 from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
 from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
 from bertdata.loader.sets import Source
+from bertdata.shards.packed import BORDERS
 from bertdata.wordpiece import WordPieceTokenizer
 
 Ints = NDArray[np.int64]
@@ -37,7 +39,9 @@ class BatchCollator:
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the borders that kernels for sequences of any length take; where T is padded, the padding
-    is one sequence more (flash-attn's `flash_attn_varlen_func`).
+    is one sequence more (flash-attn's `flash_attn_varlen_func`). Rows that were packed into the shards (`--pack`) are
+    taken apart at their borders, so they give the same examples and masks, padded or packed; packed, B of them have
+    nearly B times as many tokens as one holds.
 
     `masking` and `seed` are those of the shards unless given; the epoch is what an example says, else `epoch`. Static
     masks are passed through. Raises ConfigError for a `tokenizer` that is not the one the shards were made with, and
@@ -87,8 +91,9 @@ class BatchCollator:
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         self._check(examples)
-        lists = {name: _lists(examples, name) for name in self.info.batch_lists}
-        lengths = np.fromiter(map(len, lists["input_ids"]), np.int64, len(examples))
+        lists = {name: self._lists(examples, name) for name in self.info.batch_lists}
+        ids = lists["input_ids"]
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
         return batch | self._numbers(examples)
 
@@ -98,7 +103,7 @@ class BatchCollator:
         lengths and second_segments (where token types become 1) are int32 (N,), example_ids and epochs int64 (N,).
         """
         self._check(examples)
-        ids, types = _lists(examples, "input_ids"), _lists(examples, "token_type_ids")
+        ids, types = self._lists(examples, "input_ids"), self._lists(examples, "token_type_ids")
         lengths = np.fromiter(map(len, ids), np.int32, len(ids))
         ends = np.cumsum(lengths)
         second = lengths - np.add.reduceat(np.concatenate(types), ends - lengths, dtype=np.int32)
@@ -119,6 +124,7 @@ class BatchCollator:
         if not examples:
             raise ConfigError("a batch of no examples cannot be collated; expected at least one")
         needed = [*self.info.batch_lists, *([] if self.static else ["example_id"]), *self.info.batch_numbers]
+        needed += [BORDERS] if self.info.examples.pack else []
         found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
         for name in needed:
             if name not in found:
@@ -128,9 +134,23 @@ class BatchCollator:
                 )
 
     def _epochs(self, examples: Examples) -> list[int]:
+        """Return the epoch of each example."""
         if isinstance(examples, ExampleBatch):
-            return [self.epoch if epoch is None else epoch for epoch in examples.epochs]
-        return [example.get("epoch", self.epoch) for example in examples]
+            epochs = [self.epoch if epoch is None else epoch for epoch in examples.epochs]
+        else:
+            epochs = [example.get("epoch", self.epoch) for example in examples]
+        if not self.info.examples.pack:
+            return epochs
+        rows = zip(epochs, _lists(examples, BORDERS), strict=True)
+        return [epoch for epoch, borders in rows for _ in range(len(borders) - 1)]
+
+    def _lists(self, examples: Examples, name: str) -> Lists:
+        """Return the lists of a column, those of packed rows taken apart."""
+        lists = _lists(examples, name)
+        if not self.info.examples.pack:
+            return lists
+        rows = zip(lists, _lists(examples, BORDERS), strict=True)
+        return [row[begin:end] for row, borders in rows for begin, end in pairwise(borders.tolist())]
 
     def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
         width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
@@ -220,4 +240,5 @@ def _lists(examples: Examples, name: str) -> Lists:
 def _numbers(examples: Examples, name: str) -> NDArray[Any]:
     if isinstance(examples, ExampleBatch):
         return examples.numbers(name)
-    return as_numbers([example[name] for example in examples])
+    values = [example[name] for example in examples]
+    return as_numbers(values) if np.ndim(values[0]) == 0 else np.concatenate(values).astype(np.int64)

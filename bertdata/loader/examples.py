@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.draws import text_bits
+from bertdata.errors import ConfigError
 from bertdata.loader.sets import Source, common_info, opened
 from bertdata.shards import Shards
 from bertdata.shards.schema import ShardInfo
@@ -37,8 +38,9 @@ class ShardExamples:
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`. Whole batches are read at
-    once (`__getitems__`). It pickles to paths and opens the memory map again where it arrives, so it works with any
+    index was a pair. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`. A packed row is one
+    example here: its ids and labels are arrays, and cu_seqlens int32 says where those in it end. Whole batches are read
+    at once (`__getitems__`). It pickles to paths and opens the memory map again where it arrives, so it works with any
     number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
@@ -54,7 +56,9 @@ class ShardExamples:
         self.sets: tuple[Shards, ...] = opened(shards, split)
         self.info: ShardInfo = common_info(self.sets)
         self.sizes = tuple(len(one) for one in self.sets)
-        names = self.sets[0].table.column_names
+        names = [
+            name for name in self.sets[0].table.column_names if all(name in one.table.column_names for one in self.sets)
+        ]
         self._columns = {name: [chunk for one in self.sets for chunk in one.table[name].chunks] for name in names}
         lengths = [len(chunk) for chunk in self._columns["example_id"]]
         self._ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
@@ -85,6 +89,33 @@ class ShardExamples:
         offsets = [self.columns(chunk)["input_ids"][0] for chunk in range(len(self._ends))]
         found = [np.diff(one).astype(np.int32) for one in offsets if one is not None]
         return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """The lengths up to which the bins go that all sets were built with (`--bin-size`); empty without."""
+        built = {one.info.examples.bins if one.info.examples.bin_size else () for one in self.sets}
+        return built.pop() if len(built) == 1 else ()
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The names of the sources of all sets."""
+        return tuple(dict.fromkeys(name for one in self.sets for name in one.info.sources))
+
+    @cached_property
+    def sources(self) -> NDArray[np.uint8]:
+        """The source of each example as its place in `source_names`, uint8 (N,); of a packed row that of the first.
+
+        Raises ConfigError where the shards do not tell sources.
+        """
+        found, names = [np.zeros(0, np.uint8)], list(self.source_names)
+        for one in self.sets:
+            if not one.info.sources:
+                raise ConfigError("does not tell the sources of its examples; build again", path=one.build)
+            places = np.array([names.index(name) for name in one.info.sources], np.uint8)
+            for chunk in one.table["source"].chunks:
+                offsets, values = _view(chunk)
+                found.append(places[values if offsets is None else values[offsets[:-1]]])
+        return np.concatenate(found)
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
@@ -165,7 +196,9 @@ class ExampleBatch(Sequence[Example]):
         return found
 
     def numbers(self, name: str) -> NDArray[Any]:
-        """Return a column of numbers, int64 (N,), or float32 (N,) where they are floats."""
+        """Return a column of numbers, int64 (N,), or float32 (N,) where they are floats; of packed rows all in them."""
+        if self._columns and self._columns[0][name][0] is not None:
+            return np.concatenate(self.lists(name)).astype(np.int64)
         places = zip(self._columns, self._rows, strict=True)
         return as_numbers([columns[name][1].item(row) for columns, row in places])
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bertdata.draws import text_bits
 from bertdata.errors import ConfigError
-from bertdata.loader.bins import bins_of
+from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.schedule import Schedule, Segment
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
@@ -43,8 +43,9 @@ class BatchSampler:
 
     A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8. `bins` are
     lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step; they cost a
-    byte of memory an example, the plain order none. `weights` mix the sets of a data set of several (`ShardExamples`):
-    an epoch then is as many examples as all sets have, dealt by weight, and each set is gone through in its own epochs.
+    byte of memory an example, the plain order none; shards built in bins are read in theirs. `weights` mix the sets of
+    a data set of several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then is
+    as many examples as there are, dealt by weight, and each set or source is gone through in its own epochs.
 
     Without weights, each example comes exactly once an epoch over all ranks, for any number of examples, ranks and
     batch size. A batch inside an iteration may span two epochs and is always full. The last steps share out what is
@@ -66,7 +67,7 @@ class BatchSampler:
         *,
         max_tokens: int | None = None,
         bins: Sequence[int] | None = None,
-        weights: Sequence[float] | None = None,
+        weights: Weights | None = None,
         epochs: int | None = 1,
         seed: int = 0,
         rank: int = 0,
@@ -82,7 +83,7 @@ class BatchSampler:
         self._examples = len(dataset)
         self._data = int(getattr(dataset, "fingerprint", 0))
         widths = [one.width for one in found]
-        self._order = text_bits(json.dumps([widths, weights])) >> 1 if len(found) > 1 or weights else 0
+        self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
         self._schedule = Schedule(found, world_size, epochs, drop_last)
         self._begin = self._next = (0,) * len(found)
         self._taken, self._mark = 0, (0, self._begin)

@@ -39,6 +39,7 @@ def common_info(sets: Sequence[Shards]) -> ShardInfo:
             ("objective", first.label or "without pairs", info.label or "without pairs"),
             ("--masking", first.examples.masking, info.examples.masking),
             ("purpose", first.purpose, info.purpose),
+            ("--pack", *("packed" if one.examples.pack else "not packed" for one in (first, info))),
             ("masking settings", asdict(first.masking), asdict(info.masking)),
         ):
             if ours != theirs:

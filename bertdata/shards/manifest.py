@@ -6,7 +6,7 @@ Everything is a function of the records, so the same corpus gives the same files
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -38,20 +38,24 @@ def build_manifest(
     plan: ShardPlan,
     info: ShardInfo,
     shards: Sequence[Record],
+    mix: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.
 
     `origins` says of the sources, the vocabulary and the sentence parameters what only the pipeline knows.
     """
-    entries: list[dict[str, Any]] = [
-        {"file": plan.file(number), "bytes": one.bytes, "sha256": one.sha256, "counts": one.counts}
-        for number, one in enumerate(shards)
-    ]
-    splits: dict[str, Any] = {}
-    for split in SPLITS:
-        chosen = [entry for number, entry in enumerate(entries) if plan.split(number) == split]
-        if chosen:
-            splits[split] = {"counts": add_counts(entry["counts"] for entry in chosen), "shards": chosen}
+    bins = info.examples.bins
+    chosen: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
+    for place, one in enumerate(shards):
+        shard, number = divmod(place, len(bins))
+        entry = {"file": plan.file(shard, number, len(bins)), "bytes": one.bytes, "sha256": one.sha256}
+        binned = {"longest": bins[number]} if len(bins) > 1 else {}
+        chosen[plan.split(shard)].append(entry | binned | {"counts": one.counts})
+    splits: dict[str, Any] = {
+        split: {"counts": add_counts(entry["counts"] for entry in entries), "shards": entries}
+        for split, entries in chosen.items()
+        if entries
+    }
     return {
         "format": FORMAT,
         "bertdata": __version__,
@@ -62,8 +66,23 @@ def build_manifest(
             "drops": add_counts(record.drops for record in tokens),
         },
         "notes": list(plan.notes),
+        "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},
         "splits": splits,
     }
+
+
+def mixture(info: ShardInfo, counts: Counts, weights: Mapping[str, float]) -> dict[str, Any]:
+    """Return what the manifest says of each source in train: its weight where one was given, and its epochs.
+
+    `planned` are the epochs that the weights ask for; `epochs` are the tokens in all copies over those there are.
+    """
+    result: dict[str, Any] = {}
+    for number, name in enumerate(info.sources):
+        held, taken = counts.get(f"tokens_of_{name}", 0), counts.get(f"tokens_in_copies_of_{name}", 0)
+        entry = {"tokens": taken, "epochs": round(taken / held, 4) if held else 0.0}
+        planned = {"weight": weights[name], "planned": info.epochs[number]} if name in weights else {}
+        result[name] = planned | entry
+    return result
 
 
 def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> None:
@@ -139,7 +158,13 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "Columns: `input_ids` and `token_type_ids` (unpadded lists), "
         + (f"`{LABELS[examples['objective']]}`, " if examples["objective"] in LABELS else "")
         + "`example_id`"
+        + (
+            ", `source` (" + ", ".join(f"{n} {name}" for n, name in enumerate(info["sources"])) + ")"
+            if info["sources"]
+            else ""
+        )
         + (", `labels` (-100 where nothing is predicted)" if examples["masking"] == "static" else "")
+        + (", `cu_seqlens` (the borders of the examples in a packed row)" if examples["pack"] else "")
         + ". The tokenizer is in `tokenizer/`.",
         "",
         "## Settings",

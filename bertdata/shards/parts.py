@@ -5,7 +5,7 @@ What it does not do: tokenising and building examples themselves (`tokens`, `wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import BinaryIO
@@ -13,16 +13,17 @@ from typing import BinaryIO
 from bertdata import files
 from bertdata.documents import DocumentRange, read_range
 from bertdata.errors import ConfigError
+from bertdata.examples.blocks import TokenBlock
 from bertdata.records import Record, Tally, Task, fingerprint
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.tokens import Slice, load_block, write_tokens
-from bertdata.shards.writer import write_shard
+from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tables import part_name
 from bertdata.wordpiece import WordPieceTokenizer
 
-REVISION = 2
+REVISION = 3
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,27 @@ def _segmenter(name: str, fingerprint: str, join_references: bool) -> SentenceSe
     return segmenter
 
 
-def plan_tokens(ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec) -> list[Task]:
-    """Return one tokenising task for each range of documents."""
+@dataclass(frozen=True)
+class SourcedRange:
+    """A range of documents, and the number of the source it is of."""
+
+    documents: DocumentRange
+    source: int = 0
+
+
+@dataclass(frozen=True)
+class BinnedSlices:
+    """The slices of a shard, and which of its length bins is written."""
+
+    slices: tuple[Slice, ...]
+    length_bin: int
+    mixed: bool
+
+
+def plan_tokens(
+    ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
+) -> list[Task]:
+    """Return one tokenising task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
     return [
         Task(
@@ -74,7 +94,7 @@ def plan_tokens(ranges: Sequence[DocumentRange], directory: str, spec: TokensSpe
             ".arrow",
             fingerprint("tokenize", REVISION, shared, asdict(one) | {"path": ""}),
             one.text_bytes,
-            one,
+            SourcedRange(one, (source_of or {}).get(one.path, 0)),
         )
         for number, one in enumerate(ranges)
     ]
@@ -82,22 +102,31 @@ def plan_tokens(ranges: Sequence[DocumentRange], directory: str, spec: TokensSpe
 
 def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Tally:
     """Write the token file of one range of documents."""
-    documents: DocumentRange = task.payload
+    one: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.join_references)
-    return write_tokens(read_range(documents), tokenizer, segmenter, spec.shard_ends, file)
+    return write_tokens(read_range(one.documents), tokenizer, segmenter, spec.shard_ends, file)
 
 
-def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> Task:
-    """Return the task of one shard; its fingerprint does not depend on the order of the slices."""
+def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin: int = 0) -> Task:
+    """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
     ordered = tuple(sorted(slices, key=lambda one: (one.path, one.offset)))
-    found = [[one.sha256, one.offset, one.length] for one in ordered]
-    mark = fingerprint("shard", REVISION, asdict(spec.info), found)
-    folder, name = spec.plan.file(shard).split("/")
-    weight = sum(one.length for one in ordered)
+    found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
+    bins = len(spec.info.examples.bins)
+    mixed = spec.plan.split(shard) == "train"
+    mark = fingerprint("shard", REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
+    folder, name = spec.plan.file(shard, length_bin, bins).split("/")
+    weight = sum(one.length for one in ordered) // bins
     stem = name.removesuffix(".arrow")
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
-    return Task(files.join(spec.output, folder), stem, ".arrow", mark, weight, ordered, records)
+    payload = BinnedSlices(ordered, length_bin, mixed)
+    return Task(files.join(spec.output, folder), stem, ".arrow", mark, weight, payload, records)
+
+
+def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> list[Task]:
+    """Return the tasks of one shard: one, or one for each length bin."""
+    every = tuple(slices)
+    return [shard_task(spec, shard, every, number) for number in range(len(spec.info.examples.bins))]
 
 
 def shard_tasks(spec: ShardsSpec, tokenized: Iterable[tuple[Task, Record]]) -> list[Task]:
@@ -105,19 +134,42 @@ def shard_tasks(spec: ShardsSpec, tokenized: Iterable[tuple[Task, Record]]) -> l
     slices: dict[int, list[Slice]] = {shard: [] for shard in range(len(spec.plan.ends))}
     for shard, one in (pair for task, record in tokenized for pair in slices_of(task, record)):
         slices[shard].append(one)
-    return [shard_task(spec, shard, found) for shard, found in slices.items()]
+    return [task for shard, found in slices.items() for task in bin_tasks(spec, shard, found)]
 
 
 def slices_of(task: Task, record: Record) -> list[tuple[int, Slice]]:
     """Return the references (shard, slice) into one token file."""
+    source = task.payload.source if isinstance(task.payload, SourcedRange) else 0
     return [
-        (shard, Slice(task.path, record.sha256, offset, length)) for shard, offset, length in record.details["slices"]
+        (shard, Slice(task.path, record.sha256, offset, length, source))
+        for shard, offset, length in record.details["slices"]
     ]
 
 
 def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Tally:
-    """Write one shard from its slices of the token store."""
-    slices: tuple[Slice, ...] = task.payload
+    """Write one shard, or one length bin of it, from its slices of the token store."""
+    one: BinnedSlices = task.payload
+    tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
+    copies: Iterable[PlannedCopy] | None
+    if len(spec.info.examples.bins) > 1:
+        block, copies = _planned(spec, one.slices, one.mixed)
+    else:
+        block = load_block(one.slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+        copies = plan_copies(block, spec.info, mixed=one.mixed)
+    return write_shard(
+        block,
+        spec.info,
+        tokenizer.replacement_ids,
+        file,
+        continuation=tokenizer.continuation,
+        copies=copies,
+        length_bin=one.length_bin,
+    )
+
+
+@lru_cache(maxsize=1)
+def _planned(spec: ShardsSpec, slices: tuple[Slice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
+    """Return the block of a shard and its copies, kept while its length bins are written one after another."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
-    return write_shard(block, spec.info, tokenizer.replacement_ids, file, continuation=tokenizer.continuation)
+    return block, list(plan_copies(block, spec.info, mixed=mixed))

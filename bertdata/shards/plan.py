@@ -33,14 +33,15 @@ class ShardPlan:
         """Return the split of a shard."""
         return "validation" if shard < self.validation else "train"
 
-    def file(self, shard: int) -> str:
-        """Return the path of a shard below the output directory.
+    def file(self, shard: int, length_bin: int = 0, bins: int = 1) -> str:
+        """Return the path of a shard, or of the part of it that has the rows of one length bin, below the output.
 
-        >>> ShardPlan((100, 65536), 1).file(1)
-        'train/data-00000-of-00001.arrow'
+        >>> ShardPlan((100, 65536), 1).file(1), ShardPlan((100, 65536), 1).file(1, 2, bins=4)
+        ('train/data-00000-of-00001.arrow', 'train/data-00002-of-00004.arrow')
         """
         first, count = (0, self.validation) if shard < self.validation else (self.validation, len(self.ends))
-        return f"{self.split(shard)}/data-{shard - first:05d}-of-{count - first:05d}.arrow"
+        number, total = (shard - first) * bins + length_bin, (count - first) * bins
+        return f"{self.split(shard)}/data-{number:05d}-of-{total:05d}.arrow"
 
 
 def plan_shards(records: Iterable[Record], config: ShardsConfig, *, pairs: bool) -> ShardPlan:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards.cache import RemoteShard, ShardCache, read
+from bertdata.shards.packed import BORDERS, unpacked
 from bertdata.shards.phases import phase_names
 from bertdata.shards.schema import ShardInfo
 from bertdata.wordpiece import WordPieceTokenizer
@@ -121,6 +122,13 @@ class Shards:
             raise IndexError(f"example {index} of {len(self)}")
         row = self.table.slice(index % len(self), 1)
         return {name: _value(row[name].chunk(0)) for name in row.column_names}
+
+    def examples(self, index: int) -> list[dict[str, Any]]:
+        """Return the examples of one row, each as `shards[index]` would give it: one, or those packed into it."""
+        if BORDERS not in self.table.column_names:
+            return [self[index]]
+        rows = unpacked(self.table.slice(index % len(self), 1).combine_chunks().to_batches()[0])
+        return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
 
     def check_sizes(self) -> None:
         """Raise InputError, naming the shard, where one is gone or has another size than the manifest says."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.examples.masking import IGNORE_INDEX, count_predictions, mask_tokens
 from bertdata.records import Tally
+from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
 from bertdata.wordpiece import WordPieceTokenizer
@@ -72,6 +73,7 @@ class _Batch:
     pair_labels: NDArray[np.int8] | None
     labels: NDArray[np.signedinteger] | None
     fail: Callable[[str, Ints], None]
+    sources: NDArray[np.int8] | None
 
     def fail_at(self, rule: str, wrong: Flags) -> None:
         """Note the rows in which a flat array of flags has any."""
@@ -79,16 +81,26 @@ class _Batch:
             self.fail(rule, np.unique(np.searchsorted(self.offsets, np.flatnonzero(wrong), side="right") - 1))
 
 
-def recount(batches: Iterable[pa.RecordBatch], info: ShardInfo, vocabulary: Vocabulary) -> tuple[Tally, list[str]]:
+def recount(
+    batches: Iterable[pa.RecordBatch],
+    info: ShardInfo,
+    vocabulary: Vocabulary,
+    *,
+    copies: int | None = None,
+    lengths: tuple[int, int] | None = None,
+) -> tuple[Tally, list[str]]:
     """Return the counts of a shard's rows, and a line for each rule that rows break, with how many and the first.
 
-    The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. Memory is that of one
-    batch and of the example ids. Raises UncountableError where a batch is not what its schema says.
+    The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. `copies` is how many
+    copies the shard may have, `lengths` the shortest and the longest example of its length bin. Packed rows are looked
+    at example by example. Memory is that of one batch and of the example ids. Raises UncountableError where a batch is
+    not what its schema says.
     """
     tally = Tally()
     broken: dict[str, tuple[int, int]] = {}
     every_id: list[Ints] = []
-    order = _Order(info)
+    order = _Order(info, copies or info.examples.dupe_factor)
+    shortest, longest = lengths or (1, info.examples.max_seq_length)
     begin = 0
 
     def fail(rule: str, rows: Ints) -> None:
@@ -96,11 +108,24 @@ def recount(batches: Iterable[pa.RecordBatch], info: ShardInfo, vocabulary: Voca
             number, first = broken.get(rule, (0, begin + int(rows[0])))
             broken[rule] = number + len(rows), first
 
-    for name in ("examples", "tokens_in_examples"):
+    for name in ("examples", "tokens_in_examples", *(f"examples_of_{source}" for source in info.sources)):
         tally.add(name, 0)
     for arrow in batches:
-        batch = _flat(arrow, info, begin, fail)
-        copy = order.copy_of(batch.example_ids, begin)
+        if not arrow.num_rows:
+            order.end_copy()
+            continue
+        single, firsts = _unpacked(arrow, info, begin, tally)
+        batch = _flat(single, info, begin, fail)
+        copy = order.copy_of(batch.example_ids if firsts is None else batch.example_ids[firsts], begin)
+        found = np.diff(batch.offsets)
+        fail(f"there are not {shortest} to {longest} tokens", np.flatnonzero((found < shortest) | (found > longest)))
+        if batch.sources is not None:
+            fail(
+                "the source is none of this build",
+                np.flatnonzero((batch.sources < 0) | (batch.sources >= len(info.sources))),
+            )
+            for number, source in enumerate(info.sources):
+                tally.add(f"examples_of_{source}", int((batch.sources == number).sum()))
         special = _check_layout(batch, info, vocabulary)
         if batch.pair_labels is not None:
             tally.add("labels_1", int((batch.pair_labels == 1).sum()))
@@ -135,6 +160,25 @@ def recount(batches: Iterable[pa.RecordBatch], info: ShardInfo, vocabulary: Voca
     ]
 
 
+def _unpacked(arrow: pa.RecordBatch, info: ShardInfo, begin: int, tally: Tally) -> tuple[pa.RecordBatch, Ints | None]:
+    """Return a batch of single examples, and of packed rows, which are counted, where the first of each stands."""
+    if not info.examples.pack:
+        return arrow, None
+    try:
+        arrow.validate(full=True)
+        single = unpacked(arrow)
+    except (pa.ArrowException, ValueError) as error:
+        raise UncountableError(f"the record batch of row {begin:,} is damaged ({error})") from error
+    longest = int(np.diff(arrow["input_ids"].offsets.to_numpy()).max(initial=0))
+    if longest > info.examples.row_length:
+        raise UncountableError(
+            f"the record batch of row {begin:,} has a packed row of {longest:,} tokens; expected at most "
+            f"{info.examples.row_length:,}"
+        )
+    tally.add("rows", arrow.num_rows)
+    return single, first_examples(arrow)
+
+
 def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[str, Ints], None]) -> _Batch:
     where = f"the record batch of row {begin:,}"
     try:
@@ -167,15 +211,12 @@ def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[st
         values[info.label] if info.label else None,
         labels,
         fail,
+        values.get("source"),
     )
     if int(shown.max()) >= info.vocab_size:
         raise UncountableError(f"{where} has the id {shown.max()}; the vocabulary ends at {info.vocab_size - 1}")
     if int(batch.ids.min()) < 0 or int(batch.ids.max()) >= info.vocab_size:
         raise UncountableError(f"{where}: labels hold what is neither -100 nor an id of the vocabulary")
-    fail(
-        f"there are more than {info.examples.max_seq_length} tokens",
-        np.flatnonzero(lengths > info.examples.max_seq_length),
-    )
     return batch
 
 
@@ -259,20 +300,24 @@ def _check_predictions(
 
 
 class _Order:
-    """Tells which copy each record batch belongs to: copies follow one another, each in an order drawn for it."""
+    """Tells which copy each record batch belongs to: each ends with a short batch, and is in an order drawn for it."""
 
-    def __init__(self, info: ShardInfo) -> None:
-        self._seed, self._copies = info.examples.seed, info.examples.dupe_factor
+    def __init__(self, info: ShardInfo, copies: int) -> None:
+        self._seed, self._copies = info.examples.seed, copies
         self._copy, self._last, self._ended = 0, 0, False
+
+    def end_copy(self) -> None:
+        """Note an empty batch: behind it the next copy begins."""
+        self._copy, self._last, self._ended = self._copy + self._ended, 0, True
 
     def copy_of(self, example_ids: Ints, begin: int) -> int:
         """Return the copy of the next batch; raises UncountableError where its rows are in the order of none."""
-        for copy in range(self._copy + self._ended, self._copies):
-            draws = order_draws(self._seed, copy, example_ids)
-            after = copy > self._copy or int(draws[0]) >= self._last
-            if after and bool((draws[1:] >= draws[:-1]).all()):
-                self._copy, self._last, self._ended = copy, int(draws[-1]), len(draws) < ROWS_PER_BATCH
-                return copy
-        raise UncountableError(
-            f"the rows from row {begin:,} on are not in the order drawn for any of the {self._copies} copies"
-        )
+        copy = self._copy + self._ended
+        draws = order_draws(self._seed, copy, example_ids)
+        after = self._ended or int(draws[0]) >= self._last
+        if copy >= self._copies or not after or not bool((draws[1:] >= draws[:-1]).all()):
+            raise UncountableError(
+                f"the rows from row {begin:,} on are not in the order drawn for copy {copy + 1} of {self._copies}"
+            )
+        self._copy, self._last, self._ended = copy, int(draws[-1]), len(draws) < ROWS_PER_BATCH
+        return copy

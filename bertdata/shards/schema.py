@@ -8,6 +8,7 @@ it names a machine, a path or a time, so the same corpus gives the same bytes.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from bertdata.config import LABELS, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError
+from bertdata.shards.packed import BORDERS
 from bertdata.wordpiece import WordPieceTokenizer
 
 FORMAT = 1
@@ -23,7 +25,10 @@ SPLITS = ("train", "validation")
 
 @dataclass(frozen=True)
 class ShardInfo:
-    """What a reader must know of shards: how they were made, and the ids it needs to mask and pad them."""
+    """What a reader must know of shards: how they were made, and the ids it needs to mask and pad them.
+
+    sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them.
+    """
 
     examples: ExamplesConfig
     masking: MaskingConfig
@@ -33,6 +38,9 @@ class ShardInfo:
     cls_token_id: int
     sep_token_id: int
     mask_token_id: int
+    unk_token_id: int
+    sources: tuple[str, ...] = ()
+    epochs: tuple[float, ...] = ()
     format: int = FORMAT
 
     @property
@@ -61,15 +69,23 @@ class ShardInfo:
         ids = pa.field("input_ids", pa.list_(id_type(self.vocab_size)))
         fields = [ids, pa.field("token_type_ids", pa.list_(pa.uint8()))]
         if self.label:
-            fields.append(pa.field(self.label, pa.int8()))
-        fields.append(pa.field("example_id", pa.int64()))
+            fields.append(pa.field(self.label, self._each(pa.int8())))
+        fields.append(pa.field("example_id", self._each(pa.int64())))
+        if self.sources:
+            fields.append(pa.field("source", self._each(pa.int8())))
         if self.examples.masking == "static":
             fields.append(pa.field("labels", pa.list_(label_type)))
+        if self.examples.pack:
+            fields.append(pa.field(BORDERS, pa.list_(pa.int32())))
         return fields
+
+    def _each(self, kind: pa.DataType) -> pa.DataType:
+        """Return the type of a column that has one value for each example."""
+        return pa.list_(kind) if self.examples.pack else kind
 
     def values(self) -> dict[str, Any]:
         """Return it as the JSON of a schema or a manifest."""
-        return asdict(self)
+        return asdict(self) | {"sources": list(self.sources), "epochs": list(self.epochs)}
 
     @staticmethod
     def from_schema(schema: pa.Schema, path: str) -> ShardInfo:
@@ -97,7 +113,8 @@ class ShardInfo:
             return task_info(values, path)
         try:
             settings = {"examples": ExamplesConfig(**values["examples"]), "masking": MaskingConfig(**values["masking"])}
-            info = ShardInfo(**(values | settings))
+            named = {name: tuple(values.get(name, ())) for name in ("sources", "epochs")}
+            info = ShardInfo(**(values | settings | named))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"does not say how it was made ({error}); build again", path=path) from error
         numbers = [getattr(info, one.name) for one in fields(info) if one.type == "int"]
@@ -106,8 +123,14 @@ class ShardInfo:
         return info
 
 
-def shard_info(tokenizer: WordPieceTokenizer, examples: ExamplesConfig, masking: MaskingConfig) -> ShardInfo:
-    """Return what shards made with a tokenizer and settings say of themselves."""
+def shard_info(
+    tokenizer: WordPieceTokenizer,
+    examples: ExamplesConfig,
+    masking: MaskingConfig,
+    sources: Sequence[str] = (),
+    epochs: Sequence[float] = (),
+) -> ShardInfo:
+    """Return what shards made with a tokenizer, settings and sources say of themselves."""
     return ShardInfo(
         examples=examples,
         masking=masking,
@@ -117,6 +140,9 @@ def shard_info(tokenizer: WordPieceTokenizer, examples: ExamplesConfig, masking:
         cls_token_id=tokenizer.cls_token_id,
         sep_token_id=tokenizer.sep_token_id,
         mask_token_id=tokenizer.mask_token_id,
+        unk_token_id=tokenizer.unk_token_id,
+        sources=tuple(sources),
+        epochs=tuple(epochs),
     )
 
 
@@ -129,7 +155,9 @@ def shard_schema(info: ShardInfo) -> pa.Schema:
     """Return the columns for an objective and masking, with the metadata.
 
     `next_sentence_label`: 0 is IsNext, 1 is NotNext; `sentence_order_label`: 0 in order, 1 swapped; `labels` (static
-    masking only): the id to predict, -100 elsewhere; `example_id`: what a dynamic mask is drawn by.
+    masking only): the id to predict, -100 elsewhere; `example_id`: what a dynamic mask is drawn by; `source`: the place
+    in `info.sources` of the document that the first token is of. In packed rows the last two and the label are lists,
+    and `cu_seqlens` says where the examples end.
     """
     schema = pa.schema(info.columns())
     metadata = {

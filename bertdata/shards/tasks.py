@@ -108,7 +108,9 @@ class TaskInfo(ShardInfo):
     def values(self) -> dict[str, Any]:
         """Return it as the JSON of a schema or a manifest."""
         values = asdict(self) | {"labels": list(self.labels), "max_seq_length": self.max_seq_length}
-        return {name: value for name, value in values.items() if name not in ("examples", "masking")}
+        return {
+            name: value for name, value in values.items() if name not in ("examples", "masking", "sources", "epochs")
+        }
 
 
 def make_task_info(
@@ -129,6 +131,7 @@ def make_task_info(
         cls_token_id=tokenizer.cls_token_id,
         sep_token_id=tokenizer.sep_token_id,
         mask_token_id=tokenizer.mask_token_id,
+        unk_token_id=tokenizer.unk_token_id,
         task=task,
         labels=labels,
         doc_stride=doc_stride,

@@ -29,12 +29,13 @@ from bertdata.wordpiece import WordPieceTokenizer
 
 @dataclass(frozen=True)
 class Slice:
-    """Where a shard's rows lie in one token file; `sha256` is that of the file."""
+    """Where a shard's rows lie in one token file; `sha256` is that of the file, `source` the number of its source."""
 
     path: str
     sha256: str
     offset: int
     length: int
+    source: int = 0
 
 
 def token_schema(id_type: pa.DataType) -> pa.Schema:
@@ -92,6 +93,7 @@ def _tokenize(
     token_count = np.bincount(owner, weights=lengths, minlength=len(sentences)).astype(np.int64)
     rows = np.flatnonzero(token_count > 0)
     tally.add("documents", len(rows))
+    tally.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
     tally.add("sentences", int(kept.sum()))
     tally.add("tokens", len(tokens))
     tally.add("unknown_tokens", int((tokens.to_numpy() == tokenizer.unk_token_id).sum()))
@@ -141,6 +143,7 @@ def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDAr
     flat_tokens = [row for rows in tokens for row in rows]
     flat_lengths = [row for rows in lengths for row in rows]
     keys = np.array([text_bits(name) for name in names], np.uint64)
+    sources = np.repeat(np.array([one.source for one in slices], np.int8), [batch.num_rows for batch in batches])
     draws = bits(key(seed, "document order"), keys).tolist() if len(keys) else []
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
@@ -152,6 +155,7 @@ def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDAr
         sentence_ends=np.cumsum(sentences, dtype=np.int64),
         document_ends=np.cumsum([len(flat_tokens[i]) for i in order], dtype=np.int64),
         document_keys=keys[order] if order else keys,
+        document_sources=sources[order] if order else sources,
     )
 
 

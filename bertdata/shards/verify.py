@@ -12,28 +12,33 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import closing
 
 import pyarrow as pa
 
 from bertdata import files, summary
 from bertdata.config import LABEL_NAMES
-from bertdata.errors import BertDataError, InputError, VerificationError
+from bertdata.errors import InputError, VerificationError
+from bertdata.examples.mixing import number_of_copies
 from bertdata.records import Counts, add_counts
+from bertdata.shards.accounts import (
+    BORROWED,
+    DROPPED,
+    MANIFEST,
+    OF_THE_BLOCK,
+    Build,
+    ShardEntry,
+    check_shards,
+    check_sums,
+    epochs_in,
+)
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.phases import phase_names
-from bertdata.shards.recount import UncountableError, Vocabulary, recount
+from bertdata.shards.recount import Vocabulary, recount
 from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
-
-MANIFEST = "manifest.json"
-DROPPED = ("tokens_dropped_single_word", "tokens_dropped_no_partner")
-BORROWED = "tokens_borrowed"
-_UNITS = ("pages", "books", "rows")
 
 
 def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None = None) -> list[Row]:
@@ -62,9 +67,10 @@ def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None
 
 
 def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
-    build = _Build.read(path)
-    _check_sums(build)
+    build = Build.read(path)
+    check_sums(build)
     _check_names(build)
+    check_shards(build)
     for name, expected in dataset_files(build.manifest["splits"], build.info).items():
         with build.noting(name):
             if files.read_json(files.join(build.path, name)) != expected:
@@ -73,7 +79,7 @@ def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
     counted: dict[str, list[Counts]] = {split: [] for split in build.splits}
     for split, shard in build.shards():
         with build.noting(shard.file):
-            counted[split].append(_check_shard(build, shard, vocabulary))
+            counted[split].append(_check_shard(build, split, shard, vocabulary))
         if report:
             report(shard.file)
     if build.problems:
@@ -84,122 +90,7 @@ def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
     return _table(build, counted)
 
 
-@dataclass(frozen=True)
-class _Shard:
-    file: str
-    bytes: int
-    sha256: str
-    counts: Counts
-
-
-@dataclass(frozen=True)
-class _Split:
-    counts: Counts
-    shards: list[_Shard]
-
-
-@dataclass
-class _Build:
-    """A manifest, taken apart, and the disagreements found so far."""
-
-    path: str
-    manifest: dict[str, Any]
-    info: ShardInfo
-    splits: dict[str, _Split]
-    tokens: Counts
-    token_drops: Counts
-    sources: dict[str, tuple[Counts, Counts]]
-    pieces: int
-    problems: list[str] = field(default_factory=list)
-
-    @staticmethod
-    def read(path: str) -> _Build:
-        """Read the manifest; raises InputError where there is none and VerificationError where it is not whole."""
-        where = files.join(path, MANIFEST)
-        if not files.exists(where):
-            raise InputError(
-                f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
-                path=path,
-            )
-        try:
-            manifest = files.read_json(where)
-            return _Build(
-                path,
-                manifest,
-                ShardInfo.from_values(manifest["info"], where),
-                {
-                    str(name): _Split(
-                        _counts(split["counts"]),
-                        [
-                            _Shard(str(one["file"]), int(one["bytes"]), str(one["sha256"]), _counts(one["counts"]))
-                            for one in split["shards"]
-                        ],
-                    )
-                    for name, split in manifest["splits"].items()
-                },
-                _counts(manifest["tokens"]["counts"]),
-                _counts(manifest["tokens"]["drops"]),
-                {
-                    str(name): (_counts(source["counts"]), _counts(source["drops"]))
-                    for name, source in manifest["sources"].items()
-                },
-                int(manifest["vocabulary"]["pieces"]),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise VerificationError(
-                f"is not a whole manifest ({type(error).__name__}: {error}); build again", path=where
-            ) from error
-
-    def shards(self) -> Iterator[tuple[str, _Shard]]:
-        """Yield the shards with their split."""
-        return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
-
-    def note(self, file: str, problem: str) -> None:
-        """Keep one disagreement."""
-        self.problems.append(f"{file}: {problem}")
-
-    @contextmanager
-    def noting(self, file: str) -> Iterator[None]:
-        """Keep what stops the look at one file as a disagreement, and go on."""
-        try:
-            yield
-        except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
-            self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
-
-    def expect(self, file: str, what: str, found: int, claimed: int) -> None:
-        """Keep a disagreement of two numbers, where they are not the same."""
-        if found != claimed:
-            self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
-
-
-def _counts(values: Mapping[str, Any]) -> Counts:
-    if not all(type(number) is int for number in values.values()):
-        raise TypeError(f"counts that are no numbers: {values}")
-    return dict(values)
-
-
-def _check_sums(build: _Build) -> None:
-    """Check what must add up within the manifest: sources, documents, tokens, splits."""
-    for name, (counts, drops) in build.sources.items():
-        taken = sum(counts.get(unit, 0) for unit in _UNITS)
-        left = counts.get("documents", 0) + sum(drops.values())
-        if taken != left:
-            build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")
-    given = sum(counts.get("documents", 0) for counts, _ in build.sources.values())
-    kept = build.tokens.get("documents", 0)
-    build.expect(MANIFEST, "documents tokenized or dropped", kept + sum(build.token_drops.values()), given)
-    for name in ("documents", "tokens"):
-        held = sum(split.counts.get(name, 0) for split in build.splits.values())
-        build.expect(MANIFEST, f"{name} of all splits", held, build.tokens.get(name, 0))
-    build.expect(MANIFEST, "pieces of the vocabulary", build.info.vocab_size, build.pieces)
-    for name, split in build.splits.items():
-        total = add_counts(shard.counts for shard in split.shards)
-        for count in sorted({*total, *split.counts}):
-            found = total.get(count, 0)
-            build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
-
-
-def _check_names(build: _Build) -> None:
+def _check_names(build: Build) -> None:
     """Check that the folders hold the shards that the manifest names, and no others."""
     for name in sorted({*SPLITS, *build.splits}):
         split = build.splits.get(name)
@@ -213,11 +104,14 @@ def _check_names(build: _Build) -> None:
                 build.note(other, f"is no shard that {MANIFEST} names; delete it, or build again")
 
 
-def _check_tokenizer(build: _Build) -> Vocabulary | None:
+def _check_tokenizer(build: Build) -> Vocabulary | None:
     """Check that the tokenizer beside the shards is the one they were made with; returns what may stand where."""
     with build.noting("tokenizer"):
         tokenizer = WordPieceTokenizer.load(files.join(build.path, "tokenizer"))
-        if shard_info(tokenizer, build.info.examples, build.info.masking) == build.info:
+        if (
+            shard_info(tokenizer, build.info.examples, build.info.masking, build.info.sources, build.info.epochs)
+            == build.info
+        ):
             return Vocabulary.of(tokenizer)
         build.note(
             "tokenizer",
@@ -228,7 +122,7 @@ def _check_tokenizer(build: _Build) -> Vocabulary | None:
     return None
 
 
-def _check_shard(build: _Build, shard: _Shard, vocabulary: Vocabulary | None) -> Counts:
+def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabulary | None) -> Counts:
     """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
     path = files.join(build.path, shard.file)
     size = files.size(path)
@@ -255,27 +149,34 @@ def _check_shard(build: _Build, shard: _Shard, vocabulary: Vocabulary | None) ->
             raise InputError(f"its schema is not that of the settings in {MANIFEST}; build again")
         if vocabulary is None:
             return {}
-        tally, broken = recount(stream, info, vocabulary)
+        longest = shard.longest or info.examples.max_seq_length
+        lengths = max((one + 1 for one in info.examples.bins if one < longest), default=1), longest
+        copies = number_of_copies(epochs_in(info, split), info.examples.dupe_factor)
+        tally, broken = recount(stream, info, vocabulary, copies=copies, lengths=lengths)
     for rule in broken:
         build.note(shard.file, rule)
     counts = tally.counts
     repeated = counts.pop("repeated_example_ids")
     if repeated and not shard.counts.get("documents_sharing_id", 0):
         build.note(shard.file, f"{repeated:,} example ids stand more than once, but no documents share an id")
-    for name in sorted({*counts, *shard.counts} - {"documents", "documents_sharing_id", "tokens", BORROWED, *DROPPED}):
-        build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
-    given = shard.counts.get("tokens", 0) * info.examples.dupe_factor
-    given += shard.counts.get(BORROWED, 0) - sum(shard.counts.get(name, 0) for name in DROPPED)
-    if given != counts["tokens_in_examples"]:
-        build.note(
-            shard.file,
-            f"tokens: {counts['tokens_in_examples']:,} in the examples, but tokens times copies, with those borrowed "
-            f"and without those dropped, are {given:,} in {MANIFEST}",
-        )
+    for name in sorted({*counts, *shard.counts}):
+        if name not in OF_THE_BLOCK and not name.startswith(("tokens_of_", "tokens_in_copies_of_")):
+            build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
     return counts
 
 
-def _table(build: _Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
+def packed_text(counts: Mapping[str, int], row_length: int) -> str:
+    """Return one line on packed rows and their padding.
+
+    >>> packed_text({"rows": 10, "row_tokens": 1270}, 128)
+    '10 rows of 128 tokens, 0.781% of them padding'
+    """
+    rows = counts.get("rows", 0)
+    padding = 1 - counts.get("row_tokens", 0) / max(1, rows * row_length)
+    return f"{rows:,} rows of {row_length:,} tokens, {padding:.3%} of them padding"
+
+
+def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
     info = build.info
     names = LABEL_NAMES.get(info.label or "")
     rows: list[Row] = []
@@ -286,12 +187,16 @@ def _table(build: _Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
             (f"{split}: shards", f"{len(entry.shards):,} of {sum(shard.bytes for shard in entry.shards):,} bytes")
         )
         rows.append(("  examples", f"{examples:,}"))
+        if info.examples.pack:
+            rows.append(("  packed into", packed_text(counts, info.examples.row_length)))
         if names:
             ones = counts["labels_1"]
             rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
         rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
         dropped = sum(entry.counts.get(name, 0) for name in DROPPED)
         made = f"{entry.counts.get('tokens', 0):,} x {info.examples.dupe_factor}"
+        if epochs_in(info, split):
+            made = f"{entry.counts.get('tokens_in_copies', 0):,} of the mixture"
         rows.append(("    made of", f"{made} + {entry.counts.get(BORROWED, 0):,} borrowed - {dropped:,} dropped"))
         if info.examples.masking == "static":
             masked, kept = counts["predictions_mask"], counts["predictions_kept"]

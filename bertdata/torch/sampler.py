@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch.distributed
 from torch.utils.data import Sampler
 
+from bertdata.loader.bins import Weights
 from bertdata.loader.sampler import BatchSampler, Sized
 
 
@@ -34,7 +35,7 @@ class ResumableSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
         *,
         max_tokens: int | None = None,
         bins: Sequence[int] | None = None,
-        weights: Sequence[float] | None = None,
+        weights: Weights | None = None,
         epochs: int | None = 1,
         seed: int = 0,
         rank: int | None = None,

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
 from bertdata.documents import DocumentWriter, cut_ranges
+from bertdata.examples.mixing import epochs_of
 from bertdata.records import Record, Tally, Task, run_once
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
@@ -54,6 +55,7 @@ def write_build(
     validation_fraction: float = 0.1,
     masking: MaskingConfig | None = None,
     tokenizer: WordPieceTokenizer = TOKENIZER,
+    mix: dict[str, float] | None = None,
 ) -> Path:
     """Write a finished build of two kinds of source and return its directory."""
     stages = f"{output}/stages"
@@ -68,17 +70,19 @@ def write_build(
     plan = plan_shards([record for _, record in parts.values()], dealing, pairs=examples.objective == "nsp")
     segmenter, place = SentenceSegmenter.load("english"), f"{output}/tokenizer"
     tokenizer.save(place)
-    info = shard_info(tokenizer, examples, masking or MaskingConfig())
+    sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
+    epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
+    info = shard_info(tokenizer, examples, masking or MaskingConfig(), list(parts), list(epochs))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])
-    tokenizing = plan_tokens(ranges, f"{stages}/tokens", tokens)
+    source_of = {task.path: number for number, (task, _) in enumerate(parts.values())}
+    tokenizing = plan_tokens(ranges, f"{stages}/tokens", tokens, source_of)
     tokenized = [(task, run_once(task, lambda one, file: tokens_part(tokens, one, file))) for task in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
     written = [run_once(task, lambda one, file: shard_part(spec, one, file)) for task in shard_tasks(spec, tokenized)]
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}
-    manifest = build_manifest(
-        {"sources": sources, "vocabulary": vocabulary}, [record for _, record in tokenized], plan, info, written
-    )
+    origins = {"sources": sources, "vocabulary": vocabulary}
+    manifest = build_manifest(origins, [record for _, record in tokenized], plan, info, written, mix)
     write_dataset_files(str(output), manifest, info)
     return output

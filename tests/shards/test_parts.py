@@ -63,7 +63,7 @@ def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> N
         )
     ]
     assert tasks[1].record_path == f"{tmp_path}/out/stages/shards/train/data-00000-of-00002.json"
-    assert all(task.weight == sum(one.length for one in task.payload) > 0 for task in tasks)
+    assert all(task.weight == sum(one.length for one in task.payload.slices) > 0 for task in tasks)
 
 
 def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: Path) -> None:

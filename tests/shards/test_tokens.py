@@ -142,7 +142,7 @@ def test_a_token_file_is_an_arrow_stream_that_any_reader_opens(tmp_path: Path) -
 
 def test_documents_sentences_tokens_and_unknown_ones_are_counted(tmp_path: Path) -> None:
     tally, _ = stored(tmp_path, [documents({"a": "The lamp. The keeper sleeps!"}), documents({"b": "The lamp."})])
-    assert tally.counts == {"documents": 2, "sentences": 3, "tokens": 11, "unknown_tokens": 1}
+    assert tally.counts == {"documents": 2, "sentences": 3, "text_bytes": 37, "tokens": 11, "unknown_tokens": 1}
     assert tally.drops == {}
 
 
@@ -160,7 +160,7 @@ def test_no_documents_give_a_token_file_without_slices(tmp_path: Path) -> None:
 
 def test_a_shard_without_slices_is_an_empty_block() -> None:
     block = load([])
-    assert [len(value) for value in vars(block).values()] == [0, 0, 0, 0, 0]
+    assert [len(value) for value in vars(block).values()] == [0] * 6
     assert block.tokens.dtype == np.uint16
 
 

@@ -15,7 +15,7 @@ from bertdata import files
 from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError, VerificationError
 from bertdata.shards import open_shards
-from bertdata.shards.manifest import dataset_files
+from bertdata.shards.manifest import dataset_files, mixture
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.verify import add_arguments, run, verify
 from bertdata.wordpiece import WordPieceTokenizer
@@ -178,7 +178,11 @@ COUNTED = [
     "documents",
     "documents_sharing_id",
     "examples",
+    "sentences",
     "tokens",
+    "unknown_tokens",
+    "tokens_in_copies",
+    *(f"{what}_of_{name}" for what in ("tokens", "tokens_in_copies", "examples") for name in ("wikipedia", "books")),
     "tokens_in_examples",
     "row_tokens",
     "labels_1",
@@ -213,13 +217,18 @@ def test_a_count_of_a_shard_that_is_not_in_its_bytes_is_found(own_static_build: 
         split = manifest["splits"]["train"]
         for counts in (split["counts"], split["shards"][0]["counts"]):
             counts[name] += 1
-        if name == "tokens":
+        if name in ("sentences", "tokens", "unknown_tokens"):
             manifest["tokens"]["counts"][name] += 1
+        info = ShardInfo.from_values(manifest["info"], "")
+        manifest["mix"] = mixture(info, split["counts"], {})
 
     edit(own_static_build / "manifest.json", change)
+    if name in ("sentences", "unknown_tokens"):  # three stages agree: only the texts could tell
+        verify(own_static_build)
+        return
     lines = disagreements(own_static_build)
     assert all(line.startswith(f"{TRAIN}: ") for line in lines)
-    assert any(name in line or "tokens times copies" in line for line in lines)
+    assert any(name in line or "of all sources" in line or "those in copies" in line for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -230,6 +239,13 @@ def test_a_count_of_a_shard_that_is_not_in_its_bytes_is_found(own_static_build: 
         (put("tokens", "counts", "documents", value=-1), "documents of all splits: 50 counted, 49 in manifest.json"),
         (put("tokens", "counts", "tokens", value=5), "tokens of all splits: "),
         (put("tokens", "drops", value={"no tokens": 2}), "documents tokenized or dropped: 52 counted, 50 in"),
+        (put("tokens", "counts", "sentences", value=1), "sentences of all splits: "),
+        (put("tokens", "counts", "unknown_tokens", value=-1), "unknown_tokens of all splits: "),
+        (put("tokens", "counts", "text_bytes", value=1), "bytes of text tokenized or dropped: "),
+        (put("sources", "books", "counts", "text_bytes", value=-3), "bytes of text tokenized or dropped: "),
+        (put("sources", "wikipedia", "counts", "documents", value=1), "of source wikipedia, 25 came in"),
+        (put("mix", "books", "epochs", value=0.5), "mix: the tokens and epochs of the sources"),
+        (put("mix", "books", "tokens", value=1), "mix: the tokens and epochs of the sources"),
         (put("vocabulary", "pieces", value=1), "pieces of the vocabulary: "),
         (put("splits", "train", "shards", 0, "file", value="train/data-00001-of-00002.arrow"), "has the shards "),
     ],

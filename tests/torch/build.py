@@ -10,7 +10,7 @@ from bertdata import files
 from bertdata.config import ExamplesConfig, MaskingConfig
 from bertdata.examples.segments import TokenBlock
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.schema import shard_info
 from bertdata.shards.writer import write_shard
 from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -43,16 +43,7 @@ def write_build(
     """Write a build with one split, train, and return its directory."""
     config = config or ExamplesConfig(max_seq_length=32)
     tokenizer = tokenizer_of()
-    info = ShardInfo(
-        examples=config,
-        masking=MaskingConfig(),
-        tokenizer=tokenizer.fingerprint,
-        vocab_size=tokenizer.vocab_size,
-        pad_token_id=tokenizer.pad_token_id,
-        cls_token_id=tokenizer.cls_token_id,
-        sep_token_id=tokenizer.sep_token_id,
-        mask_token_id=tokenizer.mask_token_id,
-    )
+    info = shard_info(tokenizer, config, MaskingConfig())
     entries = []
     for number in range(shards):
         name = f"train/data-{number:05d}-of-{shards:05d}.arrow"

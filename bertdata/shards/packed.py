@@ -1,0 +1,69 @@
+"""Packed rows as the examples in them: what reads examples reads those of packed shards through this.
+
+A packed row holds several examples one after another; `cu_seqlens` says where each ends (0, the end of the first, of
+the second, ...), as kernels for sequences of any length take it. What there is once for an example (id, pair label,
+source) is a list in a packed row. What it does not do: packing (`examples.packing`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+BORDERS = "cu_seqlens"
+OF_TOKENS = ("input_ids", "token_type_ids", "labels")
+"""The columns that have a value for each token; of the others each example has one."""
+
+
+def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a record batch of examples, one a row, without a copy; one that is not packed comes back as it is.
+
+    Raises ValueError where the borders are not those of the lists beside them.
+
+    >>> batch = pa.record_batch({"input_ids": [[2, 7, 3, 2, 8, 3]], "example_id": [[5, 6]], "cu_seqlens": [[0, 3, 6]]})
+    >>> unpacked(batch).to_pylist()
+    [{'input_ids': [2, 7, 3], 'example_id': 5}, {'input_ids': [2, 8, 3], 'example_id': 6}]
+    """
+    if BORDERS not in batch.schema.names:
+        return batch
+    ends = _ends(batch)
+    offsets = pa.array(np.concatenate([[0], ends]), pa.int32())
+    columns: dict[str, pa.Array] = {}
+    for name in batch.schema.names:
+        values = batch[name].flatten()
+        if name in OF_TOKENS:
+            columns[name] = pa.ListArray.from_arrays(offsets, values)
+        elif name != BORDERS:
+            columns[name] = values
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Return for each packed row the number of its first example in the batch, int64 (R,)."""
+    borders = np.diff(batch[BORDERS].offsets.to_numpy()).astype(np.int64) - 1
+    firsts: NDArray[np.int64] = np.cumsum(borders) - borders
+    return firsts
+
+
+def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Return where each example ends among the tokens of the batch; raises ValueError for borders of other rows."""
+    column, tokens = batch[BORDERS], np.diff(batch["input_ids"].offsets.to_numpy()).astype(np.int64)
+    counts = np.diff(column.offsets.to_numpy()).astype(np.int64)
+    borders = column.flatten().to_numpy().astype(np.int64)
+    if len(counts) and int(counts.min()) < 2:
+        raise ValueError("a row has no examples")
+    begins = np.cumsum(counts) - counts
+    inner = np.ones(len(borders), np.bool_)
+    inner[begins] = False
+    steps = np.diff(borders, prepend=0)[inner]
+    lengths = np.add.reduceat(steps, np.cumsum(counts - 1) - (counts - 1)) if len(counts) else tokens
+    if borders[begins].any() or (steps <= 0).any() or not np.array_equal(lengths, tokens):
+        raise ValueError("the borders of a row do not rise from 0 to its length")
+    for name in batch.schema.names:
+        if name != BORDERS:
+            wanted = tokens if name in OF_TOKENS else counts - 1
+            if not np.array_equal(np.diff(batch[name].offsets.to_numpy()), wanted):
+                raise ValueError(f"{name} has another number of values in a row than its borders say")
+    ends: NDArray[np.int64] = np.cumsum(steps)
+    return ends

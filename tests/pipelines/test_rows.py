@@ -1,0 +1,84 @@
+"""Builds in length bins, packed, and of weighted sources, through Beam: from the command line to verify."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bertdata.beam.runner import Runner
+from bertdata.errors import ConfigError
+from bertdata.shards import open_shards
+from bertdata.shards.verify import verify
+from pipelines import build_corpus, build_shards
+from tests.pipelines.builds import FLAGS, SAMPLE, SETTINGS, build, digests, with_examples
+
+MIX = replace(SETTINGS, mix=(("wikipedia", 1.0), ("books", 2.0)))
+
+
+def test_a_mixture_in_bins_is_built_verified_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "corpus"
+    flags = ["--output", str(output), *FLAGS, "--workers", "1", "--mix", "books=2", "wikipedia=1", "--bin-size", "32"]
+    assert build_corpus.main(flags) == 0
+    printed = capsys.readouterr().out
+    assert " epochs (weight 2)" in printed
+    verify(output)
+    manifest = json.loads((output / "manifest.json").read_text())
+    mix = manifest["mix"]
+    assert mix["books"]["epochs"] > 1 > mix["wikipedia"]["epochs"] > 0
+    shards = open_shards(output)
+    assert shards.info.sources == ("wikipedia", "books")
+    assert [entry["longest"] for entry in manifest["splits"]["train"]["shards"][:4]] == [32, 64, 96, 128]
+    assert build_corpus.main(flags) == 0
+    assert "nothing to do" in capsys.readouterr().out
+
+
+def test_a_changed_weight_tokenizes_nothing_again(tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    build(output, MIX)
+    tokens = {path: path.stat().st_mtime_ns for path in (output / "stages" / "tokens").iterdir()}
+    before = digests(output)
+    build(output, replace(SETTINGS, mix=(("wikipedia", 2.0), ("books", 1.0))))
+    assert tokens == {path: path.stat().st_mtime_ns for path in (output / "stages" / "tokens").iterdir()}
+    after = digests(output)
+    assert {name for name in before if name.startswith("train") and before[name] != after[name]}
+
+
+def test_packing_and_bins_keep_the_token_store_and_replace_each_others_shards(tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    build(output, with_examples(bin_size=64))
+    assert len(list(output.glob("train/*.arrow"))) % 2 == 0
+    examples = sum(open_shards(output, split).manifest["splits"][split]["counts"]["examples"] for split in ("train",))
+    build(output, with_examples(pack=True))
+    verify(output)
+    counts = open_shards(output).manifest["splits"]["train"]["counts"]
+    assert counts["examples"] == examples > counts["rows"]
+    assert not {one.name for one in output.glob("train/*.arrow")} - {
+        Path(shard["file"]).name for shard in open_shards(output).manifest["splits"]["train"]["shards"]
+    }
+
+
+def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books"):
+        build_corpus.build_corpus(
+            SAMPLE, str(tmp_path / "corpus"), replace(SETTINGS, mix=(("news", 1.0),)), Runner(1, quiet=True)
+        )
+    flags = ["--documents", str(tmp_path), "--vocab", "bertdata-30k-uncased", "--output", str(tmp_path / "corpus")]
+    with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books, documents"):
+        build_shards.main([*flags, "--mix", "news=1"])
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_shards_built_of_cleaned_folders_know_their_sources(tmp_path: Path) -> None:
+    build(tmp_path / "corpus")
+    stages = tmp_path / "corpus" / "stages"
+    folders = [str(stages / name) for name in ("books", "wikipedia")]
+    output = tmp_path / "shards"
+    flags = ["--documents", *folders, "--vocab", str(tmp_path / "corpus" / "tokenizer"), "--output", str(output)]
+    flags += ["--shard-bytes", "80000", "--validation-fraction", "0.1", "--workers", "1"]
+    assert build_shards.main(flags) == 0
+    verify(output)
+    assert open_shards(output).info.sources == ("wikipedia", "books")
+    assert digests(output) == digests(tmp_path / "corpus")
