@@ -36,11 +36,11 @@ COMMANDS = {
     "tokenize": Command("print the pieces or ids of lines of text", "bertdata.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
-    "pretrain": Command("pretrain the companion encoder from shards", "bertdata.torch.pretrain"),
+    "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA", "bertdata.torch.pretrain"),
     "encode-task": Command(
         "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.encode_task"
     ),
-    "finetune": Command("fine-tune a pretrained model on labelled texts", "bertdata.torch.finetune"),
+    "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.torch.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
     "clean-books": Command("one stage: books to documents", "clean_books", True),
     "train-vocab": Command("one stage: documents to a vocabulary", "train_vocab", True),

@@ -16,7 +16,7 @@ import torch
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
-from bertdata.torch.bert import BertForPreTraining
+from bertdata.torch.architectures import PretrainingModel
 
 _STATE, _OPTIMIZER = "state.json", "optimizer.pt"
 _NAME = re.compile(r"step-(\d+)")
@@ -35,16 +35,17 @@ class Checkpoint:
 def save(
     root: str,
     step: int,
-    model: BertForPreTraining,
+    model: PretrainingModel,
     optimizer: torch.optim.Optimizer,
     sampler: dict[str, int],
     settings: dict[str, Any],
+    about: dict[str, Any] | None = None,
 ) -> None:
     """Write the checkpoint of a step below `root`, then delete the others; raises OutputError, the others kept."""
     name = f"step-{step:09d}"
     directory = files.join(root, name)
     files.remove(files.join(directory, _STATE))
-    model.save_pretrained(directory)
+    model.save_pretrained(directory, about)
     buffer = io.BytesIO()
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())

@@ -19,14 +19,14 @@ class DivergenceError(BertDataError):
     """A loss or a gradient that is not a finite number."""
 
 
-def adamw(model: nn.Module, weight_decay: float) -> torch.optim.AdamW:
+def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.optim.AdamW:
     """Return an AdamW whose decay spares biases and LayerNorm: every parameter of less than two dimensions."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [one for one in parameters if one.ndim >= 2], "weight_decay": weight_decay},
         {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-6)
+    return torch.optim.AdamW(groups, betas=(0.9, beta2), eps=1e-6)
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: float) -> float:
@@ -44,17 +44,23 @@ def learning_rate(step: int, steps: int, peak: float, warmup: float) -> float:
 def update(
     model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float, step: int
 ) -> float:
-    """Take one step down and return the norm of the gradient before clipping (0: no clipping).
+    """Take one step down a loss and return the norm of the gradient before clipping (`clip` 0: no clipping).
 
     Raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
     """
     optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
+    return step_down(model, optimizer, float(loss.detach()), rate, clip, step)
+
+
+def step_down(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, clip: float, step: int
+) -> float:
+    """Take one step along the gradients that are there; `loss` is for the message. As `update`."""
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or float("inf")))
-    value = float(loss.detach())
-    if not (abs(value) < float("inf") and norm < float("inf")):
+    if not (abs(loss) < float("inf") and norm < float("inf")):
         raise DivergenceError(
-            f"the loss is {value} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
+            f"the loss is {loss} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
             "lengthen the warm-up; the last checkpoint is kept"
         )
     for group in optimizer.param_groups:
@@ -70,9 +76,9 @@ def own_randomness(device: torch.device) -> Iterator[None]:
         yield
 
 
-def seed_step(seed: int, step: int) -> None:
-    """Seed dropout by the step, so that a resumed run draws what the whole one would have."""
-    torch.manual_seed(int(bits(key(seed, "dropout"), step)) >> 1)
+def seed_step(seed: int, step: int, rank: int = 0) -> None:
+    """Seed dropout by step and process, so that a resumed run draws what the whole one would have."""
+    torch.manual_seed(int(bits(key(seed, "dropout"), step, rank)) >> 1)
 
 
 def choose_device(name: str) -> torch.device:

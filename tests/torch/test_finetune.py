@@ -1,163 +1,238 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import torch
 import transformers
 
-from bertdata.errors import ConfigError, InputError
-from bertdata.torch import BertConfig, BertForPreTraining, finetune
-from bertdata.torch.finetune import FinetuneSettings, LabelledText, hold_out, read_examples
+from bertdata import files
+from bertdata.encode_task import encode_task
+from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.examples.finetune.settings import TaskConfig
+from bertdata.torch import BertConfig, BertForPreTraining, ShardDataset, finetune
+from bertdata.torch.finetune import FinetuneSettings
 from bertdata.torch.heads import BertForSequenceClassification
-from tests.torch.build import tokenizer_of
+from bertdata.torch.optimization import DivergenceError
+from bertdata.torch.tasks import evaluate
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.torch.build import tokenizer_of, write_build
 
-SETTINGS = FinetuneSettings(epochs=6, batch_size=16, learning_rate=3e-3, max_seq_length=32, device="cpu")
+SETTINGS = FinetuneSettings(epochs=6, batch_size=16, learning_rate=3e-3, device="cpu")
+CONFIG = BertConfig(
+    vocab_size=100,
+    hidden_size=32,
+    num_hidden_layers=1,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=40,
+)
+TAGS = ["O", "B-LOW", "B-HIGH"]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small encoder with its tokenizer."""
     directory = tmp_path_factory.mktemp("model")
-    config = BertConfig(
-        vocab_size=100,
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=40,
-    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        BertForPreTraining(config).save_pretrained(directory)
+        BertForPreTraining(CONFIG).save_pretrained(directory)
     tokenizer_of().save(directory)
     return directory
 
 
-def rows(number: int, seed: int, *, pairs: bool = False) -> list[dict[str, str]]:
+def words(generator: np.random.Generator) -> list[str]:
+    return [f"w{word}" for word in generator.integers(10, 90, 6)]
+
+
+def texts(number: int, seed: int, *, pairs: bool = False, labels: bool = True) -> str:
     """Texts of 6 words; the label says whether w7 is among them (in the second text, for pairs)."""
     generator = np.random.default_rng(seed)
-    result = []
+    rows = []
     for _ in range(number):
-        words = [f"w{word}" for word in generator.integers(10, 90, 6)]
-        positive = bool(generator.integers(2))
+        text, positive = words(generator), bool(generator.integers(2))
         if positive:
-            words[int(generator.integers(6))] = "w7"
-        text = " ".join(words)
-        row = {"text": "w1 w2", "text_pair": text} if pairs else {"text": text}
-        result.append(row | {"label": "with" if positive else "without"})
-    return result
+            text[int(generator.integers(6))] = "w7"
+        row = {"text": "w1 w2", "text_pair": " ".join(text)} if pairs else {"text": " ".join(text)}
+        rows.append(row | {"label": "with" if (positive if labels else generator.integers(2)) else "without"})
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def write(path: Path, values: list[dict[str, str]]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in values))
-    return str(path)
+def tagged(number: int, seed: int) -> str:
+    """Sentences of 6 words; words below w30 are LOW entities, those of w60 and more HIGH ones."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    for _ in range(number):
+        sentence = words(generator)
+        tags = [TAGS[1] if int(one[1:]) < 30 else TAGS[2] if int(one[1:]) >= 60 else "O" for one in sentence]
+        rows.append({"tokens": sentence, "tags": tags})
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def questions(number: int, seed: int) -> str:
+    """Contexts of 6 words; the answer is the word behind w7; in one of five there is none."""
+    generator = np.random.default_rng(seed)
+    asked = []
+    for name in range(number):
+        context, answers = words(generator), []
+        if generator.integers(5):
+            place = int(generator.integers(5))
+            context[place] = "w7"
+            before = " ".join(context[: place + 1]) + " "
+            answers = [{"text": context[place + 1], "answer_start": len(before)}]
+        question = {"id": f"q{name}", "question": "w1", "answers": answers, "is_impossible": not answers}
+        asked.append({"context": " ".join(context), "qas": [question]})
+    return json.dumps({"data": [{"paragraphs": asked}]})
+
+
+def encoded(folder: Path, task: str, make: Callable[[int, int], str], sizes: tuple[int, int] = (300, 100)) -> Path:
+    """Encode two splits of a made task and return the folder of its shards."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ending = "json" if task == "question-answering" else "jsonl"
+    paths = {}
+    for seed, (split, size) in enumerate(zip(("train", "validation"), sizes, strict=True)):
+        (folder / f"{split}.{ending}").write_text(make(size, seed))
+        paths[split] = str(folder / f"{split}.{ending}")
+    tokenizer_of().save(folder / "vocab")
+    length = 32 if task != "question-answering" else 24
+    config = TaskConfig(task=task, max_seq_length=length, doc_stride=4)
+    encode_task(folder / "shards", str(folder / "vocab"), paths, config)
+    return folder / "shards"
 
 
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_classifier_learns_what_can_be_learned(tmp_path: Path, model: Path, pairs: bool) -> None:
-    train = write(tmp_path / "train.jsonl", rows(300, 0, pairs=pairs))
-    validation = write(tmp_path / "validation.jsonl", rows(100, 1, pairs=pairs))
-    summary = finetune.finetune(model, train, tmp_path / "out", SETTINGS, validation=validation)
+    shards = encoded(tmp_path / "task", "classification", lambda number, seed: texts(number, seed, pairs=pairs))
+    summary = finetune.finetune(shards, model, tmp_path / "out", SETTINGS)
     assert summary["accuracy"] > 0.9
-    assert summary["labels"] == ["with", "without"]
-    assert (summary["train_examples"], summary["validation_examples"]) == (300, 100)
+    assert summary["macro_f1"] > 0.9
+    assert (summary["train_examples"], summary["validation_examples"], summary["steps"]) == (300, 100, 113)
     opened = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path / "out")
     assert opened.config.id2label == {0: "with", 1: "without"}
-    assert BertForSequenceClassification.from_pretrained(tmp_path / "out").labels == ["with", "without"]
+    again = BertForSequenceClassification.from_pretrained(tmp_path / "out")
+    scores = evaluate(again, ShardDataset(shards, "validation"), 7, torch.device("cpu"))
+    assert scores == {name: summary[name] for name in scores}
+    assert files.read_json(str(tmp_path / "out" / "scores.json")) == scores
+    assert WordPieceTokenizer.load(tmp_path / "out") == tokenizer_of()
 
 
 def test_labels_without_a_cause_are_not_learned(tmp_path: Path, model: Path) -> None:
-    values = rows(200, 0)
-    generator = np.random.default_rng(5)
-    for row in values:
-        row["label"] = "with" if generator.integers(2) else "without"
-    summary = finetune.finetune(
-        model,
-        write(tmp_path / "x.jsonl", values),
-        tmp_path / "out",
-        replace(SETTINGS, epochs=1, validation_fraction=0.5),
-    )
-    assert summary["accuracy"] < 0.7
+    make = lambda number, seed: texts(number, seed, labels=False)  # noqa: E731
+    shards = encoded(tmp_path, "classification", make, (200, 200))
+    summary = finetune.finetune(shards, model, tmp_path / "out", replace(SETTINGS, epochs=1))
+    assert summary["accuracy"] < 0.6
+
+
+def test_a_tagger_learns_what_can_be_learned(tmp_path: Path, model: Path) -> None:
+    pytest.importorskip("seqeval")
+    shards = encoded(tmp_path, "token-classification", tagged)
+    summary = finetune.finetune(shards, model, tmp_path / "out", SETTINGS)
+    assert summary["f1"] > 0.9
+    assert summary["accuracy"] > 0.9
+    opened = transformers.AutoModelForTokenClassification.from_pretrained(tmp_path / "out")
+    assert sorted(opened.config.id2label.values()) == sorted(TAGS)
+
+
+def test_questions_are_answered_where_they_can_be(tmp_path: Path, model: Path) -> None:
+    shards = encoded(tmp_path, "question-answering", questions, (900, 100))
+    settings = replace(SETTINGS, epochs=10, batch_size=32)
+    summary = finetune.finetune(shards, model, tmp_path / "out", settings)
+    assert summary["exact_match"] > 0.8
+    assert summary["f1"] >= summary["exact_match"]
+    transformers.AutoModelForQuestionAnswering.from_pretrained(tmp_path / "out")
 
 
 def test_the_same_run_gives_the_same_model(tmp_path: Path, model: Path) -> None:
-    train = write(tmp_path / "train.jsonl", rows(40, 0))
+    shards = encoded(tmp_path, "classification", texts, (40, 10))
     summaries = [
-        finetune.finetune(model, train, tmp_path / name, replace(SETTINGS, epochs=1)) | {"output": ""}
+        finetune.finetune(shards, model, tmp_path / name, replace(SETTINGS, epochs=1)) | {"output": ""}
         for name in ("a", "b")
     ]
     assert summaries[0] == summaries[1]
     assert (tmp_path / "a/model.safetensors").read_bytes() == (tmp_path / "b/model.safetensors").read_bytes()
 
 
-def test_parquet_and_whole_number_labels_are_read(tmp_path: Path) -> None:
-    path = str(tmp_path / "x.parquet")
-    pq.write_table(pa.table({"text": ["a", "b"], "text_pair": [None, "c"], "label": [1, 10], "more": [0, 0]}), path)
-    assert read_examples(path) == [LabelledText("a", None, "1"), LabelledText("b", "c", "10")]
-
-
-def test_the_hold_out_is_a_share_that_the_seed_draws() -> None:
-    examples = [LabelledText(str(number), None, "x") for number in range(1000)]
-    learned, held = hold_out(examples, 0.1, 0)
-    assert sorted(int(one.text) for one in learned + held) == list(range(1000))
-    assert 70 < len(held) < 130
-    assert hold_out(examples, 0.1, 1)[1] != held
-    with pytest.raises(InputError, match="give a validation file"):
-        hold_out(examples, 0.0, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"text": "a"}', "row 1 has the label None"),
-        ('{"label": 1}', "row 1 has no string in `text`"),
-        ('{"text": "a", "label": 1.5}', "row 1 has the label 1.5"),
-        ("[1]", "line 1 is not a JSON object"),
-        ("{", "line 1 is not JSON"),
-        ("\n", "holds no rows"),
-        ('{"text": "a", "label": 1}\n{"text": "b", "label": 1}', "all examples to learn from have the label '1'"),
-    ],
-)
-def test_examples_that_are_not_what_they_should_be_are_named(
-    tmp_path: Path, model: Path, text: str, message: str
-) -> None:
-    path = tmp_path / "x.jsonl"
-    path.write_text(text)
-    with pytest.raises(InputError, match=message):
-        finetune.finetune(model, str(path), tmp_path / "out", SETTINGS, validation=str(path))
-
-
-def test_a_label_that_was_not_learned_is_named(tmp_path: Path, model: Path) -> None:
-    train = write(tmp_path / "train.jsonl", rows(40, 0))
-    other = write(tmp_path / "other.jsonl", [{"text": "w1", "label": "perhaps"}])
-    with pytest.raises(InputError, match="the label 'perhaps' is not among"):
-        finetune.finetune(model, train, tmp_path / "out", replace(SETTINGS, epochs=1), validation=other)
-
-
-def test_rows_longer_than_the_model_and_another_tokenizer_are_refused(tmp_path: Path, model: Path) -> None:
-    train = write(tmp_path / "train.jsonl", rows(40, 0))
-    with pytest.raises(ConfigError, match="the model has 40 positions"):
-        finetune.finetune(model, train, tmp_path / "out", replace(SETTINGS, max_seq_length=48))
+def test_shards_that_are_not_for_the_model_are_refused(tmp_path: Path, model: Path, dynamic_build: Path) -> None:
+    with pytest.raises(
+        ConfigError, match="holds shards for pretraining; expected a folder that `bertdata encode-task`"
+    ):
+        finetune.finetune(dynamic_build, model, tmp_path / "out", SETTINGS)
+    shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    other = tmp_path / "other"
+    other.mkdir()
     for name in ("config.json", "model.safetensors"):
-        (tmp_path / name).write_bytes((model / name).read_bytes())
-    tokenizer_of(90).save(tmp_path)
-    with pytest.raises(ConfigError, match="the tokenizer has 95 tokens, the model 100"):
-        finetune.finetune(tmp_path, train, tmp_path / "out", SETTINGS)
+        (other / name).write_bytes((model / name).read_bytes())
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"v{number}" for number in range(95))]).save(other)
+    with pytest.raises(ConfigError, match="the model's tokenizer is not the one the shards were made with"):
+        finetune.finetune(shards, other, tmp_path / "out", SETTINGS)
+    short = tmp_path / "short"
+    BertForPreTraining(replace(CONFIG, max_position_embeddings=16)).save_pretrained(short)
+    with pytest.raises(ConfigError, match=r"up to 32 tokens, the model has 16 positions; .*--max-seq-length 16"):
+        finetune.finetune(shards, short, tmp_path / "out", SETTINGS)
+    small = tmp_path / "small"
+    BertForPreTraining(replace(CONFIG, vocab_size=90)).save_pretrained(small)
+    with pytest.raises(ConfigError, match="the shards have 100 tokens, the model 90"):
+        finetune.finetune(shards, small, tmp_path / "out", SETTINGS)
+    assert not (tmp_path / "out").exists()
+
+
+def test_fine_tuning_shards_are_no_pretraining_shards(tmp_path: Path) -> None:
+    from bertdata.torch.pretrain import PretrainSettings, pretrain
+
+    shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    with pytest.raises(ConfigError, match="bertdata finetune"):
+        pretrain(shards, CONFIG, tmp_path / "out", PretrainSettings(steps=1, batch_size=2, device="cpu"))
+
+
+def test_a_loss_that_is_no_number_and_a_full_disk_are_told(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    with pytest.raises(DivergenceError, match="lower the learning rate"):
+        finetune.finetune(shards, model, tmp_path / "out", replace(SETTINGS, learning_rate=1e30, clip=0.0))
+    write = files.write_bytes
+
+    def full(path: str, data: bytes) -> None:
+        if path.endswith("model.safetensors"):
+            raise files._output_error(OSError(errno.ENOSPC, "full"), path)
+        write(path, data)
+
+    monkeypatch.setattr(files, "write_bytes", full)
+    with pytest.raises(OutputError, match="no space left"):
+        finetune.finetune(shards, model, tmp_path / "out2", replace(SETTINGS, epochs=1))
+
+
+def test_a_manifest_that_is_not_whole_is_refused(tmp_path: Path, model: Path) -> None:
+    shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    files.write_json(str(shards / "manifest.json"), {})
+    with pytest.raises(InputError, match="not a whole manifest"):
+        finetune.finetune(shards, model, tmp_path / "out", SETTINGS)
 
 
 def test_the_command_line_runs(tmp_path: Path, model: Path) -> None:
-    train = write(tmp_path / "train.jsonl", rows(40, 0))
+    shards = encoded(tmp_path / "task", "classification", texts, (40, 10))
     parser = argparse.ArgumentParser()
     finetune.add_arguments(parser)
-    line = f"{model} {train} --output {tmp_path / 'out'} --epochs 1 --max-seq-length 32 --device cpu"
+    line = f"{shards} --model {model} --output {tmp_path / 'out'} --epochs 1 --device cpu --no-bf16"
     summary = finetune.run(parser.parse_args(line.split()))
     assert 0 <= summary["accuracy"] <= 1
     with pytest.raises(ConfigError, match="--warmup is 2"):
         finetune.run(parser.parse_args([*line.split(), "--warmup", "2"]))
+
+
+def test_a_model_is_pretrained_and_fine_tuned_from_shards_alone(tmp_path: Path) -> None:
+    from bertdata.torch.pretrain import PretrainSettings, pretrain
+
+    build = write_build(tmp_path / "build")
+    settings: dict[str, Any] = {"steps": 2, "batch_size": 4, "num_workers": 0, "device": "cpu"}
+    pretrain(build, replace(CONFIG, num_hidden_layers=1), tmp_path / "model", PretrainSettings(**settings))
+    shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", replace(SETTINGS, epochs=1))
+    assert summary["task"] == "classification"

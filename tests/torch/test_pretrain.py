@@ -16,8 +16,9 @@ from bertdata import files
 from bertdata.config import ExamplesConfig
 from bertdata.errors import BertDataError, ConfigError, OutputError
 from bertdata.torch import BertConfig, BertForPreTraining, optimization, pretrain
+from bertdata.torch.journal import LogRecord
 from bertdata.torch.optimization import DivergenceError, adamw
-from bertdata.torch.pretrain import LogRecord, PretrainSettings
+from bertdata.torch.pretrain import PretrainSettings
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.torch.build import tokenizer_of, write_build
 
@@ -66,7 +67,11 @@ def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path)
     assert records[-1]["mlm_loss"] < math.log(100) - 1 < records[0]["mlm_loss"] + 1
     assert records[-1]["mlm_accuracy"] > 0.1
     assert summary == {"output": str(tmp_path), "steps": 60, **records[-1]}
+    assert (tmp_path / "curves.svg").read_text().count("<polyline") == 2
     for record in records:
+        assert 0 <= record["data_wait_share"] < 1
+        assert record["tflops"] > 0
+        assert "mfu" not in record
         assert record["loss"] == pytest.approx(record["mlm_loss"] + record["pair_loss"], abs=1e-5)
         assert 0 <= record["pair_accuracy"] <= 1
 
@@ -144,8 +149,8 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
 
     def broken(self: BertForPreTraining, *arguments: Any, **keywords: Any) -> Any:
         result = real(self, *arguments, **keywords)
-        assert result.loss is not None
-        return result._replace(loss=result.loss * float("nan")) if calls.pop() == 7 else result
+        assert result.mlm_loss is not None
+        return result._replace(mlm_loss=result.mlm_loss * float("nan")) if calls.pop() == 7 else result
 
     calls = list(range(20, 0, -1))
     monkeypatch.setattr(BertForPreTraining, "forward", broken)
@@ -178,11 +183,13 @@ def test_a_second_phase_starts_from_the_weights_of_the_first(tmp_path: Path, dyn
 
 
 @pytest.mark.parametrize("objective", ["sop", "full-sentences"])
-def test_other_objectives_train(tmp_path: Path, objective: str) -> None:
+@pytest.mark.parametrize("packing", [False, True])
+def test_other_objectives_train(tmp_path: Path, objective: str, packing: bool) -> None:
     masking = "static" if objective == "sop" else "dynamic"
     config = ExamplesConfig(objective=objective, masking=masking, max_seq_length=32)
     build = write_build(tmp_path / "build", config)
-    summary = pretrain.pretrain(build, SMALL, tmp_path / "out", replace(SETTINGS, steps=2, bf16=True))
+    settings = replace(SETTINGS, steps=2, bf16=True, packing=packing)
+    summary = pretrain.pretrain(build, SMALL, tmp_path / "out", settings)
     assert ("pair_loss" in summary) == (objective == "sop")
     assert math.isfinite(summary["loss"])
 

@@ -1,0 +1,116 @@
+"""The metrics of tasks: accuracy and F1 of classes, entity F1 by seqeval, SQuAD's exact match and F1.
+
+The last two are written out here by SQuAD's definition (Rajpurkar et al. 2016, section 6.1): answers are compared in
+lower case, without punctuation, articles and surplus white space; a question counts with its best reference answer.
+What this module does not do: running models.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bertdata.errors import ConfigError, MissingExtraError
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ENTITY_TAG = re.compile(r"O|[BIESLU]-.+")
+
+
+def classification_scores(truth: Sequence[int], found: Sequence[int]) -> dict[str, float]:
+    """Return accuracy, and the mean over the classes of `truth` and `found` of their F1.
+
+    >>> classification_scores([0, 0, 1, 1], [0, 1, 1, 1])
+    {'accuracy': 0.75, 'macro_f1': 0.7333333333333334}
+    """
+    pairs = Counter(zip(truth, found, strict=True))
+    sizes, guesses = Counter(truth), Counter(found)
+    classes = sorted(sizes.keys() | guesses.keys())
+    f1 = [2 * pairs[one, one] / (sizes[one] + guesses[one]) for one in classes]
+    right = sum(pairs[one, one] for one in classes)
+    return {"accuracy": right / len(truth), "macro_f1": sum(f1) / len(f1)}
+
+
+def are_entity_tags(labels: Sequence[str]) -> bool:
+    """Tell whether labels are tags of entities, as B-PER, and not those of single words, as NOUN.
+
+    >>> are_entity_tags(["O", "B-PER", "I-PER"]), are_entity_tags(["NOUN", "VERB"])
+    (True, False)
+    """
+    return "O" in labels and all(_ENTITY_TAG.fullmatch(label) for label in labels)
+
+
+def require_seqeval() -> None:
+    """Raise MissingExtraError where seqeval is not installed."""
+    try:
+        import seqeval  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("seqeval", "finetune") from error
+
+
+def tag_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return the share of right tags, and of entity tags seqeval's precision, recall and F1 of whole entities.
+
+    Raises MissingExtraError where seqeval is needed and not installed.
+    """
+    right = sum(
+        one == other for row, guess in zip(truth, found, strict=True) for one, other in zip(row, guess, strict=True)
+    )
+    accuracy = {"accuracy": right / max(sum(map(len, truth)), 1)}
+    if not are_entity_tags(sorted({tag for rows in (truth, found) for row in rows for tag in row} | {"O"})):
+        return accuracy
+    require_seqeval()
+    from seqeval.metrics import f1_score, precision_score, recall_score
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = {
+            name: float(score([list(row) for row in truth], [list(row) for row in found], zero_division=0))
+            for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score))
+        }
+    return accuracy | scores
+
+
+def normalized_answer(text: str) -> str:
+    """Return an answer as SQuAD compares it.
+
+    >>> normalized_answer("The  Sea, an Ocean!")
+    'sea ocean'
+    """
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
+
+
+def answer_f1(found: str, reference: str) -> float:
+    """Return the F1 of the words two answers share; of two answers of which one is none, whether both are.
+
+    >>> answer_f1("the salty sea", "a sea"), answer_f1("", "sea"), answer_f1("the", "")
+    (0.6666666666666666, 0.0, 1.0)
+    """
+    words, expected = normalized_answer(found).split(), normalized_answer(reference).split()
+    if not words or not expected:
+        return float(words == expected)
+    shared = sum((Counter(words) & Counter(expected)).values())
+    return 2 * shared / (len(words) + len(expected))
+
+
+def answer_scores(found: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return SQuAD's exact match and F1, as shares, over all questions of `references`.
+
+    A question without a reference answer is one whose answer is "" (SQuAD 2.0); one that was not answered counts as
+    answered so. Raises ConfigError where there are no questions.
+
+    >>> answer_scores({"q1": "The sea", "q2": "salt"}, {"q1": ["sea", "the salty sea"], "q2": []})
+    {'exact_match': 0.5, 'f1': 0.5}
+    """
+    if not references:
+        raise ConfigError("there are no questions to measure answers by; expected at least one")
+    exact = f1 = 0.0
+    for question, expected in references.items():
+        answer = found.get(question, "")
+        choices = [one for one in expected if normalized_answer(one)] or [""]
+        exact += max(normalized_answer(answer) == normalized_answer(one) for one in choices)
+        f1 += max(answer_f1(answer, one) for one in choices)
+    return {"exact_match": exact / len(references), "f1": f1 / len(references)}
