@@ -1,4 +1,4 @@
-"""The compiled core of masking: one pass over a batch, in place, each draw a hash.
+"""The compiled core of masking units of words: one pass over a batch, in place, each draw a hash.
 
 Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
 its offsets name and no more: `masking.mask_tokens` checks them. The readable twin is `_educational.mask_row`.
@@ -6,7 +6,6 @@ its offsets name and no more: `masking.mask_tokens` checks them. The readable tw
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numba
@@ -35,29 +34,6 @@ def mix(x: Any) -> Any:
     x = (x ^ (x >> _S30)) * _M1
     x = (x ^ (x >> _S27)) * _M2
     return x ^ (x >> _S31)
-
-
-@compiled_for(_I(_US, _GIVEN_BS, _I, _I, _US32))
-def _lowest(
-    draws: NDArray[np.uint64], special: NDArray[np.bool_], tokens: int, needed: int, kept: NDArray[np.uint32]
-) -> int:
-    """Put into `kept`, in order, at least the `needed` places that are not special with the lowest draws.
-
-    Returns how many. A bound is guessed that few rows miss; where it is missed, all are kept.
-    """
-    guess = (needed + 4.0 * math.sqrt(needed) + 8.0) / tokens
-    found = 0
-    if guess < 1.0:
-        bound = np.uint64(guess * 2.0**_BITS)
-        for place in range(len(special)):
-            kept[found] = np.uint32(place)
-            found += (draws[place] < bound) & (not special[place])
-    if found < needed:
-        found = 0
-        for place in range(len(special)):
-            kept[found] = np.uint32(place)
-            found += not special[place]
-    return found
 
 
 @compiled_for(_VOID(_US, _US32, _I, _I, _US32, _US32))
@@ -103,7 +79,7 @@ def _sort(
 @compiled_for(
     _I(
         *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
-        *(_I, _I, _GIVEN_IS, _B, _B),
+        *(_I, _I, _GIVEN_IS, _B),
     )
 )
 def mask_batch(
@@ -119,7 +95,6 @@ def mask_batch(
     limit: int,
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
-    by_token: bool,
     action_by_unit: bool,
 ) -> int:
     """Mask rows in place and write their labels; returns in how many rows the limit bit.
@@ -146,12 +121,8 @@ def mask_batch(
         length_key = mix(keys[LENGTH] ^ owner)
 
         units, tokens = 0, 0
-        if by_token:
-            for place in range(end - begin):
-                draws[place] = mix(unit_key ^ place_bits[place])
-                tokens += not special[begin + place]
         words_left, joined = 0, False
-        for position in range(end if by_token else begin, end):
+        for position in range(begin, end):
             if special[position]:
                 joined, words_left = False, 0
                 continue
@@ -183,11 +154,7 @@ def mask_batch(
         bit: Any = wanted > room
         wanted = min(wanted, room)
 
-        window: Any = 0
-        if by_token:
-            units = _lowest(draws, special[begin:end], tokens, wanted, kept)
-        else:
-            window = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(tokens)) >> _S32)
+        window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(tokens)) >> _S32)
         _sort(draws, kept, units, tokens, order, buckets)
         start, at = 0, 0
         while at < units and start < window:
@@ -203,10 +170,7 @@ def mask_batch(
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
         while seen < units and distance < wanted and taken < room:
             unit = np.int64(order[at])
-            head: Any = unit
-            count: Any = 1
-            if not by_token:
-                head, count = first[unit], size[unit]
+            head, count = first[unit], size[unit]
             distance += count
             seen += 1
             at = at + 1 if at + 1 < units else 0

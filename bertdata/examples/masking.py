@@ -35,7 +35,6 @@ IGNORE_INDEX = -100
 Ints = NDArray[np.int64]
 
 _PURPOSES = ("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement")
-_NO_CONTINUATION = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,6 @@ def mask_tokens(
     >>> masked.input_ids.tolist(), masked.labels.tolist()
     ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100])
     """
-    from bertdata.examples import kernel
-
     _check_arrays(input_ids, offsets, special, example_ids)
     by_token = config.mask_unit == "token"
     whole = config.random_tokens == "vocabulary"
@@ -94,26 +91,33 @@ def mask_tokens(
             "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
             "give --random-token-prob 0, or another vocabulary"
         )
-    masked = input_ids.astype(np.int64)
-    labels = np.full(len(masked), IGNORE_INDEX, np.int64)
+    rows = (
+        np.ascontiguousarray(offsets, np.int64),
+        np.ascontiguousarray(special, np.bool_),
+        np.ascontiguousarray(example_ids, np.int64),
+    )
     shares = np.array([threshold(config.masked_lm_prob), to_mask, to_random], np.uint64)
+    drawn = _epoch_keys(seed, epoch), shares
+    limit, choices = config.max_predictions_per_seq, np.ascontiguousarray(replacement_ids, np.int64)
     with np.errstate(over="ignore"):
-        capped = kernel.mask_batch(
-            masked,
-            labels,
-            np.ascontiguousarray(offsets, np.int64),
-            np.ascontiguousarray(special, np.bool_),
-            np.ascontiguousarray(example_ids, np.int64),
-            _NO_CONTINUATION if continuation is None else np.ascontiguousarray(continuation, np.bool_),
-            _epoch_keys(seed, epoch),
-            shares,
-            unit_thresholds(config),
-            config.max_predictions_per_seq,
-            mask_token_id,
-            np.ascontiguousarray(replacement_ids, np.int64),
-            by_token,
-            config.replace_unit == "unit",
-        )
+        if by_token:
+            from bertdata.examples.kernel_tokens import mask_batch_of_tokens
+
+            given = input_ids if input_ids.dtype == np.uint16 else input_ids.astype(np.int64)
+            inside = len(given) == int(offsets[-1] - offsets[0])
+            masked = np.empty(len(given), np.int64) if inside else input_ids.astype(np.int64)
+            labels = np.empty(len(given), np.int64) if inside else np.full(len(given), IGNORE_INDEX)
+            given = np.ascontiguousarray(given)
+            capped = mask_batch_of_tokens(given, masked, labels, *rows, *drawn, limit, mask_token_id, choices)
+        else:
+            from bertdata.examples.kernel import mask_batch
+
+            assert continuation is not None
+            masked, labels = input_ids.astype(np.int64), np.full(len(input_ids), IGNORE_INDEX)
+            pieces = np.ascontiguousarray(continuation, np.bool_)
+            by_unit = config.replace_unit == "unit"
+            lengths = unit_thresholds(config)
+            capped = mask_batch(masked, labels, *rows, pieces, *drawn, lengths, limit, mask_token_id, choices, by_unit)
     return Masked(masked, labels, int(capped))
 
 
@@ -148,6 +152,7 @@ def unit_lengths(config: MaskingConfig) -> list[float]:
     return [weight / sum(weights) for weight in weights]
 
 
+@lru_cache(maxsize=64)
 def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
     """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
     below = [threshold(sum(unit_lengths(config)[: n + 1])) for n in range(len(unit_lengths(config)))]

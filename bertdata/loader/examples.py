@@ -223,4 +223,5 @@ def _values(column: pa.Array) -> NDArray[Any]:
     if pa.types.is_integer(column.type) and not column.null_count:  # to_numpy would import pandas for it
         kind = np.dtype(str(column.type))
         return np.frombuffer(column.buffers()[1] or b"", kind, len(column), column.offset * kind.itemsize)
-    return column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))
+    return values

@@ -2,8 +2,8 @@
 
 The collator sends ids without masks, uint16, and what a mask is drawn by; `finish` makes the batch of it where the
 tensors are. Tensors have no unsigned 64-bit arithmetic everywhere, so the draws of `bertdata.draws` are written out on
-int64, whose overflow wraps the same way. What this module does not do: whole words, n-grams and spans, which are parted
-row by row on the CPU; static masks; packing.
+int64, whose overflow wraps the same way. What this module does not do: parting rows into words, n-grams and spans
+(`units`); static masks; packing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from torch import Tensor
 from bertdata.config import MaskingConfig
 from bertdata.draws import key, threshold
 from bertdata.errors import ConfigError
-from bertdata.examples.masking import IGNORE_INDEX
+from bertdata.examples.masking import IGNORE_INDEX, unit_thresholds
 from bertdata.loader.collator import BatchCollator
+from bertdata.torch.units import part_rows, take
 
 
 class DeviceCollator(BatchCollator):
@@ -27,7 +28,7 @@ class DeviceCollator(BatchCollator):
 
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)
     (where token types become 1), example_ids and epochs int64 (N,), and the pair label. Settings are those of
-    `PretrainingCollator`; raises ConfigError for packing, static masks and mask units other than tokens.
+    `PretrainingCollator`; raises ConfigError for packing and static masks.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -39,11 +40,13 @@ class DeviceCollator(BatchCollator):
         for wrong, why in (
             (self.static, "the masks of these shards are static: written into them"),
             (self.packing, "packing is done on the CPU"),
-            (self.masking.mask_unit != "token", f"--mask-unit {self.masking.mask_unit} is parted on the CPU"),
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
-        self._choices = torch.from_numpy(np.array(self._replacement_ids, np.int64))
+        whole = self.masking.random_tokens == "vocabulary"
+        choices = np.arange(self.info.vocab_size) if whole else self._replacement_ids
+        self._choices = torch.from_numpy(np.array(choices, np.int64))
+        self._pieces = torch.from_numpy(np.array(self._continuation, np.bool_))
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
@@ -55,7 +58,7 @@ class DeviceCollator(BatchCollator):
         place = torch.arange(ids.shape[1], device=ids.device)
         taken = place < lengths
         special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
-        self._choices = self._choices.to(ids.device)
+        self._choices, self._pieces = self._choices.to(ids.device), self._pieces.to(ids.device)
         masked, labels = mask_tokens(
             ids,
             special,
@@ -65,6 +68,7 @@ class DeviceCollator(BatchCollator):
             seed=self.seed,
             mask_token_id=self.info.mask_token_id,
             replacement_ids=self._choices,
+            continuation=self._pieces,
         )
         whole = {
             "input_ids": masked,
@@ -85,10 +89,12 @@ def mask_tokens(
     seed: int,
     mask_token_id: int,
     replacement_ids: Tensor,
+    continuation: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return masked ids and labels, int64 (N, L), as `examples.masking.mask_tokens` draws them by tokens.
+    """Return masked ids and labels, int64 (N, L), as `examples.masking.mask_tokens` draws them.
 
-    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,).
+    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); continuation: bool (V,),
+    which ids continue a word, needed where the unit is made of words.
     """
     rows = (epochs[:, None], example_ids[:, None])
     place = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
@@ -101,11 +107,22 @@ def mask_tokens(
     wanted = torch.minimum(wanted.clamp(min=1), available)
     if config.max_predictions_per_seq:
         wanted = wanted.clamp(max=config.max_predictions_per_seq)
-    order = (draw("position", place) ^ _LOWEST).masked_fill(special, ~_LOWEST).argsort(dim=1, stable=True)
-    rank = torch.empty_like(order).scatter_(1, order, place.expand_as(order))
-    chosen = (rank < wanted) & ~special
+    draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
+    if config.mask_unit == "token":
+        order = draws.masked_fill(special, ~_LOWEST).argsort(dim=1, stable=True)
+        rank = torch.empty_like(order).scatter_(1, order, head)
+        chosen = (rank < wanted) & ~special
+    else:
+        assert continuation is not None, "units of words need to know which pieces continue a word"
+        thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
+        units = part_rows(input_ids, special, continuation, _shifted(draw("length", place), 32), thresholds)
+        window = (_shifted(draw("window"), 32) * available) >> 32
+        counts = take(units, draws.gather(1, units.first), window, wanted, config.max_predictions_per_seq)
+        first = units.first.gather(1, units.of)
+        chosen = (place - first < counts.gather(1, units.of)) & ~special
+        head = first if config.replace_unit == "unit" else head
 
-    action = _shifted(draw("action", place), 32)
+    action = _shifted(draw("action", head), 32)
     to_mask = threshold(config.mask_token_prob)
     to_random = threshold(config.mask_token_prob + config.random_token_prob)
     masked = torch.where(chosen & (action < to_mask), mask_token_id, input_ids)

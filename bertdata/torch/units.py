@@ -1,0 +1,121 @@
+"""Whole words, n-grams and spans on tensors: the units that `examples.masking` takes, found for all rows at once.
+
+What the compiled kernel does word by word and unit by unit is done here by sums along the rows, and by following all
+words to where the next unit begins at once, twice as far in each step. What it does not do: draws (they are given),
+80/10/10 (`device`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of rows (N, L): `of` is the unit that each token is in, int64, and of no use where there is none;
+    by unit, `first` is the place where it begins and `sizes` its tokens, 0 behind the last; all (N, L).
+    """
+
+    of: Tensor
+    first: Tensor
+    sizes: Tensor
+
+
+def part_rows(ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor) -> Units:
+    """Part rows into units of whole words.
+
+    ids: int64 (N, L); special: bool (N, L); continuation: bool (V,), which ids continue a word; drawn: the high halves
+    of the draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64.
+
+    >>> ids, special = torch.tensor([[2, 9, 8, 7, 3]]), torch.tensor([[True, False, False, False, True]])
+    >>> pieces = torch.tensor([False] * 8 + [True, False])
+    >>> units = part_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]))
+    >>> units.first[0, :2].tolist(), units.sizes[0].tolist()
+    ([1, 3], [2, 1, 0, 0, 0])
+    """
+    length, place = ids.shape[1], torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
+    behind_special = torch.ones_like(special)
+    behind_special[:, 1:] = special[:, :-1]
+    piece = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
+    begins = ~special & (~piece | behind_special)
+    if len(thresholds) > 1:
+        begins = begins & _starts(begins, behind_special, drawn, thresholds)
+    unit = begins.cumsum(1) - 1
+    inside = torch.where(special, length, unit)
+    sizes = torch.zeros_like(ids).new_zeros(len(ids), length + 1)
+    sizes.scatter_add_(1, inside, torch.ones_like(ids))
+    first = torch.zeros_like(sizes).scatter_(1, torch.where(begins, unit, length), place)
+    return Units(unit.clamp(min=0), first[:, :length], sizes[:, :length])
+
+
+def _starts(words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Tensor) -> Tensor:
+    """Tell at which of the words' first tokens a unit of several words begins, bool (N, L).
+
+    From a word that begins one, the next begins as many words on as are drawn there, or at the next segment.
+    """
+    count, length = words.shape
+    word = torch.where(words, words.cumsum(1) - 1, length)
+    place = torch.arange(length, device=words.device).expand_as(word)
+    at = word.new_zeros(count, length + 1).scatter_(1, word, place)[:, :length]
+    number = words.sum(1, keepdim=True)
+    real = place < number
+    heads = (words & behind_special).gather(1, at) & real
+    steps = 1 + (drawn.gather(1, at)[..., None] >= thresholds[:-1]).sum(-1)
+    later = torch.where(heads, place, length)
+    later = torch.cat([later[:, 1:], later.new_full((count, 1), length)], dim=1)
+    border = later.flip(1).cummin(1).values.flip(1)
+    following = torch.minimum(torch.minimum(place + steps, border), number)
+    following = torch.where(real & (following < number), following, length)
+    following = torch.cat([following, following.new_full((count, 1), length)], dim=1)
+    reached = torch.cat([heads, heads.new_zeros(count, 1)], dim=1)
+    for _ in range(length.bit_length()):
+        reached = reached.scatter(1, torch.where(reached, following, length), torch.ones_like(reached))
+        following = following.gather(1, following)
+    reached[:, length] = False
+    return reached.gather(1, word)
+
+
+def take(units: Units, draws: Tensor, window: Tensor, wanted: Tensor, limit: int) -> Tensor:
+    """Return how many tokens of each unit are predicted, int64 (N, L), counted from its first.
+
+    draws: of the units' order, signed so that they sort as they should, int64 (N, L); window: where the stretch of
+    `wanted` tokens begins on the circle of units, both (N, 1); limit: the most of a row, 0 for none.
+    """
+    length = draws.shape[1]
+    there = units.sizes > 0
+    place = torch.arange(length, device=draws.device).expand_as(draws)
+    order = _ordered(draws, there)
+    sizes = units.sizes.gather(1, order)
+    total = sizes.sum(1, keepdim=True)
+    distance = (sizes.cumsum(1) - sizes - window) % total.clamp(min=1)
+    distance = torch.where(sizes > 0, distance, -1)
+    chosen = (distance >= 0) & (distance < wanted)
+    last = (distance == distance.max(1, keepdim=True).values) & (distance >= 0)
+    chosen = torch.where(chosen.any(1, keepdim=True), chosen, last)
+    counts = torch.where(chosen, sizes, 0)
+    if limit:
+        turn = torch.where(chosen, distance, total + place + 1).argsort(dim=1, stable=True)
+        counts = torch.zeros_like(counts).scatter(1, turn, _limited(counts.gather(1, turn), limit))
+    return torch.zeros_like(counts).scatter(1, order, counts)
+
+
+def _ordered(draws: Tensor, there: Tensor) -> Tensor:
+    """Return the order of draws, what is not there behind them."""
+    by_draw = draws.argsort(dim=1, stable=True)
+    absent = (~there).gather(1, by_draw).to(torch.int8)
+    return by_draw.gather(1, absent.argsort(dim=1, stable=True))
+
+
+def _limited(counts: Tensor, limit: int) -> Tensor:
+    """Leave out, from the first to the last, what would go over the limit; of a first one that does, the tail."""
+    taken, kept = counts.new_zeros(len(counts)), []
+    for column in counts[:, : int((counts > 0).sum(1).max())].unbind(1):
+        fits = taken + column <= limit
+        more = torch.where(fits, column, torch.where(taken == 0, limit, 0))
+        kept.append(more)
+        taken = taken + more
+    rest = counts.new_zeros(len(counts), counts.shape[1] - len(kept))
+    return torch.cat([torch.stack(kept, 1), rest], dim=1) if kept else counts
