@@ -115,7 +115,7 @@ def _signed(
         found = signatures(texts)
         columns.append(_fixed(found.tobytes(), 4 * BINS, len(encoded)))
         worded = every[found[:, 0] != EMPTY]
-        keys += [(one, worded) for one in _band_keys(found[worded], band_rows(threshold))]
+        keys += [(one, worded) for one in band_keys(found[worded], band_rows(threshold))]
     return pa.table(columns, schema=DOCUMENTS), keys
 
 
@@ -123,7 +123,7 @@ def _fixed(data: bytes, width: int, count: int) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), count, [None, pa.py_buffer(data)])
 
 
-def _band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
+def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
     """Yield one key a text for each band of its signature."""
     odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
     for band in range(BINS // rows):

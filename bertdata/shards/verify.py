@@ -33,19 +33,24 @@ from bertdata.shards.accounts import (
     check_sums,
     epochs_in,
 )
+from bertdata.shards.duplicates import count_duplicates
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.phases import phase_names
+from bertdata.shards.reader import open_shards
 from bertdata.shards.recount import Vocabulary, recount
 from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
 
 
-def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None = None) -> list[Row]:
+def verify(
+    path: str | os.PathLike[str], *, duplicates: bool = False, report: Callable[[str], None] | None = None
+) -> list[Row]:
     """Recount a build, one shard at a time, and return the table of what was counted; of several phases, each.
 
-    `report` is called with the name of each shard when it is done. Raises VerificationError with every disagreement,
-    one a line, each beginning with the file it is in; InputError where there is no finished build.
+    With `duplicates` it also counts examples that are the same or nearly. `report` is called with the name of each
+    shard when it is done. Raises VerificationError with every disagreement, one a line, each beginning with the file it
+    is in; InputError where there is no finished build.
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
@@ -53,12 +58,12 @@ def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None
     manifest = files.join(place, MANIFEST)
     names = phase_names(files.read_json(manifest)) if files.exists(manifest) else []
     if not names:
-        return _verify(place, report)
+        return _verify(place, duplicates, report)
     rows: list[Row] = []
     problems: list[str] = []
     for name in names:
         try:
-            rows += [(f"{name} tokens a row", ""), *_verify(files.join(place, name), report)]
+            rows += [(f"{name} tokens a row", ""), *_verify(files.join(place, name), duplicates, report)]
         except (VerificationError, InputError) as error:
             problems.append(str(error))
     if problems:
@@ -66,7 +71,7 @@ def verify(path: str | os.PathLike[str], *, report: Callable[[str], None] | None
     return rows
 
 
-def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
+def _verify(path: str, duplicates: bool, report: Callable[[str], None] | None) -> list[Row]:
     build = Build.read(path)
     check_sums(build)
     _check_names(build)
@@ -87,7 +92,7 @@ def _verify(path: str, report: Callable[[str], None] | None) -> list[Row]:
         raise VerificationError(
             "\n".join([f"{number} disagreement{'s' * (number > 1)} in {build.path}:", *build.problems])
         )
-    return _table(build, counted)
+    return _table(build, counted) + (_duplicate_rows(build) if duplicates else [])
 
 
 def _check_names(build: Build) -> None:
@@ -207,9 +212,25 @@ def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
     return rows
 
 
+def _duplicate_rows(build: Build) -> list[Row]:
+    found = count_duplicates([open_shards(build.path, split) for split in build.splits])
+    rows: list[Row] = []
+    for split, one in zip(build.splits, found, strict=True):
+        share = 100 / max(1, one.examples)
+        text = f"{one.exact:,} ({one.exact * share:.3f}%) the same as an earlier one of the build"
+        rows.append((f"{split}: duplicate examples", f"{text}, {one.near:,} ({one.near * share:.3f}%) nearly"))
+    return rows
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata verify`."""
     parser.add_argument("directory", metavar="DIR", help="a finished build, the --output of `bertdata build`")
+    parser.add_argument(
+        "--duplicates",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="count examples that are the same or nearly, too (default: no)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -218,7 +239,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         with tqdm(unit=" shards", disable=None, leave=False) as bar:
-            rows = verify(arguments.directory, report=lambda _: bar.update() and None)
+            rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
     except VerificationError as error:
         print(error, file=sys.stderr)
         return 1
