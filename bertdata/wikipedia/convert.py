@@ -23,7 +23,7 @@ _COMPOUND = {
 }
 _MULTIPLES = {"e3": "thousand", "e6": "million", "e9": "billion", "e12": "trillion"}
 _MULTIPLE = re.compile(r"(e3|e6|e9|e12)([^/]+)")
-_SYMBOLS_WITH_PLURAL = frozenset(["acre", "long ton", "short ton", "million acre"])
+SYMBOLS_WITH_PLURAL = frozenset(["acre", "long ton", "short ton", "million acre"])
 _CURRENCIES = frozenset(["$", "US$", "£", "€", "A$", "CA$", "¥"])
 _RANGES = {
     "to": " to ", "to(-)": " to ", "till": " to ", "to about": " to about ", "-": "–", "–": "–", "—": "–",
@@ -148,6 +148,16 @@ def group_digits(digits: str) -> str:
     """
     whole, point, decimals = digits.partition(".")
     return f"{int(whole or 0):,}{point}{decimals}"
+
+
+def is_plain_unit(code: str) -> bool:
+    """Tell whether a code is that of one unit of the table wherever it stands, and nothing goes before its number.
+
+    >>> is_plain_unit("km"), is_plain_unit("ftin"), is_plain_unit("long ton")
+    (True, False, False)
+    """
+    plain = code in UNITS and _codes(code) == [code] and not UNITS[code].sign
+    return plain and code not in _COMPOUND and code not in _RANGES and read_number(code) is None
 
 
 def _unit(code: str) -> Unit | None:
@@ -296,7 +306,7 @@ def _phrase(text: str, value: float, unit: Unit, words: bool | None, adjective: 
     plural = abs(value) != 1 and not ("⁄" in text and abs(value) < 1)
     adjective = adjective.replace("&nbsp;", " ")
     if not words or (unit.kind.startswith("temperature") and options.get("abbr") != "off"):
-        symbol = unit.symbol + "s" * (plural and unit.symbol in _SYMBOLS_WITH_PLURAL)
+        symbol = unit.symbol + "s" * (plural and unit.symbol in SYMBOLS_WITH_PLURAL)
         before = f" {adjective.strip()}" if adjective and not adjective.startswith("-") else ""
         return text + before + symbol if symbol.startswith("/") else f"{text}{before} {symbol}"
     name = unit.plural if plural and not adjective.startswith("-") else unit.singular

@@ -8,15 +8,28 @@ import re
 
 import numpy as np
 
-from bertdata.compiled import compiled
-from bertdata.wikipedia.kernel import HOLE, NEWLINE, SPACE, Bytes, Int, Ints, copy, is_letter_or_digit
+from bertdata.compiled import inner
+from bertdata.wikipedia.kernel import (
+    HOLE,
+    NEWLINE,
+    SPACE,
+    Bytes,
+    Int,
+    Ints,
+    copy,
+    find,
+    find_pair,
+    is_letter_or_digit,
+    marks,
+    scanner,
+)
 
 _LINE_BREAK = 11
 # what a token is, beyond plain text
 _PLAIN, _SPACE, _PAUSE, _STOP, _OPENER, _CLOSER, _QUOTE, _DASH, _JOINER, _HOLE = range(10)
 
 
-@compiled
+@inner
 def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, starts: Ints, words: Bytes) -> Int:
     """Write the paragraphs of text[:size] to out, healed; returns the bytes written, at most size.
 
@@ -24,39 +37,19 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, starts: Ints,
     """
     n = i = 0
     while i < size:
-        length, hole, verse = 0, False, False
-        while i < size:
-            byte = text[i]
-            while (byte > SPACE) | ((byte == SPACE) & (i + 1 < size and text[i + 1] > SPACE)):
-                work[length] = byte
-                length += 1
-                hole |= byte == HOLE
-                i += 1
-                if i == size:
-                    break
-                byte = text[i]
-            if i == size:
-                break
-            if byte != SPACE and byte != NEWLINE:
-                work[length] = byte
-                length += 1
-                verse = verse or byte == _LINE_BREAK
-                i += 1
-                continue
-            newlines = 0
-            while i < size and (text[i] == SPACE or text[i] == NEWLINE):
-                newlines += text[i] == NEWLINE
-                i += 1
-            if newlines > 1:
-                break
-            work[length] = SPACE
-            length += 1
         begin = n
         if n:
             out[n], out[n + 1] = NEWLINE, NEWLINE
             n += 2
-        start = n
-        n = _heal(work, length, out, n, starts) if hole else copy(work, 0, length, out, n)
+        start, verse = n, False
+        end = _next_mark(text, i, size)
+        whole = end == size or (text[end] == NEWLINE and end + 1 < size and text[end + 1] == NEWLINE)
+        if whole and find_pair(text, i, end, SPACE) == end:
+            n = copy(text, i, end, out, n)
+            i = _end_of_spaces(text, end, size)
+        else:
+            i, length, hole, verse = _lay(text, i, size, work)
+            n = _heal(work, length, out, n, starts) if hole else copy(work, 0, length, out, n)
         n = _strip(out, start, n, False)
         if verse:
             n = _strip(out, start, _lay_verse(out, start, n), True)
@@ -65,7 +58,46 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, starts: Ints,
     return n
 
 
-@compiled
+@inner
+def _end_of_spaces(text: Bytes, i: int, size: int) -> Int:
+    while i < size and (text[i] == SPACE or text[i] == NEWLINE):
+        i += 1
+    return i
+
+
+@inner
+def _lay(text: Bytes, i: int, size: int, work: Bytes) -> tuple[Int, Int, bool, bool]:
+    """Write one paragraph to work with single spaces; returns where the next begins, the bytes, has it holes, verse."""
+    length, hole, verse = 0, False, False
+    while i < size:
+        end = _next_mark(text, i, size)
+        end = find_pair(text, i, end, SPACE)
+        length = copy(text, i, end, work, length)
+        i = end
+        if i == size:
+            break
+        byte = text[i]
+        if byte != SPACE and byte != NEWLINE:
+            work[length] = byte
+            length += 1
+            hole |= byte == HOLE
+            verse |= byte == _LINE_BREAK
+            i += 1
+            continue
+        if length and work[length - 1] == SPACE:
+            length -= 1
+        newlines = 0
+        while i < size and (text[i] == SPACE or text[i] == NEWLINE):
+            newlines += text[i] == NEWLINE
+            i += 1
+        if newlines > 1:
+            break
+        work[length] = SPACE
+        length += 1
+    return i, length, hole, verse
+
+
+@inner
 def _strip(out: Bytes, begin: int, end: int, newlines: bool) -> Int:
     while end > begin and (out[end - 1] == SPACE or (newlines and out[end - 1] == NEWLINE)):
         end -= 1
@@ -75,7 +107,7 @@ def _strip(out: Bytes, begin: int, end: int, newlines: bool) -> Int:
     return copy(out, first, end, out, begin) if first > begin else end
 
 
-@compiled
+@inner
 def _lay_verse(out: Bytes, begin: int, end: int) -> Int:
     """Turn the marks of line breaks, with the spaces around them, into line breaks; in place."""
     n = i = begin
@@ -91,7 +123,7 @@ def _lay_verse(out: Bytes, begin: int, end: int) -> Int:
     return n
 
 
-@compiled
+@inner
 def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
     """Tell whether out[begin:end] has a letter, digit or underscore of the first 65,536 characters."""
     for i in range(begin, end):
@@ -109,7 +141,7 @@ def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
     return False
 
 
-@compiled
+@inner
 def _is_only_a_url(out: Bytes, begin: int, end: int) -> bool:
     i = begin
     while i < end and (97 <= out[i] <= 122 or 65 <= out[i] <= 90):
@@ -121,7 +153,7 @@ def _is_only_a_url(out: Bytes, begin: int, end: int) -> bool:
     return bool(i == end)
 
 
-@compiled
+@inner
 def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
     """Close the holes of the paragraph work[:length], token by token (see `healing.heal`)."""
     depth = i = 0
@@ -129,9 +161,7 @@ def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
     hole = spaced = False
     while i < length:
         if not hole and i > next_hole:
-            next_hole = i
-            while next_hole < length and work[next_hole] != HOLE:
-                next_hole += 1
+            next_hole = find(work, i, length, HOLE)
             token = _last_word(work, i, next_hole, length)
             if token > i:
                 n = copy(work, i, token, out, n)
@@ -205,7 +235,7 @@ def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
     return n
 
 
-@compiled
+@inner
 def _last_word(work: Bytes, begin: int, hole: int, length: int) -> Int:
     """Return where the last word before a hole begins; `begin` where none does after a space, `length` without a hole.
 
@@ -221,7 +251,7 @@ def _last_word(work: Bytes, begin: int, hole: int, length: int) -> Int:
     return begin
 
 
-@compiled
+@inner
 def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
     """Return where the token at `begin` ends, and its kind."""
     byte = work[begin]
@@ -241,7 +271,7 @@ def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
     return end, _kind_of(work, begin, end)
 
 
-@compiled
+@inner
 def _kind_of(text: Bytes, begin: int, end: int) -> Int:
     byte = text[begin]
     if end - begin == 1:
@@ -256,17 +286,18 @@ def _kind_of(text: Bytes, begin: int, end: int) -> Int:
     return _PLAIN
 
 
-@compiled
+@inner
 def _is_one(text: Bytes, begin: int, end: int, byte: int) -> bool:
     return bool(end - begin == 1 and text[begin] == byte)
 
 
-@compiled
+@inner
 def _is_loose(text: Bytes, begin: int, end: int) -> bool:
     kind = _kind_of(text, begin, end)
     return bool(kind == _PAUSE or kind == _SPACE or kind == _DASH or (end - begin == 1 and text[begin] == 47))
 
 
+_next_mark = scanner(marks([NEWLINE, HOLE, _LINE_BREAK]))
 _DELIMITER = np.zeros(256, np.uint8)  # 1: a quote or space; 2: a pause or stop; 3: a bracket or hole
 _DELIMITER[list(b' "')] = 1
 _DELIMITER[list(b",;:.!?")] = 2

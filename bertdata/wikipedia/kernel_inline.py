@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.compiled import compiled
+from bertdata.compiled import inner
 from bertdata.wikipedia.inline import INVISIBLE, ODD_SPACES
 from bertdata.wikipedia.kernel import (
     CODE,
@@ -25,21 +25,22 @@ from bertdata.wikipedia.kernel import (
     is_letter_or_digit,
     is_space,
     lookup,
+    marks,
+    scanner,
     tag_name,
 )
 
 BREAK, BLOCK, FLAT = range(3)
 
 
-@compiled
+@inner
 def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Write text[:size] to out without inline markup; returns the bytes written, at most 2 * size."""
     n = i = 0
     limit, label_end, label_out = size, -1, 0
     while True:
         begin = i
-        while i < limit and _SPECIAL[text[i]] == 0:
-            i += 1
+        i = _next_special(text, i, limit)
         n = copy(text, begin, i, out, n)
         if i == limit:
             if label_end < 0:
@@ -89,7 +90,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
             i = end
 
 
-@compiled
+@inner
 def _odd(text: Bytes, i: int, limit: int) -> tuple[int, bool]:
     """Return the bytes of an odd space or invisible character, and whether it is a space; 0 for any other."""
     code: Int = 0
@@ -107,7 +108,7 @@ def _odd(text: Bytes, i: int, limit: int) -> tuple[int, bool]:
     return (length, False) if _is_invisible(code) else (0, False)
 
 
-@compiled
+@inner
 def _is_odd_space(code: int) -> bool:
     for one in _ODD_SPACES:
         if one == code:
@@ -115,7 +116,7 @@ def _is_odd_space(code: int) -> bool:
     return False
 
 
-@compiled
+@inner
 def _is_invisible(code: int) -> bool:
     for one in _INVISIBLE:
         if one == code:
@@ -123,7 +124,7 @@ def _is_invisible(code: int) -> bool:
     return False
 
 
-@compiled
+@inner
 def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
     """Return where the label of an external link begins and ends; -1 twice where this is none."""
     i = begin + 1
@@ -152,7 +153,7 @@ def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes
     return (label, i) if i < limit and text[i] == 93 else (-1, -1)
 
 
-@compiled
+@inner
 def _tag(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
     """Return the kind of a tag and where it ends; an end of -1 where this is no tag of HTML's."""
     i = begin + 1
@@ -180,7 +181,7 @@ def _tag(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch:
     return (kind, i + 1) if i < limit and text[i] == 62 else (0, -1)
 
 
-@compiled
+@inner
 def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints, blob: Bytes) -> tuple[Int, Int]:
     """Write the character that an entity stands for; returns where it ends (-1: it is none) and what is written."""
     i = begin + 1
@@ -222,7 +223,7 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
     return i + 1, _write_character(code, out, n)
 
 
-@compiled
+@inner
 def _write_character(code: int, out: Bytes, n: int) -> Int:
     if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
         code = 0xFFFD
@@ -246,7 +247,7 @@ def _write_character(code: int, out: Bytes, n: int) -> Int:
     return n + 4
 
 
-@compiled
+@inner
 def _behaviour_switch(text: Bytes, begin: int, limit: int) -> Int:
     """Return where `__SWITCH__` ends, -1 where this is none."""
     i = begin + 2
@@ -269,6 +270,4 @@ def _behaviour_switch(text: Bytes, begin: int, limit: int) -> Int:
 _ODD_SPACES = np.array([ord(character) for character in ODD_SPACES], np.int64)
 _INVISIBLE = np.array([ord(character) for character in INVISIBLE], np.int64)
 _WINDOWS = np.array([ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)], np.int64)
-_SPECIAL = np.zeros(256, np.uint8)
-_SPECIAL[list(b"[<&_")] = 1
-_SPECIAL[[character.encode()[0] for character in ODD_SPACES + INVISIBLE]] = 1
+_next_special = scanner(marks(b"[<&_" + bytes(character.encode()[0] for character in ODD_SPACES + INVISIBLE)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.compiled import compiled
+from bertdata.compiled import inner
 from bertdata.wikipedia.kernel import (
     HOLE,
     LONGEST_NAME,
@@ -17,13 +17,16 @@ from bertdata.wikipedia.kernel import (
     Int,
     Ints,
     copy,
+    find,
     lookup,
+    marks,
+    scanner,
 )
 
 _EQUALS, _QUOTE = 61, 39
 
 
-@compiled
+@inner
 def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Write the prose of text[:size] to out, a paragraph a line; returns the bytes written, at most 2 * size + 4."""
     n = block = line_start = 0  # block: lines in the paragraph that is being written
@@ -32,11 +35,9 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
     begin = 0
     while begin <= size:
         line_end, quotes, hole = begin, False, False
-        while line_end < size:
-            if _SPECIAL[text[line_end]] == 0:
-                line_end += 1
-                continue
-            if text[line_end] == NEWLINE:
+        while True:
+            line_end = _next_special(text, line_end, size)
+            if line_end == size or text[line_end] == NEWLINE:
                 break
             if text[line_end] == HOLE:
                 hole = True
@@ -93,7 +94,7 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
     return n
 
 
-@compiled
+@inner
 def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     while begin < end and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
         begin += 1
@@ -102,17 +103,17 @@ def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     return begin, end
 
 
-@compiled
+@inner
 def _is_list_mark(byte: int) -> bool:
     return byte == 42 or byte == 35 or byte == 58 or byte == 59 or byte == 124
 
 
-@compiled
+@inner
 def _begins_a_rule(text: Bytes, begin: int, end: int) -> bool:
     return end - begin >= 4 and text[begin + 1] == 45 and text[begin + 2] == 45 and text[begin + 3] == 45
 
 
-@compiled
+@inner
 def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
     if not _ends_a_sentence(text, begin, end):
         return True
@@ -122,7 +123,7 @@ def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
     return spaces < 8
 
 
-@compiled
+@inner
 def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
     if begin + 1 < end and text[begin + 1] == SPACE:
         return True
@@ -132,7 +133,7 @@ def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
     return False
 
 
-@compiled
+@inner
 def _ends_a_sentence(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether the last character of text[begin:end] is one that a sentence ends with."""
     if end <= begin:
@@ -152,7 +153,7 @@ def _ends_a_sentence(text: Bytes, begin: int, end: int) -> bool:
     return bool(a == 0xEF and b == 0xBC and (last == 0x81 or last == 0x9F))
 
 
-@compiled
+@inner
 def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
     """Split a line into (level, title begin, title end, rest begin); level 0 if it is no heading."""
     opening = 0
@@ -175,7 +176,7 @@ def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
     return 0, begin, begin, begin
 
 
-@compiled
+@inner
 def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether a title, without holes, quote marks and tags, is one of a section without prose."""
     length = 0
@@ -219,15 +220,15 @@ def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scr
     return bool(lookup(table, blob, SECTION, scratch, begin, end) >= 0)
 
 
-@compiled
+@inner
 def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     """Take the bold and italic marks out of the line out[begin:end] in place; returns its new end."""
     bold = italic = 0
     i = begin
-    while i < end:
-        if out[i] != _QUOTE:
-            i += 1
-            continue
+    while True:
+        i = find(out, i, end, _QUOTE)
+        if i == end:
+            break
         run = _quotes(out, i, end)
         if run >= 2:
             bold += run != 2
@@ -236,13 +237,15 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     apostrophe = _bold_that_is_an_apostrophe(out, begin, end) if bold % 2 and italic % 2 else -1
     n = i = begin
     while i < end:
-        run = 0
-        if out[i] == _QUOTE:
-            run = _quotes(out, i, end)
-        if run < 2:
-            out[n] = out[i]
+        quote = find(out, i, end, _QUOTE)
+        n = copy(out, i, quote, out, n)
+        i = quote
+        run = _quotes(out, i, end)
+        if run == 1:
+            out[n] = _QUOTE
             n += 1
             i += 1
+        if run < 2:
             continue
         kept = run - 5 if run > 5 else (1 if run == 4 else 0) + (1 if i == apostrophe else 0)
         for _ in range(kept):
@@ -252,7 +255,7 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     return n
 
 
-@compiled
+@inner
 def _quotes(out: Bytes, begin: int, end: int) -> Int:
     i = begin
     while i < end and out[i] == _QUOTE:
@@ -260,7 +263,7 @@ def _quotes(out: Bytes, begin: int, end: int) -> Int:
     return i - begin
 
 
-@compiled
+@inner
 def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
     """Return where the bold mark stands that is an apostrophe and an italic mark (see the twin in `paragraphs`)."""
     word = space = -1
@@ -288,7 +291,6 @@ def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
     return word if word >= 0 else space
 
 
-_SPECIAL = np.zeros(256, np.uint8)
-_SPECIAL[[NEWLINE, HOLE, _QUOTE]] = 1
+_next_special = scanner(marks([NEWLINE, HOLE, _QUOTE]))
 _SENTENCE_END = np.zeros(128, np.uint8)
 _SENTENCE_END[list(b".!?:;\"')]")] = 1

@@ -4,11 +4,13 @@ It stops and returns ASK where the text of a tag needs Python (verse, formulas),
 on from its state when called again.
 """
 
+# ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
+
 from __future__ import annotations
 
 import numpy as np
 
-from bertdata.compiled import compiled
+from bertdata.compiled import inner
 from bertdata.wikipedia.kernel import (
     CODE,
     HOLE,
@@ -25,19 +27,19 @@ from bertdata.wikipedia.kernel import (
     lower,
     tag_name,
 )
+from bertdata.wikipedia.kernel_templates import stripped
 
 DONE, ASK, GROW = range(3)
 # the state: where to read on, how much is written, whether a tag was met, names never closed (a bit each), and of the
 # tag that Python is asked for: its row in the table, where its text begins and ends, whether it would leave a hole
 READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, STATE_SIZE = range(9)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
-DROP, EXTENSION, NOWIKI, REFERENCE, ASKED = range(5)
+DROP, EXTENSION, NOWIKI, REFERENCE, FORMULA, ASKED = range(6)
 
 
-@compiled
-def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
-    """Copy text to out without tags; returns DONE, ASK or GROW."""
-    size = text.size
+@inner
+def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
+    """Copy text[:size] to out without tags; returns DONE, ASK or GROW."""
     position, n = state[READ], state[WRITTEN]
     i = position
     while True:
@@ -51,7 +53,7 @@ def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, 
             if length:
                 row = lookup(table, blob, TAG, scratch, 0, length)
             if row >= 0:
-                end = _end_of_tag(text, i + 1 + length)
+                end = _end_of_tag(text, size, i + 1 + length)
             if row < 0 or end < 0:
                 i += 1
                 continue
@@ -60,7 +62,7 @@ def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, 
             return GROW
         hole = (i > position or state[MET] == 0) and hole_fits(text, position, i)
         if comment:
-            close = _find_comment_end(text, end)
+            close = _find_comment_end(text, size, end)
             n = copy(text, position, i, out, n)
             state[MET] = 1
             if close < 0:
@@ -77,18 +79,20 @@ def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, 
             position = end
         elif kind == REFERENCE:
             n = _write(text, position, i, hole, out, n)
-            position = _end_of_reference(text, end, _has_name(text, i + 4, end))
+            position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
         else:
             bit = 1 << number
             close = -1
             if not state[UNCLOSED] & bit:
-                close = _find_closing(text, end, scratch, length)
+                close = _find_closing(text, size, end, scratch, length)
             if close < 0:
                 n = copy(text, position, i, out, n)
                 state[UNCLOSED] |= bit
                 position = find(text, end, size, NEWLINE) if kind == EXTENSION else end
             else:
                 after = find(text, close, size, 62) + 1
+                if kind == FORMULA:
+                    end, close, kind = _plain_formula(text, end, close)
                 if kind == NOWIKI and close > end:
                     if out.size - n < i - position + 6 * (close - end) + 8:
                         state[READ], state[WRITTEN] = position, n
@@ -111,7 +115,22 @@ def tags_kernel(text: Bytes, out: Bytes, state: Ints, table: Ints, blob: Bytes, 
     return DONE
 
 
-@compiled
+@inner
+def _plain_formula(text: Bytes, begin: int, end: int) -> tuple[Int, Int, Int]:
+    """Return where a formula without its spaces begins and ends, and what becomes of it: NOWIKI where it is plain."""
+    left, right = stripped(text, begin, end)
+    if left < 0 or find(text, left, right, 38) < right:
+        return begin, end, ASKED
+    characters = 0
+    for i in range(left, right):
+        byte = text[i]
+        characters += (byte & 0xC0) != 0x80
+        if byte == 92 or byte == 123 or byte == 125 or byte == 36 or characters > 60:
+            return begin, end, DROP
+    return left, right, NOWIKI if left < right else DROP
+
+
+@inner
 def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) -> Int:
     n = copy(text, begin, end, out, n)
     if hole:
@@ -120,7 +139,7 @@ def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) ->
     return n
 
 
-@compiled
+@inner
 def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> Int:
     """Write text with its markup as decimal character entities."""
     for position in range(begin, end):
@@ -139,10 +158,9 @@ def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> I
     return n
 
 
-@compiled
-def _end_of_tag(text: Bytes, begin: int) -> Int:
+@inner
+def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     """Return where the tag ends whose attributes begin here, -1 if it is none; a quoted ">" does not end it."""
-    size = text.size
     if begin >= size or not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 62):
         return -1
     i = begin
@@ -168,18 +186,19 @@ def _end_of_tag(text: Bytes, begin: int) -> Int:
     return i + 1 if i < size and text[i] == 62 else -1
 
 
-@compiled
-def _find_comment_end(text: Bytes, begin: int) -> Int:
-    for i in range(begin, text.size - 2):
-        if text[i] == 45 and text[i + 1] == 45 and text[i + 2] == 62:
-            return i
+@inner
+def _find_comment_end(text: Bytes, size: int, begin: int) -> Int:
+    i = find(text, begin, size, 62)
+    while i < size:
+        if i - begin >= 2 and text[i - 1] == 45 and text[i - 2] == 45:
+            return i - 2
+        i = find(text, i + 1, size, 62)
     return -1
 
 
-@compiled
-def _find_closing(text: Bytes, begin: int, name: Bytes, length: int) -> Int:
+@inner
+def _find_closing(text: Bytes, size: int, begin: int, name: Bytes, length: int) -> Int:
     """Return where `</name>` begins, -1 if it never comes."""
-    size = text.size
     i = find(text, begin, size, 60)
     while i < size:
         if i + length + 2 < size and text[i + 1] == 47:
@@ -196,7 +215,7 @@ def _find_closing(text: Bytes, begin: int, name: Bytes, length: int) -> Int:
     return -1
 
 
-@compiled
+@inner
 def _has_name(text: Bytes, begin: int, end: int) -> bool:
     for i in range(begin, end - 3):
         if text[i] == 110 and text[i + 1] == 97 and text[i + 2] == 109 and text[i + 3] == 101:
@@ -204,10 +223,9 @@ def _has_name(text: Bytes, begin: int, end: int) -> bool:
     return False
 
 
-@compiled
-def _end_of_reference(text: Bytes, begin: int, named: bool) -> Int:
+@inner
+def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     """Return where the text of a reference ends (`tags._end_of_reference`)."""
-    size = text.size
     i = find(text, begin, size, 60)
     while i < size:
         k = i + 1

@@ -94,23 +94,40 @@ def pattern(text: str) -> Handler:
 
 def joined(separator: str = "", *, start: int = 1, most: int | None = None) -> Handler:
     """Join the positional arguments from `start` on, at most `most` of them."""
-    return lambda arguments: separator.join(positional(arguments, start)[:most]) or None
+    return partial(_joined, separator, start, most)
 
 
-def wrapped(before: str, after: str = "") -> Handler:
-    """Put fixed text around the first argument."""
-
-    def handler(arguments: Arguments) -> str | None:
-        text = get(arguments, "1")
-        return f"{before}{text}{after}" if text else None
-
-    return handler
+def _joined(separator: str, start: int, most: int | None, arguments: Arguments) -> str | None:
+    return separator.join(positional(arguments, start)[:most]) or None
 
 
-def block(arguments: Arguments) -> str | None:
-    """Write a quotation as a paragraph of its own."""
-    text = get(arguments, "text", "1", "quote", "content")
-    return paragraph(text) if text else None
+def joint(handler: Handler) -> tuple[str, int] | None:
+    """Return the separator and the most arguments (0: all) of a handler that `joined` made, from the first argument."""
+    if not (isinstance(handler, partial) and handler.func is _joined and handler.args[1] == 1):
+        return None
+    return handler.args[0], handler.args[2] or 0
+
+
+def wrapped(before: str, after: str = "", names: tuple[str, ...] = ("1",)) -> Handler:
+    """Put fixed text around the first of these arguments that is not blank."""
+    return partial(_wrapped, before, after, names)
+
+
+def _wrapped(before: str, after: str, names: tuple[str, ...], arguments: Arguments) -> str | None:
+    text = get(arguments, *names)
+    return f"{before}{text}{after}" if text else None
+
+
+def wrapping(handler: Handler) -> tuple[str, str] | None:
+    """Return what a handler that `wrapped` made puts before and after the first argument, else None."""
+    if not (isinstance(handler, partial) and handler.func is _wrapped):
+        return None
+    return handler.args[0], handler.args[1]
+
+
+_before, _after = paragraph("\0").split("\0")
+block = wrapped(_before, _after, ("text", "1", "quote", "content"))
+"""Write a quotation as a paragraph of its own."""
 
 
 def poem_quote(arguments: Arguments) -> str | None:

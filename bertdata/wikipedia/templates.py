@@ -8,7 +8,7 @@ and pronunciations are left out on purpose: what is not in the table is not pros
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from bertdata import files
 from bertdata.errors import InputError
@@ -154,7 +154,7 @@ _TEXT: dict[str, Handler] = {
     "music": functions.music,
     # numbers and quantities
     "convert, conv": convert,
-    "cvt": lambda arguments: convert(arguments, abbreviate=True),
+    "cvt": partial(convert, abbreviate=True),
     "val": functions.value,
     "frac, fraction": functions.fraction("⁄"),
     "sfrac": functions.fraction("/"),
