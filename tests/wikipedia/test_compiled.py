@@ -127,7 +127,7 @@ IN_ANOTHER_PROCESS = """
 import sys
 from bertdata.wikipedia.calls import PageContext
 from bertdata.wikipedia.compiled import extract_compiled
-from bertdata.wikipedia.wikitext import extract
+from bertdata.wikipedia.wikitext import extract, without_reserved
 from tests.wikipedia.markup import PIECES
 page = PageContext("Title")
 state = 1
@@ -136,7 +136,7 @@ for _ in range(int(sys.argv[1])):
     for _ in range(40):
         state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
         source += PIECES[(state >> 33) % len(PIECES)]
-    source = "".join(one for one in source if one not in "\\x7f\\x0b\\x01\\x02\\x03")
+    source = without_reserved(source)
     assert extract_compiled(source, page) == extract(source, page), source
 """
 
