@@ -2,7 +2,8 @@
 
 `scan` goes through the rows in windows of some hundred chunks, in four loops: where the chunks end; what they hash to;
 which entry of the cache that is; whether it is the chunk's, and its ids. Each loop asks the processor to fetch what the
-next one reads, so that the memory's delay is waited for once and not for each chunk. A chunk that is not in the cache
+next one reads, so that the memory's delay is waited for once and not for each chunk. A chunk is what stands between
+gaps and ASCII marks, or one such mark: what the others are makes no difference to its ids. One that is not in the cache
 is cut into words (`kernel_words.next_word`), matched (`longest_match`) and entered. Of a character not yet asked for
 the caller is told at once; the few chunks that only `tokenizers` can tell are left to the caller to put in afterwards.
 Nothing is read or written behind the arrays; where one is too small, the caller is told.
@@ -20,6 +21,9 @@ from numpy.typing import NDArray
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.wordpiece.kernel_loads import (
     BLOCK,
+    GAPS,
+    MARKS,
+    ascii_marks,
     borrowing,
     count_bits,
     gap_marks,
@@ -31,10 +35,8 @@ from bertdata.wordpiece.kernel_loads import (
     store64,
 )
 from bertdata.wordpiece.kernel_words import (
-    ALONE,
     ARENA_SHIFT,
     ARENA_USED,
-    KIND_BITS,
     LONG,
     MARK_BITS,
     MAX_KEY,
@@ -59,6 +61,7 @@ from bertdata.wordpiece.kernel_words import (
 WORD_BYTES = 512
 WINDOW = 256
 """Chunks that are worked on together; a last block may add as many as it has bytes."""
+AT_A_TIME = 16
 SLACK = 16
 """Room behind the ids that may be written to for nothing."""
 DONE, OUTPUT_FULL, PENDING_FULL, NEW_CHARACTER, BAD_ROW = range(5)
@@ -69,6 +72,7 @@ _OUTPUT_FULL = -4
 MAX_IDS = 127
 _U = np.uint64
 _0, _1, _2, _3, _4, _8, _16, _63 = (_U(n) for n in (0, 1, 2, 3, 4, 8, 16, 63))
+AT_GAP, AT_END = _1, _2
 _MARK, _TAG_BITS = _U((1 << MARK_BITS) - 1), _U(TAG_BITS)
 _IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << 16), _U(17), _U(127)
 LENGTHS_BITS = 14
@@ -105,7 +109,7 @@ class Characters(NamedTuple):
 class Window(NamedTuple):
     """Room for the chunks of a window: uint64, WINDOW + 2 * BLOCK each."""
 
-    stops: NDArray[np.uint64]  # twice the byte where a chunk ends, and 1 where that is a gap and not the end of a row
+    stops: NDArray[np.uint64]  # four times the byte where a chunk ends, and AT_GAP or AT_END of a row
     lows: NDArray[np.uint64]
     highs: NDArray[np.uint64]
     places: NDArray[np.uint64]
@@ -167,8 +171,8 @@ def longest_match(pieces: Pieces, word: Any, n_word: int, out: Any, written: int
     return written
 
 
-@inlined
-def encode_words(
+@borrowing
+def encode_chunk(
     text: Any,
     i: int,
     end: int,
@@ -179,7 +183,7 @@ def encode_words(
     written: int,
     registers: Any,
 ) -> Any:
-    """Write the ids of a stretch of text; returns how many ids there are now, or, negative, why it cannot be told.
+    """Write the ids of a chunk; returns how many ids there are now, or, negative, why it cannot be told.
 
     That a character says so, it notes in CHARACTER.
     """
@@ -249,42 +253,6 @@ def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
 
 
 @borrowing
-def encode_chunk(
-    text: Any,
-    i: int,
-    end: int,
-    cache: Cache,
-    characters: Characters,
-    pieces: Pieces,
-    word: Any,
-    out: Any,
-    written: int,
-    registers: Any,
-) -> Any:
-    """Do as `encode_words` for a chunk that is not in the cache: what stands between its ASCII marks may be there."""
-    start = i
-    while i < end:
-        stop = i
-        while stop < end and (text[stop] >= 0x80 or characters.codes[text[stop]] & KIND_BITS != ALONE):
-            stop += 1
-        place = _0
-        if i < stop < end or start < i < stop:
-            place = find_chunk(cache.table, text, i, stop - i)
-        if place != _0 and written + MAX_IDS + SLACK <= len(out):
-            written = copy_ids(cache, place, out, written)
-            i = stop
-            continue
-        after = encode_words(text, i, max(stop, i + 1), characters, pieces, word, out, written, registers)
-        if after < 0:
-            return after
-        if stop > i and stop - i < end - start:
-            remember(cache, text, i, stop - i, out, written, after - written)
-        written = after
-        i = max(stop, i + 1)
-    return written
-
-
-@borrowing
 def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
     """Forget all chunks but the first `kept`, which are the commonest; `key_bytes` is room for the longest key."""
     table = cache.table
@@ -314,28 +282,40 @@ def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
 
 @borrowing
 def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, block: Any, stops: Any) -> Any:
-    """Note where chunks end, from byte `block` of a row on; returns (row, byte) to go on with, and how many."""
+    """Note where chunks end, from byte `block` of a row on; returns (row, byte) to go on with, and how many.
+
+    A chunk ends at a gap and on both sides of an ASCII mark.
+    """
     n = _0
+    after_gap, after_mark = _1, _0
+    if block > _U(offsets[row]):
+        before = text[block - _1]
+        after_gap, after_mark = _U(before in GAPS), _0
+        for first, last in MARKS:
+            after_mark |= _U(first <= before <= last)
     while n < _U(WINDOW) and row < last_row:
         end = _U(offsets[row + 1])
         left = end - block
-        marks = gap_marks(text, block)
+        gaps, marks = gap_marks(text, block), ascii_marks(text, block)
+        found = gaps | (marks << _1 | after_mark) | (marks & ~(gaps << _1 | after_gap))
+        after_gap, after_mark = gaps >> _63, marks >> _63
         if left < _U(BLOCK):
-            marks = (marks & ((_1 << left) - _1)) | (_1 << left)
-        count = count_bits(marks)
+            found = (found & ((_1 << left) - _1)) | (_1 << left)
         k = n
-        n += count
-        while True:  # eight at a time, some for nothing, so that how many there are is no surprise
-            for j in range(8):
-                stops[k + _U(j)] = (block + lowest_bit(marks)) << _1 | _1
-                marks &= marks - _1
-            k += _8
+        n += count_bits(found)
+        while True:  # so many at a time, some for nothing, that how many there are is seldom a surprise
+            for j in range(AT_A_TIME):
+                bit = lowest_bit(found)
+                stops[k + _U(j)] = (block + bit) << _2 | (gaps >> (bit & _63) & AT_GAP)
+                found &= found - _1
+            k += _U(AT_A_TIME)
             if k >= n:
                 break
         if left < _U(BLOCK):
-            stops[n - _1] &= ~_1
+            stops[n - _1] = end << _2 | AT_END
             block = end
             row += 1
+            after_gap, after_mark = _1, _0
         else:
             block += _U(BLOCK)
     return row, block, n
@@ -347,13 +327,13 @@ def hash_chunks(text: Any, at: Any, n_chunks: Any, shift: Any, slots: Any, windo
     for j in range(n_chunks):
         k = _U(j)
         stop = window.stops[k]
-        kept = min((stop >> _1) - at, _16)
+        kept = min((stop >> _2) - at, _16)
         low = load64(text, at) & _MASKS[kept, _0]
         high = load64(text, at + _8) & _MASKS[kept, _1]
         slot = mix(low, high) >> shift
         window.lows[k], window.highs[k], window.places[k] = low, high, slot
         prefetch(slots, slot)
-        at = (stop >> _1) + (stop & _1)
+        at = (stop >> _2) + (stop & AT_GAP)
 
 
 @borrowing
@@ -383,7 +363,7 @@ def scan(
     block = at
     while scanned_row < last_row:
         scanned_row, block, n_chunks = find_stops(text, offsets, scanned_row, last_row, block, stops)
-        bound = stops[n_chunks - _1] >> _1  # a chunk in the cache has no more ids than bytes
+        bound = stops[n_chunks - _1] >> _2  # a chunk in the cache has no more ids than bytes
         hash_chunks(text, at, n_chunks, shift, cache.table.slots, window)
         for j in range(n_chunks):
             place = (_U(cache.table.slots[window.places[_U(j)]]) >> _TAG_BITS) << _2
@@ -395,7 +375,7 @@ def scan(
         for j in range(n_chunks):
             k = _U(j)
             stop, place = stops[k], window.places[k]
-            n = (stop >> _1) - at
+            n = (stop >> _2) - at
             unlike = (entries[place] ^ window.lows[k]) | (entries[place + _1] ^ window.highs[k])
             if unlike | ((entries[place + _2] & _MARK) ^ n) != _0:
                 place = find_chunk(cache.table, text, np.int64(at), np.int64(n))
@@ -404,13 +384,11 @@ def scan(
             else:
                 start: Any = np.int64(at)
                 size: Any = np.int64(n)
-                after = encode_chunk(
-                    text, start, start + size, cache, characters, pieces, word, out, written, registers
-                )
+                after = encode_chunk(text, start, start + size, characters, pieces, word, out, written, registers)
                 registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
                 if after >= 0:
                     remember(cache, text, start, size, out, written, after - written)
-                    if after + np.int64(bound - (stop >> _1)) + SLACK > len(out):
+                    if after + np.int64(bound - (stop >> _2)) + SLACK > len(out):
                         return OUTPUT_FULL
                     written = after
                 elif after == _OUTPUT_FULL:
@@ -426,8 +404,8 @@ def scan(
                     registers[N_PENDING] += 1
                 else:
                     return NEW_CHARACTER
-            at = (stop >> _1) + (stop & _1)
-            if stop & _1 == _0:
+            at = (stop >> _2) + (stop & AT_GAP)
+            if stop & AT_END != _0:
                 row += 1
                 ends[row] = written
     registers[ROW], registers[AT], registers[WRITTEN] = row, at, written

@@ -18,6 +18,8 @@ from bertdata.compiled import Function, compiled
 
 GAPS = (32, 10, 9, 13)
 """A space, a line feed, a tab and a carriage return: the bytes that chunks are cut at."""
+MARKS = ((33, 47), (58, 64), (91, 96), (123, 126))
+"""ASCII's marks, from and to: BERT makes a word of each, and nothing of Unicode's reaches over one."""
 BLOCK = 64
 
 _U = np.uint64
@@ -63,6 +65,17 @@ def plain_gap_marks(data: Any, i: Any) -> Any:
     for j in range(BLOCK):
         if data[_U(i) + _U(j)] in GAPS:
             marks |= _1 << _U(j)
+    return marks
+
+
+@borrowing
+def plain_ascii_marks(data: Any, i: Any) -> Any:
+    """Return 64 bits, one for each byte from `i` on: set where the byte is one of MARKS."""
+    marks = _0
+    for j in range(BLOCK):
+        for first, last in MARKS:
+            if first <= data[_U(i) + _U(j)] <= last:
+                marks |= _1 << _U(j)
     return marks
 
 
@@ -145,6 +158,22 @@ def _gap_marks(_: Any, data: Any, i: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _ascii_marks(_: Any, data: Any, i: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), BLOCK)
+        block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
+        block.align = 1
+        marks = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
+        for first, last in MARKS:
+            above = builder.sub(block, ir.Constant(vector, [first] * BLOCK))
+            inside = builder.icmp_unsigned("<=", above, ir.Constant(vector, [last - first] * BLOCK))
+            marks = builder.or_(marks, inside)
+        return builder.bitcast(marks, ir.IntType(64))
+
+    return types.uint64(data, i), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _count_bits(_: Any, __: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -185,6 +214,7 @@ PLAIN = bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
 load64: Any = plain_load64 if PLAIN else _load64
 store64: Any = plain_store64 if PLAIN else _store64
 gap_marks: Any = plain_gap_marks if PLAIN else _gap_marks
+ascii_marks: Any = plain_ascii_marks if PLAIN else _ascii_marks
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
 highest_bit: Any = plain_highest_bit if PLAIN else _highest_bit
