@@ -1,4 +1,7 @@
-"""What BERT's normaliser and pre-tokenizer make of each character, asked of `tokenizers` one character at a time.
+"""What BERT's normaliser and pre-tokenizer make of each character: by rule, or asked of `tokenizers`.
+
+The rule holds in blocks of Unicode that no longer change (Latin, Greek, Cyrillic, punctuation, Chinese, Korean), which
+is most of what texts are made of; any other character is asked for once, when it comes up.
 
 A code is a number for the kernels: whether the character is a gap, a word by itself or part of a word, and what bytes
 it becomes. Only a character that always becomes the same, whatever stands around it, gets one. It is so of every one
@@ -29,6 +32,8 @@ from bertdata.wordpiece.normalizer import Normalizer
 
 Becomes = tuple[int, str]
 """A kind and the characters that come of it."""
+CHINESE = (0x4E00, 0x9FA5)
+SETTLED = ((0, 0x24F), (0x370, 0x52F), (0x2000, 0x206F), CHINESE, (0xAC00, 0xD7A3))
 _POINTS = 0x110000
 _BODY_BYTES = 1 << 20
 
@@ -36,6 +41,29 @@ _BODY_BYTES = 1 << 20
 def empty_characters() -> Characters:
     """Return tables in which no character has been asked for."""
     return Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES + PAD, np.uint8))
+
+
+def by_rule(normalizer: Normalizer, character: str) -> Becomes | None:
+    """Return what becomes of a character of the blocks that no longer change, and None for any other.
+
+    >>> by_rule(Normalizer(), "É") == (LETTER, "e"), by_rule(Normalizer(), "\U0001f600")
+    (True, None)
+    """
+    category = unicodedata.category(character)
+    if category == "Cn" or not any(first <= ord(character) <= last for first, last in SETTLED):
+        return None
+    if character in "\t\n\r" or category[0] == "Z":
+        return SPACE, ""
+    if category[0] == "C":
+        return LETTER, ""
+    body = character
+    if normalizer.strips_accents:
+        body = "".join(c for c in unicodedata.normalize("NFD", character) if unicodedata.category(c) != "Mn")
+    if normalizer.do_lower_case:
+        body = "".join(map(str.lower, body))
+    chinese = normalizer.tokenize_chinese_chars and CHINESE[0] <= ord(character) <= CHINESE[1]
+    is_mark = any(unicodedata.category(c)[0] == "P" or (c.isascii() and not c.isalnum()) for c in body)
+    return ALONE if chinese or is_mark else LETTER, body
 
 
 def ask(normalizer: Normalizer, character: str) -> Becomes:
@@ -78,7 +106,8 @@ class CharacterTable:
             if codes[ord(character)] == 0:
                 becomes = self._known.get(character)
                 if becomes is None:
-                    becomes = self._known[character] = ask(self._normalizer, character)
+                    becomes = by_rule(self._normalizer, character) or ask(self._normalizer, character)
+                    self._known[character] = becomes
                 codes[ord(character)] = self._code(*becomes)
 
     def _code(self, kind: int, body: str) -> int:

@@ -55,7 +55,7 @@ def as_strings(texts: object) -> pa.ChunkedArray:
         if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
             raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}")
         try:
-            strings = pa.chunked_array([pa.array(texts, pa.large_string())])
+            strings = pa.chunked_array([array_of(texts)])
         except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
             _check_rows(texts)
             raise InputError(f"the texts cannot be held in an Arrow array ({error})") from error
@@ -66,6 +66,22 @@ def as_strings(texts: object) -> pa.ChunkedArray:
         raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
     plain = strings.type in (pa.string(), pa.large_string())
     return strings if plain else strings.cast(pa.large_string())
+
+
+def array_of(texts: Sequence[Any]) -> pa.Array:
+    """Return strings as an Arrow array of large_string.
+
+    A few texts, or long ones, are encoded here: `pa.array` would keep their UTF-8 in each string, and import pandas.
+    """
+    if len(texts) > 1000 and sum(map(len, texts)) < 1000 * len(texts):
+        return pa.array(texts, pa.large_string())
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("expected strings")
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(list(map(len, encoded)), out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
 
 
 def _check_rows(texts: Sequence[object]) -> None:
@@ -128,14 +144,17 @@ def padded(
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return text and offsets such that `padding` bytes may be read behind the rows from `row` to `stop`.
 
-    They are those given, or those rows copied.
+    They are those given, or those rows copied; read-only in any case, so that kernels see one type.
     """
     start, end = int(offsets[row]), int(offsets[stop])
     if end + padding <= len(text):
-        return text, offsets
-    copy = np.zeros(end - start + padding, np.uint8)
-    copy[: end - start] = text[start:end]
-    return copy, offsets - start
+        shared = text.view()
+    else:
+        shared = np.zeros(end - start + padding, np.uint8)
+        shared[: end - start] = text[start:end]
+        offsets = offsets - start
+    shared.flags.writeable = False
+    return shared, offsets
 
 
 def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:

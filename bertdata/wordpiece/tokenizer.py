@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import Texts, as_strings, check_text, check_utf8
+from bertdata.wordpiece.chunks import Texts, array_of, as_strings, check_text, check_utf8
 from bertdata.wordpiece.encoder import Encoder
 from bertdata.wordpiece.normalizer import Normalizer
 from bertdata.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
@@ -125,7 +125,7 @@ class WordPieceTokenizer:
         check_text(text, "the text")
         if allow_special and any(token in text for token in self._parts.special_tokens):
             return list(self._whole.encode(text, add_special_tokens=False).ids)
-        ids: list[int] = self._encoder(pa.array([text], pa.large_string()), 0, self._dtype)[0].tolist()
+        ids: list[int] = self._encoder(array_of([text]), 0, self._dtype)[0].tolist()
         return ids
 
     def encode_batch(self, texts: Texts, *, allow_special: bool = False) -> pa.ListArray:
@@ -321,14 +321,16 @@ class WordPieceTokenizer:
         values, ends = [np.zeros(0, self._dtype)], [np.zeros(1, np.int64)]
         row = total = 0
         for rows in strings.chunks:
-            ids, offsets = self._encoder(rows, row, self._dtype)
-            values.append(ids)
+            found, offsets = self._encoder(rows, row, self._dtype)
+            values.append(found)
             ends.append(offsets[1:] + total)
-            row, total = row + len(rows), total + len(ids)
+            row, total = row + len(rows), total + len(found)
         if total > np.iinfo(np.int32).max:
             raise ConfigError(f"the batch gives {total} ids, over the {2**31 - 1} of one list array; split it")
         joined = values[1] if len(values) == 2 else np.concatenate(values)
-        return pa.ListArray.from_arrays(pa.array(np.concatenate(ends).astype(np.int32)), pa.array(joined))
+        ids = pa.Array.from_buffers(self.id_type, total, [None, pa.py_buffer(joined)])
+        offsets = pa.py_buffer(np.concatenate(ends).astype(np.int32))
+        return pa.ListArray.from_buffers(pa.list_(self.id_type), len(strings), [None, offsets], children=[ids])
 
     def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
         holds: Any = pa.chunked_array([pa.array(np.zeros(len(strings), np.bool_))])

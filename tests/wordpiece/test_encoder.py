@@ -16,8 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.wordpiece import WordPieceTokenizer, encoder, kernel_loads, tables
+from bertdata.wordpiece import WordPieceTokenizer, characters, encoder, kernel_loads, tables
 from bertdata.wordpiece._educational_encode import encode_slowly
+from bertdata.wordpiece.characters import SETTLED, ask, by_rule
+from bertdata.wordpiece.normalizer import Normalizer
 from tests.wordpiece.reference import SMALL, hostile_text, reference, reference_ids
 
 TOKENIZERS = [WordPieceTokenizer.from_tokens(SMALL), WordPieceTokenizer.from_tokens(SMALL, do_lower_case=False)]
@@ -117,12 +119,14 @@ def test_intrinsics_do_what_their_plain_twins_do(data: bytes, i: int, word: int)
 
 def loads(module: Any, prefix: str) -> Any:
     load64, gap_marks = getattr(module, prefix + "load64"), getattr(module, prefix + "gap_marks")
+    ascii_marks = getattr(module, prefix + "ascii_marks")
     count, lowest, highest = (getattr(module, prefix + name) for name in ("count_bits", "lowest_bit", "highest_bit"))
 
     @numba.njit  # type: ignore[untyped-decorator]
     def all_of_them(array: Any, at: Any, number: Any) -> Any:
         some = number | np.uint64(1)
-        return load64(array, at), gap_marks(array, at), count(number), lowest(number), lowest(some), highest(some)
+        found = load64(array, at), gap_marks(array, at), ascii_marks(array, at), count(number)
+        return found, lowest(number), lowest(some), highest(some)
 
     return all_of_them
 
@@ -222,3 +226,25 @@ def test_it_works_and_says_nothing_where_no_cache_can_be_written(tmp_path: Path)
     assert_script_gives_the_ids(
         {"NUMBA_CACHE_DIR": str(tmp_path / "taken" / "no"), "HOME": str(tmp_path / "taken")}, EDGES
     )
+
+
+@pytest.mark.parametrize("settings", list(product((True, False), repeat=3)))
+def test_the_rule_for_settled_characters_is_what_the_reference_does(settings: tuple[bool, bool, bool]) -> None:
+    normalizer = Normalizer(*settings)
+    points = [p for first, last in SETTLED for p in range(first, last + 1) if p < 0x3000 or p % 101 == 0]
+    for character in map(chr, points):
+        expected = by_rule(normalizer, character)
+        assert expected is None or expected == ask(normalizer, character), hex(ord(character))
+    assert sum(by_rule(normalizer, chr(p)) is not None for p in points) > 1300
+
+
+def test_english_needs_no_reference_and_no_other_characters_are_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("tokenizers was asked")
+
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    monkeypatch.setattr(encoder.Encoder, "reference_ids", fail)
+    monkeypatch.setattr(characters, "ask", fail)
+    tokenizer.encode_batch(["The café, “naïve” – Москва; 中国 한국 x\x00\x0b"])
+    with pytest.raises(AssertionError, match="was asked"):
+        tokenizer.encode_batch(["\U0001f600"])
