@@ -32,7 +32,10 @@ COMMANDS = {
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.stats"),
     "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.report"),
     "verify": Command("recount everything from the bytes and compare with the manifest", "bertdata.shards.verify"),
-    "export": Command("shards to Parquet, JSON lines, or a folder for datasets", "bertdata.export"),
+    "export": Command(
+        "shards to Parquet, JSON lines, TFRecord, HDF5, MDS, or a folder for datasets", "bertdata.export"
+    ),
+    "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.export.importing"),
     "tokenize": Command("print the pieces or ids of lines of text", "bertdata.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),

@@ -54,12 +54,14 @@ def test_rows_of_a_story_are_those_of_transformers_under_a_published_vocabulary(
         assert rows(encoded) == reference.classification(fast, texts, second, length)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40))
 def test_truncation_of_arrays_is_that_of_one_row(first: int, second: int, room: int) -> None:
     found = longest_first(np.array([first]), np.array([second]), np.array([room]))
     assert (int(found[0][0]), int(found[1][0])) == pairs.longest_first(first, second, room)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.lists(st.integers(5, 9)), st.none() | st.lists(st.integers(5, 9))), max_size=6))
 def test_rows_are_laid_out_as_one_by_one(segments: list[tuple[list[int], list[int] | None]]) -> None:
     def flat(lists: list[list[int]]) -> Segments:

@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata import export as module
 from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.export import EXPORTERS, export
+from bertdata.export import EXPORTERS, Exporter, arrow, export
 from bertdata.shards import open_shards
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.small_build import write_build
@@ -44,10 +43,10 @@ def test_parquet_holds_the_same_rows_types_and_metadata(build: Path, tmp_path: P
 
 
 def test_parquet_row_groups_are_bounded(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ROW_GROUP_BYTES", 1)
+    monkeypatch.setattr(arrow, "ROW_GROUP_BYTES", 1)
     described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
     paths = [tmp_path / "out" / entry["file"] for entry in described["splits"]["train"]]
-    batches = [sum(1 for _ in module.read_batches(path)) for path in open_shards(build).paths]
+    batches = [sum(1 for _ in arrow.read_batches(path)) for path in open_shards(build).paths]
     assert [pq.read_metadata(path).num_row_groups for path in paths] == batches
     assert pa.concat_tables([pq.read_table(path) for path in paths]).equals(open_shards(build).table)
 
@@ -107,10 +106,10 @@ def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
         if written:
             raise KeyboardInterrupt
         written.append(path)
-        return module.write_jsonl(path, schema, file)
+        return arrow.write_jsonl(path, schema, file)
 
     with monkeypatch.context() as patch:
-        patch.setitem(EXPORTERS, "jsonl", module.Exporter(".jsonl", fail_at_the_second))
+        patch.setitem(EXPORTERS, "jsonl", Exporter(".jsonl", fail_at_the_second))
         with pytest.raises(KeyboardInterrupt):
             export(str(build), "jsonl", str(tmp_path / "out"))
     assert names_below(tmp_path / "out") == {".bertdata.json", "train/data-00000-of-00002.jsonl"}
@@ -142,7 +141,7 @@ def test_a_folder_with_something_else_is_left_alone(build: Path, tmp_path: Path)
 def test_the_build_itself_another_format_and_unknown_things_are_refused(build: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the build itself"):
         export(str(build), "jsonl", str(build / "train" / ".."))
-    with pytest.raises(ConfigError, match="expected one of parquet, jsonl, hf"):
+    with pytest.raises(ConfigError, match="expected one of parquet, jsonl, tfrecord, hdf5, mds, hf"):
         export(str(build), "csv", str(tmp_path / "out"))
     with pytest.raises(InputError, match="no split 'test'"):
         export(str(build), "jsonl", str(tmp_path / "out"), ["test"])

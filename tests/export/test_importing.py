@@ -1,0 +1,219 @@
+"""Import and export: what goes out comes back, and files that do not fit the vocabulary or are damaged are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bertdata.cli import dispatch
+from bertdata.config import ExamplesConfig, MaskingConfig
+from bertdata.errors import ConfigError, InputError
+from bertdata.export import export
+from bertdata.export.example import encode_examples
+from bertdata.export.importing import import_shards
+from bertdata.export.static import static_rows
+from bertdata.export.tfrecord import frame
+from bertdata.loader import numpy_batches
+from bertdata.shards import open_shards
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.shards.build import TOKENIZER, write_build
+
+FORMATS = ("tfrecord", "hdf5")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = ExamplesConfig(masking="static", max_seq_length=32, dupe_factor=2)
+    return write_build(tmp_path_factory.mktemp("build"), config)
+
+
+def exported(build: Path, to: str, out: Path) -> Path:
+    if to == "hdf5":
+        pytest.importorskip("h5py")
+    export(str(build), to, str(out))
+    return out
+
+
+def imported(source: Path, out: Path, **options: Any) -> Path:
+    sources = {split: [str(source / split)] for split in ("train", "validation")}
+    import_shards(sources, str(source / "tokenizer"), str(out), **options)
+    return out
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_shards_come_back_with_the_same_rows(build: Path, tmp_path: Path, to: str) -> None:
+    back = imported(exported(build, to, tmp_path / "out"), tmp_path / "back")
+    for split in ("train", "validation"):
+        ours, theirs = (open_shards(one, split).table for one in (build, back))
+        assert theirs.drop(["example_id"]).equals(ours.drop(["example_id"]))
+        assert len(set(theirs["example_id"].to_pylist())) == len(theirs)
+        counts = [open_shards(one, split).manifest["splits"][split]["counts"] for one in (build, back)]
+        for name in ("examples", "tokens_in_examples", "row_tokens", "labels_1", "predictions", "predictions_mask"):
+            assert counts[1][name] == counts[0][name], name
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_files_come_back_with_the_same_bytes(build: Path, tmp_path: Path, to: str) -> None:
+    first = exported(build, to, tmp_path / "first")
+    second = exported(imported(first, tmp_path / "back"), to, tmp_path / "second")
+    paths = sorted(path.relative_to(first) for path in first.rglob(f"*.{to}"))
+    assert len(paths) == 3
+    for path in paths:
+        assert (first / path).read_bytes() == (second / path).read_bytes()
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("objective", ["sop", "doc-sentences", "full-sentences"])
+def test_rows_with_another_pair_label_or_none_come_back(tmp_path: Path, objective: str, to: str) -> None:
+    config = ExamplesConfig(objective=objective, max_seq_length=32)
+    source = exported(write_build(tmp_path / "build", config), to, tmp_path / "out")
+    back = open_shards(imported(source, tmp_path / "back", objective="sop" if objective == "sop" else ""))
+    assert back.info.label == ("sentence_order_label" if objective == "sop" else None)
+    [batch] = numpy_batches(back, 1000)
+    [fields] = [
+        np.concatenate([one["input_ids"] for one in static_rows([open_shards(tmp_path / "build")]).batches(path)])
+        for path in open_shards(tmp_path / "build").paths[:1]
+    ]
+    width = batch["input_ids"].shape[1]
+    assert {tuple(row) for row in fields[:, :width].tolist()} <= {tuple(row) for row in batch["input_ids"].tolist()}
+
+
+def fields(**changes: Any) -> dict[str, Any]:
+    """Return one row as Google writes it, with some fields changed."""
+    row = {
+        "input_ids": [2, 12, 4, 3, 14, 3, 0, 0],
+        "input_mask": [1, 1, 1, 1, 1, 1, 0, 0],
+        "segment_ids": [0, 0, 0, 0, 1, 1, 0, 0],
+        "masked_lm_positions": [2, 0],
+        "masked_lm_ids": [13, 0],
+        "masked_lm_weights": [1.0, 0.0],
+        "next_sentence_labels": [0],
+    } | changes
+    return {name: np.array([value]) for name, value in row.items() if value is not None}
+
+
+def written(folder: Path, *rows: dict[str, Any], name: str = "a.tfrecord") -> str:
+    (folder / name).write_bytes(frame([message for row in rows for message in encode_examples(row)]))
+    return str(folder / name)
+
+
+@pytest.fixture
+def vocab(tmp_path: Path) -> str:
+    TOKENIZER.save(tmp_path / "vocab")
+    return str(tmp_path / "vocab")
+
+
+def test_a_row_of_google_becomes_one_of_ours(tmp_path: Path, vocab: str) -> None:
+    import_shards({"train": [written(tmp_path, fields())]}, vocab, str(tmp_path / "out"))
+    shards = open_shards(tmp_path / "out")
+    assert shards.table.to_pylist() == [
+        {
+            "input_ids": [2, 12, 4, 3, 14, 3],
+            "token_type_ids": [0, 0, 0, 0, 1, 1],
+            "next_sentence_label": 0,
+            "example_id": 0,
+            "labels": [-100, -100, 13, -100, -100, -100],
+        }
+    ]
+    assert shards.info.examples.max_seq_length == 8
+    assert shards.manifest["splits"]["train"]["counts"]["predictions_mask"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"input_ids": [2, 12, 4, 3, 99, 3, 0, 0]}, "row 1 has the id 99, and the vocabulary ends at 22"),
+        ({"masked_lm_ids": [99, 0]}, "row 1 has the id 99"),
+        ({"input_ids": [1, 12, 4, 3, 14, 3, 0, 0]}, r"row 1 begins with the id 1 .* \[CLS\] is 2 .* another one"),
+        ({"input_ids": [2, 12, 4, 3, 14, 9, 0, 0]}, r"ends with 9; in this vocabulary .* \[SEP\] 3"),
+        ({"input_mask": [1, 1, 0, 1, 1, 1, 0, 0]}, "row 1 has an input_mask that is not ones, then zeros"),
+        ({"segment_ids": [0, 0, 0, 0, 2, 1, 0, 0]}, "segment_ids other than 0 and 1"),
+        ({"masked_lm_positions": [7, 0]}, "predicts a token outside its text"),
+        ({"masked_lm_positions": [2, 2], "masked_lm_weights": [1.0, 1.0]}, "predicts one token twice"),
+        ({"next_sentence_labels": [2]}, "pair label other than 0 and 1"),
+        ({"next_sentence_labels": None}, "has the fields"),
+        ({"masked_lm_positions": [2, 0, 0]}, "lists of unlike lengths"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(tmp_path: Path, vocab: str, changes: dict[str, Any], message: str) -> None:
+    path = written(tmp_path, fields(), fields(**changes))
+    with pytest.raises(InputError, match=message) as caught:
+        import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
+    assert path in str(caught.value)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_files_of_two_kinds_are_not_mixed(tmp_path: Path, vocab: str) -> None:
+    one = written(tmp_path, fields())
+    other = written(
+        tmp_path, fields(masked_lm_positions=[2], masked_lm_ids=[3], masked_lm_weights=[1.0]), name="b.tfrecord"
+    )
+    with pytest.raises(
+        InputError, match=r"b\.tfrecord: has rows of 8 tokens and 1 predictions at most, the first file 8"
+    ):
+        import_shards({"train": [one, other]}, vocab, str(tmp_path / "out"))
+
+
+def test_fields_that_are_missing_and_objectives_that_do_not_fit_are_told(tmp_path: Path, vocab: str) -> None:
+    path = written(tmp_path, fields(segment_ids=None))
+    with pytest.raises(InputError, match="has no field 'segment_ids', it has input_ids, input_mask"):
+        import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
+    path = written(tmp_path, fields())
+    with pytest.raises(ConfigError, match=r"has a pair label .* --objective full-sentences does not go with"):
+        import_shards({"train": [path]}, vocab, str(tmp_path / "out"), "full-sentences")
+
+
+def test_another_vocabulary_of_the_same_size_is_found_by_its_special_tokens(build: Path, tmp_path: Path) -> None:
+    source = exported(build, "tfrecord", tmp_path / "out")
+    others = [f"w{number}" for number in range(TOKENIZER.vocab_size - 5)]
+    WordPieceTokenizer.from_tokens([*others, *SPECIAL_TOKENS]).save(tmp_path / "other")
+    with pytest.raises(InputError, match="it was made with another one; give that with --vocab"):
+        import_shards({"train": [str(source / "train")]}, str(tmp_path / "other"), str(tmp_path / "back"))
+
+
+@pytest.mark.parametrize("to", FORMATS)
+def test_a_file_that_was_cut_off_is_named(build: Path, tmp_path: Path, to: str) -> None:
+    source = exported(build, to, tmp_path / "out")
+    path = sorted((source / "train").iterdir())[1]
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InputError, match=path.name + (r", byte \d+: .* cut off" if to == "tfrecord" else ": ")):
+        imported(source, tmp_path / "back")
+    assert not (tmp_path / "back" / "manifest.json").exists()
+
+
+def test_an_hdf5_file_of_another_layout_is_told(tmp_path: Path, vocab: str) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.hdf5", "w") as file:
+        file["images"] = np.zeros((3, 4))
+    with pytest.raises(InputError, match="has no data set 'input_ids', it has images; expected NVIDIA's layout"):
+        import_shards({"train": [str(tmp_path / "a.hdf5")]}, vocab, str(tmp_path / "out"))
+
+
+def test_hdf5_has_the_types_of_nvidia(build: Path, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(sorted((exported(build, "hdf5", tmp_path / "out") / "train").iterdir())[0]) as file:
+        found = {name: (str(file[name].dtype), file[name].ndim, file[name].compression) for name in file}
+    assert found == {
+        "input_ids": ("int32", 2, "gzip"),
+        "input_mask": ("int8", 2, "gzip"),
+        "segment_ids": ("int8", 2, "gzip"),
+        "masked_lm_positions": ("int32", 2, "gzip"),
+        "masked_lm_ids": ("int32", 2, "gzip"),
+        "next_sentence_labels": ("int8", 1, "gzip"),
+    }
+
+
+def test_the_commands_say_what_they_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = write_build(tmp_path / "build", masking=MaskingConfig(max_predictions_per_seq=4))
+    flags = ["--to", "tfrecord", "--epoch", "2", "--output", str(tmp_path / "out")]
+    assert dispatch(["export", str(build), *flags]) == 0
+    assert "room for 4 in a row" in capsys.readouterr().out
+    train, held = (str(tmp_path / "out" / split) for split in ("train", "validation"))
+    flags = ["--vocab", str(tmp_path / "out" / "tokenizer"), "--output", str(tmp_path / "back"), "--validation", held]
+    assert dispatch(["import", train, *flags]) == 0
+    shown = capsys.readouterr().out
+    assert f"train          {len(open_shards(build)):,} rows in 2 shards" in shown
+    assert len(open_shards(tmp_path / "back", "validation")) == len(open_shards(build, "validation"))
