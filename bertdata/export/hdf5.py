@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from bertdata import files
 from bertdata.errors import InputError, MissingExtraError
-from bertdata.export.arrow import read_batches
 from bertdata.export.static import Fields, StaticRows
 
 KINDS = {
@@ -48,7 +47,7 @@ def writer(rows: StaticRows) -> partial[int]:
 
 def write_hdf5(rows: StaticRows, path: str, schema: pa.Schema, file: BinaryIO) -> int:
     """Write a shard as an HDF5 file; returns the rows."""
-    total = sum(int(batch.num_rows) for batch in read_batches(path))
+    total = rows.examples(path)
     with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
         place = Path(folder) / "shard.hdf5"
         with _h5py().File(place, "w") as out:

@@ -2,7 +2,8 @@
 
 Masks of static shards are taken as they are; of dynamic ones those of an epoch are drawn, by the function the loader
 uses. The fields have Google's names: input_ids, input_mask (1 at tokens), segment_ids, masked_lm_positions,
-masked_lm_ids, masked_lm_weights (1 at predictions), next_sentence_labels, which ALBERT's sentence order has too.
+masked_lm_ids, masked_lm_weights (1 at predictions), next_sentence_labels, which ALBERT's sentence order has too. The
+examples of packed rows become a row each.
 What this module does not do: files.
 """
 
@@ -20,6 +21,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
 from bertdata.export.arrow import read_batches
 from bertdata.shards import Shards
+from bertdata.shards.packed import unpacked
 from bertdata.shards.schema import ShardInfo
 
 Fields = dict[str, NDArray[Any]]
@@ -43,14 +45,18 @@ class StaticRows:
         predictions than there is room for.
         """
         begin = 0
-        for batch in read_batches(path):
+        for batch in map(unpacked, read_batches(path)):
             yield self._fields(batch, path, begin)
             begin += batch.num_rows
+
+    def examples(self, path: str) -> int:
+        """Return the number of rows that a shard becomes."""
+        return sum(int(unpacked(batch).num_rows) for batch in read_batches(path))
 
     def most_predictions(self, path: str) -> int:
         """Return the largest number of predictions that a row of a shard has."""
         most = 0
-        for batch in read_batches(path):
+        for batch in map(unpacked, read_batches(path)):
             _, labels, offsets = self._masked(batch)
             behind = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
             most = max(most, int(np.diff(behind).max(initial=0)))

@@ -56,6 +56,19 @@ def test_rows_are_what_the_loader_gives(tmp_path: Path, objective: str, masking:
         assert (found["next_sentence_labels"] == batch[shards.info.label]).all()
 
 
+@pytest.mark.parametrize("masking", ["static", "dynamic"])
+def test_the_examples_of_packed_rows_become_rows(tmp_path: Path, masking: str) -> None:
+    config = ExamplesConfig(masking=masking, max_seq_length=64, short_seq_prob=0.5, pack=True)
+    shards = open_shards(write_build(tmp_path, config))
+    found, batch = rows_of(shards), batch_of(shards, 0)
+    width = batch["input_ids"].shape[1]
+    assert len(found["input_ids"]) == len(batch["input_ids"]) > len(shards)
+    assert (found["input_ids"][:, :width] == batch["input_ids"]).all()
+    assert (found["next_sentence_labels"] == batch["next_sentence_label"]).all()
+    described = export(str(tmp_path), "hdf5", str(tmp_path.parent / f"{masking}-out"), ["train"])
+    assert sum(entry["rows"] for entry in described["splits"]["train"]) == len(batch["input_ids"])
+
+
 def test_predictions_stand_in_the_order_of_their_positions_and_nothing_behind_them(tmp_path: Path) -> None:
     found = rows_of(open_shards(write_build(tmp_path)), max_predictions_per_seq=9)
     weights, positions = found["masked_lm_weights"], found["masked_lm_positions"]
