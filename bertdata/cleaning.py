@@ -193,7 +193,10 @@ def books_part(task: Task, file: BinaryIO) -> Tally:
                     drops[f"broken: {book.reason}"] += 1
                     continue
                 if group.split_chapters:
-                    for number, chapter in enumerate(clean_chapters(book.text, drops=drops), 1):
+                    chapters = clean_chapters(book.text, drops=drops)
+                    tally.add("books_in_chapters", int(bool(chapters)))
+                    tally.add("chapters", len(chapters))
+                    for number, chapter in enumerate(chapters, 1):
                         title = f"{book.title}: {chapter.title}" if chapter.title else book.title
                         writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
                     continue

@@ -118,6 +118,9 @@ def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None
         [record] = [run_once(task, books_part) for task in tasks]
         assert record.drops == {"no prose": 1}
         assert record.counts["books"] == 2
+        assert (record.counts.get("books_in_chapters", 0), record.counts.get("chapters", 0)) == (
+            (1, 3) if split else (0, 0)
+        )
         found[split] = pq.read_table(tasks[0].path).to_pylist()
     assert [(one["id"], one["title"]) for one in found[False]] == [("tale.txt:tale", "A Tale")]
     assert [(one["id"], one["title"]) for one in found[True]] == [

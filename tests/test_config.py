@@ -147,7 +147,26 @@ def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() 
         each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
 
 
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"bin_size": 7}, "--bin-size is 7; expected 0"),
+        ({"bin_size": -8}, "--bin-size is -8; expected 0"),
+        ({"bin_size": 128}, "8 to less than the 128 tokens of a row"),
+        ({"bin_size": 8, "max_seq_length": 1024}, "at most 64 bins"),
+        ({"bin_size": 32, "pack": True}, "but packed rows are all of about one length; give one of them"),
+        ({"pack_length": 512}, "--pack-length is 512; expected 0, or with --pack"),
+        ({"pack": True, "pack_length": 64}, "--pack-length is 64; expected 0, or with --pack a number from the 128"),
+    ],
+)
+def test_rows_that_cannot_be_made_are_refused_with_the_reason(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        ExamplesConfig(**settings)
+
+
 def test_the_ends_of_what_is_allowed_are_allowed() -> None:
+    ExamplesConfig(bin_size=8, max_seq_length=512)
+    ExamplesConfig(pack=True, pack_length=128)
     MaskingConfig(mask_token_prob=0.7, random_token_prob=0.3)
     MaskingConfig(mask_token_prob=1.0, random_token_prob=0.0)
     MaskingConfig(mask_token_prob=0.0, random_token_prob=0.0, max_predictions_per_seq=0)

@@ -1,6 +1,6 @@
 """What a manifest says of a build, taken apart, and whether its numbers add up from stage to stage.
 
-    source: what came in           = documents + drops by reason
+    source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
     documents, bytes of text       = those tokenised, or dropped there
     documents, sentences, tokens   = those of all shards
     tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
@@ -151,6 +151,7 @@ def check_sums(build: Build) -> None:
     """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs."""
     for name, (counts, drops) in build.sources.items():
         taken = sum(counts.get(unit, 0) for unit in _UNITS)
+        taken += counts.get("chapters", 0) - counts.get("books_in_chapters", 0)
         left = counts.get("documents", 0) + sum(drops.values())
         if taken != left:
             build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")

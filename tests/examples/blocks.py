@@ -6,11 +6,16 @@ A token's id is its place in the block, so that a row tells where it came from.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from bertdata.examples.segments import Plan, TokenBlock
+from bertdata.config import ExamplesConfig
+from bertdata.examples.segments import Plan, TokenBlock, plan_examples
+
+SPECIALS = {"nsp": 3, "sop": 3, "doc-sentences": 2}
+"""The special tokens of a row."""
 
 Sentence = Sequence[int]
 """The number of tokens in each word."""
@@ -66,3 +71,21 @@ def examples_of(plan: Plan) -> list[list[tuple[int, int]]]:
 def documents_of(block: TokenBlock, positions: Sequence[int]) -> list[int]:
     """Return the number of the document that each position is in."""
     return [int(one) for one in np.searchsorted(block.document_ends, positions, side="right")]
+
+
+def plan_of(block: TokenBlock, objective: str, length: int = 128, copy: int = 0, **options: Any) -> Plan:
+    """Return the plan of a block."""
+    return plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length, **options), copy)
+
+
+def drawn_plan(data: st.DataObject, objective: str, **shape: int) -> tuple[TokenBlock, Plan, int]:
+    """Draw a small block, its plan, and the length of its rows; for nsp a block in which two documents have pairs."""
+    block = data.draw(blocks(at_least=2 if objective == "nsp" else 0, **shape))
+    length = data.draw(st.integers(8, 40))
+    options = {"short_seq_prob": data.draw(st.sampled_from([0.0, 0.1, 1.0])), "seed": data.draw(st.integers(0, 99))}
+    return block, plan_of(block, objective, length, data.draw(st.integers(0, 3)), **options), length
+
+
+def tokens_of(plan: Plan) -> list[int]:
+    """Return the places of all tokens of a plan, in order."""
+    return [position for start, end in plan.spans.tolist() for position in range(start, end)]

@@ -130,7 +130,7 @@ def test_of_a_word_all_pieces_are_predicted_or_none() -> None:
 
 
 @pytest.mark.parametrize(("unit", "longest"), [("word", 9), ("ngram", 4), ("span", 4)])
-def test_every_token_is_as_likely_as_any_other_whatever_the_length_of_its_word(unit: str, longest: int) -> None:
+def test_rule_04_every_token_is_as_likely_as_any_other_whatever_the_length_of_its_word(unit: str, longest: int) -> None:
     # 60 tokens at exactly 15 wanted: each with probability 0.25, 40,000 rows, words of up to 9 pieces, units of up to
     # 12. One false alarm in 10**9: within 0.015. Filling up to 15 and leaving out what does not fit takes a word of
     # nine 0.05 less often.

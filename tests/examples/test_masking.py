@@ -117,7 +117,7 @@ def test_special_tokens_are_known_by_position_not_by_id() -> None:
     assert seen == {1, 2}
 
 
-def test_padding_is_never_masked_and_does_not_move_the_mask() -> None:
+def test_rule_07_padding_is_never_masked_and_does_not_move_the_mask() -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(3, 40, 300)
     rows = [([CLS, *rng.integers(5, 100, length).tolist(), SEP], number) for number, length in enumerate(lengths)]
@@ -159,7 +159,7 @@ def test_every_row_has_a_prediction_and_none_has_more_than_its_tokens(probabilit
     assert (number <= lengths).all()
 
 
-def test_the_mean_number_of_predictions_is_exactly_fifteen_percent() -> None:
+def test_rule_03_the_mean_number_of_predictions_is_exactly_fifteen_percent() -> None:
     # Each n: the number is one of the two neighbours of 0.15 n, and the share of the upper one its fraction. 40,000
     # draws bound the error by 0.0164 at one false alarm in 10**9; rounding to nearest is off by 0.05 or more for 19 of
     # every 20 lengths.
@@ -187,7 +187,7 @@ def test_the_number_of_predictions_of_an_epoch_can_be_told_without_masking() -> 
     assert masked.capped == capped > 0
 
 
-def test_positions_are_drawn_uniformly_and_without_replacement() -> None:
+def test_rule_06_positions_are_drawn_uniformly_and_without_replacement() -> None:
     # 10 tokens at 20% are exactly 2 positions: all 45 pairs are equally likely, 20,000 draws. One false alarm in 10**9;
     # a tie-breaking argsort or a draw with replacement leaves some pairs at half or twice their share.
     masked = mask(equal_rows(10, 20_000), config=MaskingConfig(masked_lm_prob=0.2))
@@ -213,7 +213,7 @@ def test_a_position_is_masked_whatever_its_neighbours_are() -> None:
         assert abs(both - 0.15 * 14 / 99) < bernstein(10_000, 0.15 * 14 / 99)
 
 
-def test_eighty_percent_become_mask_ten_a_random_token_and_ten_stay() -> None:
+def test_rule_05_eighty_percent_become_mask_ten_a_random_token_and_ten_stay() -> None:
     # 60,000 predictions, by token; the replacements are disjoint from the tokens, so each action can be told.
     # Chi-square of 2 degrees of freedom: above 56 once in 10**9; 78/11/11 would give 150 in the mean.
     rows = equal_rows(100, 4000)
@@ -258,7 +258,7 @@ def test_the_shares_can_be_all_or_nothing(mask_share: float, random_share: float
 
 @settings(deadline=None, max_examples=60)
 @given(rows_of_any_shape(), st.randoms(use_true_random=False))
-def test_a_mask_is_the_same_whatever_the_batching_and_order(rows: Rows, random: Any) -> None:
+def test_rule_08_a_mask_is_the_same_whatever_the_batching_and_order(rows: Rows, random: Any) -> None:
     def each(batches: list[Rows]) -> list[tuple[int, list[int], list[int]]]:
         found = []
         for batch in batches:

@@ -255,6 +255,17 @@ def test_numbers_that_do_not_add_up_are_found(own_static_build: Path, change: Ch
     assert any(line.startswith("manifest.json: ") and words in line for line in disagreements(own_static_build))
 
 
+def test_books_cut_into_chapters_add_up(own_static_build: Path) -> None:
+    def cut(manifest: Any) -> None:
+        counts = manifest["sources"]["books"]["counts"]
+        counts.update(books=7, books_in_chapters=7, chapters=counts["books"])
+
+    edit(own_static_build / "manifest.json", cut)
+    verify(own_static_build)
+    edit(own_static_build / "manifest.json", put("sources", "books", "counts", "chapters", value=1))
+    assert any("of source books, 26 came in" in line for line in disagreements(own_static_build))
+
+
 def test_another_tokenizer_is_found(own_static_build: Path) -> None:
     tokens = list(TOKENIZER.tokens)
     tokens[-1], tokens[-2] = tokens[-2], tokens[-1]

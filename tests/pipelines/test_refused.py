@@ -1,0 +1,52 @@
+"""What cannot be built is refused before any work, with the remedy, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.errors import ConfigError
+from pipelines import build_corpus
+
+
+def documents(path: Path, number: int) -> str:
+    path.write_text(
+        "".join(json.dumps({"id": str(n), "text": f"It rains in {n}. It stops."}) + "\n" for n in range(number))
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--mask-token-prob", "0.8", "--random-token-prob", "0.3"], "add up to 1.1; expected two shares"),
+        (["--masked-lm-prob", "1"], "--masked-lm-prob is 1.0; expected between 0 and 1"),
+        (["--max-seq-length", "4"], "--max-seq-length is 4; expected 8 to 65536"),
+        (["--bin-size", "32", "--pack"], "but packed rows are all of about one length"),
+        (["--pack-length", "512"], "expected 0, or with --pack"),
+        (["--mix", "books=1"], "--mix names books, but the sources of this build are: documents"),
+        (["--mix", "documents"], "is not a source and its weight; expected as wikipedia=3"),
+        (["--vocab", "no-such-vocabulary"], "no-such-vocabulary"),
+    ],
+)
+def test_settings_that_cannot_be_met_are_refused_before_any_work(flags: list[str], reason: str, tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    source = documents(tmp_path / "rows.jsonl", 40)
+    with pytest.raises(Exception, match=reason) as raised:
+        build_corpus.main(["--documents", source, "--output", str(output), "--workers", "1", *flags])
+    assert isinstance(raised.value, ConfigError) or "no such" in str(raised.value)
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("objective", ["nsp", "sentence-pair-nsp"])
+def test_an_objective_that_needs_two_documents_is_refused_before_one_is_tokenized(
+    objective: str, tmp_path: Path
+) -> None:
+    output = tmp_path / "corpus"
+    flags = ["--documents", documents(tmp_path / "rows.jsonl", 1), "--output", str(output), "--workers", "1"]
+    with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose --objective sop"):
+        build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased", "--objective", objective])
+    assert not (output / "stages" / "tokens").exists()
+    assert not (output / "manifest.json").exists()
