@@ -240,6 +240,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.count < 1:
         raise ConfigError(f"--count is {arguments.count}; expected at least 1")
     shards = open_shards(arguments.shards, arguments.split)
+    shards.expect_pretraining()
     color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
     width = shutil.get_terminal_size((100, 24)).columns
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))

@@ -290,6 +290,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(arguments.paths) > 1:
         raise ConfigError("several paths were given; expected one build, or --vocab and text files")
     splits = open_splits(arguments.paths[0])
+    splits[0].expect_pretraining()
     measured = {shards.split: measure(shards) for shards in splits}
     derived = ("fill", "unknown_share", "mask_rate")
     values = {split: asdict(one) | {name: getattr(one, name) for name in derived} for split, one in measured.items()}

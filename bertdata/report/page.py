@@ -34,6 +34,7 @@ def report_html(path: str, *, examples: int = 4) -> str:
     InputError where there is no build.
     """
     splits = open_splits(path)
+    splits[0].expect_pretraining()
     manifest = splits[0].manifest
     figures = {shards.split: measure(shards) for shards in splits}
     objective, length = (manifest["info"]["examples"][name] for name in ("objective", "max_seq_length"))

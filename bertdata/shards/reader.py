@@ -135,6 +135,11 @@ class Shards:
         for path, shard in zip(self._files, self.manifest["splits"][self.split]["shards"], strict=True):
             _check_size(path, shard["bytes"])
 
+    def expect_pretraining(self) -> None:
+        """Raise InputError where the rows are for a task and not for pretraining."""
+        if self.info.purpose != "pretraining":
+            raise InputError(f"holds {self.info.purpose}; expected the shards of `bertdata build`", path=self.build)
+
     def has_tokenizer(self) -> bool:
         """Tell whether a tokenizer is saved beside the shards."""
         if files.is_remote(self.build):

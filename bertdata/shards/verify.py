@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from bertdata import files, summary
 from bertdata.config import LABEL_NAMES
-from bertdata.errors import InputError, VerificationError
+from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.examples.mixing import number_of_copies
 from bertdata.records import Counts, add_counts
 from bertdata.shards.accounts import (
@@ -39,6 +39,7 @@ from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
 from bertdata.shards.recount import Vocabulary, recount
 from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
+from bertdata.shards.verify_rows import is_plain, verify_rows
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -56,7 +57,14 @@ def verify(
     """
     place = os.fspath(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
-    names = phase_names(files.read_json(manifest)) if files.exists(manifest) else []
+    found = files.read_json(manifest) if files.exists(manifest) else {}
+    if is_plain(found):
+        if duplicates:
+            raise ConfigError(
+                "--duplicates is for builds; these shards were imported or encoded for a task", path=place
+            )
+        return verify_rows(place, found, report)
+    names = phase_names(found)
     if not names:
         return _verify(place, duplicates, report)
     rows: list[Row] = []
