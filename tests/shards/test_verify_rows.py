@@ -41,7 +41,7 @@ def task_data(folder: Path, task: str) -> Path:
     return folder / "out"
 
 
-def changed(out: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
+def changed(out: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
     """Change the rows of a shard, and the manifest with it, as a program with a mistake would."""
     [path] = open_shards(out).paths
     table = open_shards(out).table
