@@ -10,7 +10,7 @@ negative numbers, records around the message (`tfrecord`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,8 +100,8 @@ def encode_examples(fields: Mapping[str, NDArray[Any]]) -> list[bytes]:
     return messages
 
 
-def decode_examples(messages: Sequence[bytes]) -> dict[str, list[NDArray[Any]]]:
-    """Return the lists of each name, one for each message: int64 or float32.
+def decode_examples(messages: Sequence[bytes], names: Collection[str] = ()) -> dict[str, list[NDArray[Any]]]:
+    """Return the lists of each name, one for each message: int64 or float32; of some names only, if any are given.
 
     Raises InputError, with the number of the message, where one is no Example or has not the names of the first.
 
@@ -111,7 +111,7 @@ def decode_examples(messages: Sequence[bytes]) -> dict[str, list[NDArray[Any]]]:
     found: dict[str, list[tuple[int, bytes]]] = {}
     for number, message in enumerate(messages):
         try:
-            features = _features(message)
+            features = {name: one for name, one in _features(message).items() if not names or name in names}
         except (IndexError, ValueError, UnicodeDecodeError) as error:
             raise InputError(f"record {number} is not a tf.train.Example ({error})") from error
         if number and set(features) != set(found):

@@ -31,9 +31,11 @@ from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, shard_info, shard_
 from bertdata.summary import counted, table
 from bertdata.wordpiece import WordPieceTokenizer
 
-SUFFIXES = (".tfrecord", ".tfrecord.gz", ".tfrecords", ".hdf5", ".h5")
+SUFFIXES = (".tfrecord", ".tfrecord.gz", ".tfrecord-*-of-*", ".tfrecords", ".hdf5", ".h5")
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _NEEDED = ("input_ids", "input_mask", "segment_ids", "masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
+_OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
+"""What TensorFlow's Model Garden calls the same fields."""
 
 
 def import_shards(sources: Mapping[str, Sequence[str]], vocab: str, output: str, objective: str = "") -> dict[str, Any]:
@@ -92,7 +94,7 @@ def read_fields(path: str) -> Iterator[Fields]:
     begin = 0
     for records in read_records(path):
         try:
-            lists = decode_examples(records)
+            lists = decode_examples(records, {*_NEEDED, *_OTHER_NAMES, "next_sentence_labels"})
         except InputError as error:
             raise InputError(f"behind record {begin}: {error}", path=path) from error
         for name, rows in lists.items():
@@ -101,7 +103,7 @@ def read_fields(path: str) -> Iterator[Fields]:
                     f"behind record {begin}: `{name}` has lists of unlike lengths; expected rows padded to one length",
                     path=path,
                 )
-        yield {name: np.stack(rows) for name, rows in lists.items()}
+        yield {_OTHER_NAMES.get(name, name): np.stack(rows) for name, rows in lists.items()}
         begin += len(records)
 
 

@@ -65,6 +65,13 @@ def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str, data: 
     assert path in str(caught.value)
 
 
+def test_a_field_of_any_length_is_read(tmp_path: Path) -> None:
+    text = "salt " * 50_000
+    for name, mark in (("a.csv", ","), ("a.tsv", "\t")):
+        path = write(tmp_path / name, f"text{mark}label\n{text}{mark}x\n")
+        assert [row["text"] for _, row in read_rows(path)] == [text]
+
+
 def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Path) -> None:
     pairs = write(tmp_path / "pairs.csv", "idx,premise,hypothesis,label\n0,a,b,x\n")
     found = read_texts(pairs)

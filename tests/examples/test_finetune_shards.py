@@ -162,6 +162,17 @@ def test_a_label_that_training_does_not_know_is_named_with_its_line(tmp_path: Pa
     assert not (tmp_path / "out").exists()
 
 
+def test_settings_that_do_not_fit_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    for settings, message in (
+        ({"task": "question-answering", "max_seq_length": 128}, "--doc-stride is 128, but rows of 128 tokens"),
+        ({"task": "tagging"}, "--task is 'tagging'; expected one of classification"),
+        ({"task": "token-classification", "regression": True}, "--regression is for --task classification"),
+        ({"max_seq_length": 4}, "--max-seq-length is 4; expected 8 to 65536"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            TaskConfig(**settings)  # type: ignore[arg-type]
+
+
 def test_given_labels_are_ids_in_their_order(tmp_path: Path, vocab: str) -> None:
     path = source(tmp_path, "classification")
     encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(), Columns(labels=("good", "bad", "odd")))

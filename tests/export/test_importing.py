@@ -122,6 +122,18 @@ def test_a_row_of_google_becomes_one_of_ours(tmp_path: Path, vocab: str) -> None
     assert shards.manifest["splits"]["train"]["counts"]["predictions_mask"] == 1
 
 
+def test_names_of_the_model_garden_and_further_fields_are_understood(tmp_path: Path, vocab: str) -> None:
+    row = fields()
+    other = {
+        "input_word_ids": row.pop("input_ids"),
+        "input_type_ids": row.pop("segment_ids"),
+        "unique": np.array([[9]]),
+    }
+    for name, given in (("a", fields()), ("b", other | row)):
+        import_shards({"train": [written(tmp_path, given)]}, vocab, str(tmp_path / name))
+    assert open_shards(tmp_path / "a").table.equals(open_shards(tmp_path / "b").table)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -19,6 +19,7 @@ from bertdata.documents import open_parquet
 from bertdata.errors import InputError
 
 Row = Mapping[str, Any]
+_LONGEST_FIELD = 1 << 30
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 
@@ -28,7 +29,7 @@ def read_rows(path: str) -> Iterator[tuple[str, Row]]:
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in (".csv", ".tsv"):
-        return _separated_rows(path, kind)
+        return _csv_rows(path) if kind == ".csv" else _tsv_rows(path)
     return _json_rows(path)
 
 
@@ -117,10 +118,26 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
                 yield f"row {number}", row
 
 
-def _separated_rows(path: str, kind: str) -> Iterator[tuple[str, Row]]:
+def _tsv_rows(path: str) -> Iterator[tuple[str, Row]]:
+    names: list[str] = []
+    for number, line in text_lines(path):
+        if not names:
+            names = _checked_names(line.split("\t"), path)
+        elif line:
+            yield f"line {number}", _named(line.split("\t"), names, number, path)
+
+
+def _csv_rows(path: str) -> Iterator[tuple[str, Row]]:
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield from _csv_rows_of_any_length(path)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_rows_of_any_length(path: str) -> Iterator[tuple[str, Row]]:
     with files.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
-        csv_reader = csv.reader(text, strict=True)
-        reader = csv_reader if kind == ".csv" else csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE, strict=True)
+        reader = csv.reader(text, strict=True)
         names: list[str] = []
         line = 1
         while True:
@@ -135,14 +152,17 @@ def _separated_rows(path: str, kind: str) -> Iterator[tuple[str, Row]]:
             if not names:
                 names = _checked_names(fields, path)
             elif fields:
-                if len(fields) != len(names):
-                    raise InputError(
-                        f"line {line} has {len(fields)} fields, the first line names {len(names)} columns; "
-                        "expected as many",
-                        path=path,
-                    )
-                yield f"line {line}", dict(zip(names, fields, strict=True))
+                yield f"line {line}", _named(fields, names, line, path)
             line = reader.line_num + 1
+
+
+def _named(fields: list[str], names: list[str], line: int, path: str) -> Row:
+    if len(fields) != len(names):
+        raise InputError(
+            f"line {line} has {len(fields)} fields, the first line names {len(names)} columns; expected as many",
+            path=path,
+        )
+    return dict(zip(names, fields, strict=True))
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

@@ -69,7 +69,7 @@ def encode_question_answering(
     >>> rows["input_ids"].to_pylist(), rows["start_positions"].to_pylist(), rows["offsets_start"].to_pylist()
     ([[2, 5, 6, 3, 7, 8, 3], [2, 5, 6, 3, 8, 9, 3]], [0, 5], [[-1, -1, -1, -1, 0, 3, -1], [-1, -1, -1, -1, 3, 7, -1]])
     """
-    _check_settings(max_seq_length, doc_stride, max_query_length, stride_is)
+    check_settings(max_seq_length, doc_stride, max_query_length, stride_is)
     spans = [_answer_span(one) for one in questions]
     misplaced = [bool(one.answers) and span is None for one, span in zip(questions, spans, strict=True)]
     chosen = [number for number, wrong in enumerate(misplaced) if not (wrong and drop_misplaced)]
@@ -115,7 +115,8 @@ def encode_question_answering(
     return Encoded(columns, counts)
 
 
-def _check_settings(max_seq_length: int, doc_stride: int, max_query_length: int, stride_is: str) -> None:
+def check_settings(max_seq_length: int, doc_stride: int, max_query_length: int, stride_is: str) -> None:
+    """Raise ConfigError where settings of questions are out of range, or leave a context no room."""
     if stride_is not in STRIDES:
         raise ConfigError(f"--stride-is is {stride_is!r}; expected one of {', '.join(STRIDES)}")
     if max_query_length < 0:

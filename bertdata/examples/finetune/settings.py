@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bertdata.errors import ConfigError
-from bertdata.examples.finetune.question_answering import STRIDES
+from bertdata.examples.finetune.question_answering import STRIDES, check_settings
 from bertdata.shards.tasks import CLASSIFICATION, QUESTION_ANSWERING, TASKS
 
 
@@ -42,6 +42,8 @@ class TaskConfig:
             raise ConfigError(f"--shard-examples is {self.shard_examples}; expected at least 1")
         if self.regression and self.task != CLASSIFICATION:
             raise ConfigError(f"--regression is for --task {CLASSIFICATION}; leave it out for {self.task}")
+        if self.task == QUESTION_ANSWERING:
+            check_settings(self.length, self.doc_stride, self.max_query_length, self.stride_is)
 
     @property
     def length(self) -> int:
