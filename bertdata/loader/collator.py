@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from bertdata.config import MaskingConfig
 from bertdata.errors import ConfigError
@@ -107,7 +107,8 @@ class BatchCollator:
         lengths = np.fromiter(map(len, ids), np.int32, len(ids))
         ends = np.cumsum(lengths)
         second = lengths - np.add.reduceat(np.concatenate(types), ends - lengths, dtype=np.int32)
-        rows = _filled(ids, _rounded(int(lengths.max()), self.pad_to_multiple_of), self.info.pad_token_id)
+        width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
+        rows = _filled(ids, width, self.info.pad_token_id, ids[0].dtype)
         batch: Batch = {
             "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
             "lengths": lengths,
@@ -155,13 +156,16 @@ class BatchCollator:
     def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
         width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
         taken = np.arange(width) < lengths[:, None]
-        rows = {name: _filled(column, width, self._fill(name)) for name, column in lists.items()}
         batch: Batch = {"attention_mask": taken.astype(np.int64)}
+        for name, column in lists.items():
+            if name != "input_ids" or self.static:
+                batch[name] = _filled(column, width, self._fill(name), np.int64)
         if not self.static:
+            rows = _filled(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
             offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
-            ids, labels = self._masked(examples, rows.pop("input_ids").ravel(), offsets, ~taken.ravel())
+            ids, labels = self._masked(examples, rows.ravel(), offsets, ~taken.ravel())
             batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
-        return batch | {name: column.astype(np.int64) for name, column in rows.items()}
+        return batch
 
     def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
         total = int(lengths.sum())
@@ -175,7 +179,7 @@ class BatchCollator:
         ends = np.cumsum(lengths)
         batch: Batch = {"position_ids": (np.arange(width) - np.repeat(ends - lengths, lengths))[None]}
         for name, column in flat.items():
-            batch[name] = _filled([column], width, self._fill(name)).astype(np.int64)
+            batch[name] = _filled([column], width, self._fill(name), np.int64)
         return batch | {"cu_seqlens": np.concatenate([[0], ends]).astype(np.int32)}
 
     def _fill(self, name: str) -> int:
@@ -219,9 +223,9 @@ class BatchCollator:
         return masked.input_ids, masked.labels
 
 
-def _filled(lists: Lists, width: int, fill: int) -> NDArray[np.integer]:
+def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[np.integer]:
     """Return lists as the rows of one array, filled up behind their ends."""
-    rows = np.full((len(lists), width), fill, lists[0].dtype)
+    rows: NDArray[np.integer] = np.full((len(lists), width), fill, kind)
     for row, values in zip(rows, lists, strict=True):
         row[: len(values)] = values
     return rows
