@@ -171,13 +171,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     flags.add_flags(parser, PretrainSettings)
 
 
-def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Pretrain as parsed arguments say, with a progress bar on a terminal, and return the summary."""
+def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
+    """Pretrain as parsed arguments say, with a progress bar on a terminal, and return the summary.
+
+    Of several processes only the first has one; the others return 0.
+    """
     from tqdm import tqdm
 
     settings = PretrainSettings(**{one.name: getattr(arguments, one.name) for one in fields(PretrainSettings)})
-    hidden = True if os.environ.get("RANK", "0") != "0" else None
-    with tqdm(total=settings.steps, unit="step", disable=hidden) as bar:
+    first = os.environ.get("RANK", "0") == "0"
+    with tqdm(total=settings.steps, unit="step", disable=None if first else True) as bar:
 
         def report(record: LogRecord) -> None:
             if bar.n == 0:
@@ -185,6 +188,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             bar.update(int(record["step"]) - bar.n)
             bar.set_postfix(journal.line(record), refresh=False)
 
-        return pretrain(
+        summary = pretrain(
             arguments.shards, arguments.config, arguments.output, settings, restart=arguments.restart, report=report
         )
+    return summary if first else 0

@@ -93,8 +93,9 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             alone: Any = nullcontext()
             if group.world_size > 1 and number < len(parts):
                 alone = parallel.no_sync()  # type: ignore[operator]
-            with alone, torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
-                result = parallel(**batch)
+            with alone:
+                with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+                    result = parallel(**batch)
                 share = loss_of(result, size, whole)
                 (share * group.world_size).backward()  # type: ignore[no-untyped-call]
             loss += share.detach()

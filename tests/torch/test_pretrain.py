@@ -239,6 +239,7 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
     line = f"{dynamic_build} --config tiny --output {tmp_path} --steps 1 --batch-size 4 --num-workers 0 --no-bf16"
     arguments = parser.parse_args([*line.split(), "--device", "cpu"])
     summary = pretrain.run(arguments)
+    assert isinstance(summary, dict)
     assert summary["step"] == 1
     assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
     with pytest.raises(ConfigError, match="--device is 'toaster'"):
