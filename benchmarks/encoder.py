@@ -57,7 +57,14 @@ def build(data: Path, place: Path) -> None:
     """Build the corpus with each kind of masks: the dump, and books enough for a quarter of the text."""
     books = sorted((data / "books").glob("pg6*.txt"))
     for name, flags in MASKS.items():
-        sources = ["--wikipedia", data / "wikipedia", "--books", *books, "--validation-fraction", "0.05"]
+        sources: list[str | Path] = [
+            "--wikipedia",
+            data / "wikipedia",
+            "--books",
+            *books,
+            "--validation-fraction",
+            "0.05",
+        ]
         bertdata("build", *sources, "--vocab-size", "8000", "--workers", "1", "--output", place / name, *flags)
 
 
@@ -208,11 +215,11 @@ def main() -> None:
         print("| sentences to learn from | from scratch, F1 | pretrained, F1 |")
         print("|---:|---:|---:|")
         for size in TRAIN_SIZES:
-            cells = [
+            shown = [
                 f"{statistics.fmean(values):.1%} ({min(values):.1%} to {max(values):.1%})"
                 for values in (scores[size, "scratch"], scores[size, "pretrained"])
             ]
-            print(f"| {size:,} | {cells[0]} | {cells[1]} |")
+            print(f"| {size:,} | {shown[0]} | {shown[1]} |")
 
 
 if __name__ == "__main__":
