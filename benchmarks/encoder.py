@@ -40,8 +40,8 @@ PRETRAIN = ["--config", "tiny", "--batch-size", "16", "--learning-rate", "1e-3",
 LOG = ["--log-every", "20", "--checkpoint-every", "500", "--num-workers", "0", "--device", "cpu"]
 SENTENCES = ("ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl")
 TAGS = ("O", "B-CAP", "I-CAP")
-TRAIN_SIZES = (250, 1000)
-FINETUNE = FinetuneSettings(epochs=4, batch_size=32, learning_rate=5e-4, device="cpu")
+TRAIN_SIZES = (1000,)
+FINETUNE = FinetuneSettings(epochs=6, batch_size=16, learning_rate=1e-3, device="cpu")
 
 
 def bertdata(*arguments: str | Path) -> None:
@@ -138,14 +138,14 @@ def tagged(words: Sequence[str]) -> list[str]:
 
 
 def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
-    """Yield (held out, words) of sentences of 5 to 60 words, ordered and parted by hash; documents stay whole."""
+    """Yield (held out, words) of sentences of 5 to 40 words, ordered and parted by hash; documents stay whole."""
     found = []
     for name in SENTENCES:
         for line in (data / "sentences" / name).read_text().splitlines():
             document = json.loads(line)
             held = bool(happens(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
             rows = [sentence.split() for paragraph in document["paragraphs"] for sentence in paragraph]
-            found += [(held, words) for words in rows if 5 <= len(words) <= 60]
+            found += [(held, words) for words in rows if 5 <= len(words) <= 40]
     order = sorted(range(len(found)), key=lambda place: int(bits(key(0, "encoder task order"), place)))
     return (found[place] for place in order)
 
@@ -156,7 +156,7 @@ def encode(data: Path, place: Path) -> None:
     for held, words in sentences(data):
         parts[held].append(json.dumps({"tokens": words, "tags": tagged(words)}) + "\n")
     (place / "tasks").mkdir(exist_ok=True)
-    (place / "tasks" / "validation.jsonl").write_text("".join(parts[True][:1000]))
+    (place / "tasks" / "validation.jsonl").write_text("".join(parts[True][:500]))
     for size in TRAIN_SIZES:
         source = place / "tasks" / f"train-{size}.jsonl"
         source.write_text("".join(parts[False][:size]))
