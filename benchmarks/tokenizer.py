@@ -1,4 +1,4 @@
-"""WordPiece: text to ids beside tokenizers, tokie and nanotoken, one core, distinct documents, ids checked first.
+"""WordPiece: text to ids beside four peers, one core, distinct documents, ids checked first.
 
 Run: python benchmarks/tokenizer.py [--texts FILE] [--vocab FILE] [--megabytes N] [--rounds N]
 Each contestant is a process of its own on the same core, and the rounds alternate. Every round is of documents that no
@@ -25,7 +25,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-PEERS = {"tokenizers": "tokenizers==0.23.3", "tokie": "tokie==0.1.4", "nanotoken": "nanotoken==0.1.0"}
+PEERS = {
+    "tokenizers": "tokenizers==0.23.3",
+    "tokie": "tokie==0.1.4",
+    "nanotoken": "nanotoken==0.1.0",
+    "flash-tokenizer": "flash-tokenizer==1.2.0",
+}
 NAMES = ("bertdata", *PEERS)
 Encode = Callable[[list[str]], Any]
 Flatten = Callable[[Any], tuple[Any, Any]]
@@ -170,7 +175,24 @@ def nanotoken(vocabulary: Path) -> tuple[Encode, Flatten]:
     return encode, lambda found: (found.ids, np.diff(found.offsets))
 
 
-CONTESTANTS = {"bertdata": ours, "tokenizers": huggingface, "tokie": tokie, "nanotoken": nanotoken}
+def flash(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to flash-tokenizer's lists of ids, in one process; it always puts [CLS] and [SEP] around."""
+    from flash_tokenizer import BertTokenizerFlash  # type: ignore[import-not-found]
+
+    batch_encode = BertTokenizerFlash(str(vocabulary)).tokenizer.batch_encode
+    return (
+        lambda texts: batch_encode(texts, "longest", 1 << 30, False),
+        lambda found: ([i for one in found for i in one[1:-1]], [len(one) - 2 for one in found]),
+    )
+
+
+CONTESTANTS = {
+    "bertdata": ours,
+    "tokenizers": huggingface,
+    "tokie": tokie,
+    "nanotoken": nanotoken,
+    "flash-tokenizer": flash,
+}
 
 if __name__ == "__main__":
     main()

@@ -74,7 +74,8 @@ class _Run:
     """One array on its way through the kernel."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, rows: pa.Array, first_row: int, dtype: type[Any]) -> None:
-        from bertdata.wordpiece.kernel_encode import SLACK, WINDOW
+        from bertdata.wordpiece.kernel_encode import WINDOW
+        from bertdata.wordpiece.kernel_pieces import SLACK
 
         self._encoder, self._cache, self._first_row = encoder, cache, first_row
         self._whole, self._whole_offsets = text_of(rows), offsets_of(rows)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,43 @@ def test_transformers_opens_what_is_saved(tmp_path: Path, settings: dict[str, An
     assert {name: pair[name] for name in pair} == tokenizer.encode_pair("the mask", "a b")
     assert (theirs.mask_token_id, theirs.pad_token_id) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
     theirs.save_pretrained(str(tmp_path / "again"))
+    assert WordPieceTokenizer.load(tmp_path / "again") == tokenizer
+
+
+OPEN_THERE = """
+import json, sys
+import transformers
+from transformers import AutoTokenizer
+folder, texts = json.load(sys.stdin)
+theirs = AutoTokenizer.from_pretrained(folder)
+pair = theirs("the mask", "a b")
+print(json.dumps([transformers.__version__, theirs(texts, add_special_tokens=False)["input_ids"], dict(pair)]))
+theirs.save_pretrained(folder + "/again")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_transformers_4_opens_what_is_saved(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """`BERTDATA_TRANSFORMERS_4` names the Python of an environment with "transformers<5"."""
+    python = os.environ.get("BERTDATA_TRANSFORMERS_4")
+    if not python:
+        pytest.skip("BERTDATA_TRANSFORMERS_4 names no Python")
+    tokenizer = WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]"], **settings)
+    tokenizer.save(tmp_path)
+    texts = [*TEXTS, "a [ENT] b"]
+    done = subprocess.run(
+        [python, "-c", OPEN_THERE],
+        input=json.dumps([str(tmp_path), texts]),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": ""},
+    )
+    version, ids, pair = json.loads(done.stdout)
+    assert version.startswith("4.")
+    assert ids == [tokenizer.encode(text, allow_special=True) for text in texts]
+    assert pair == tokenizer.encode_pair("the mask", "a b")
     assert WordPieceTokenizer.load(tmp_path / "again") == tokenizer
 
 

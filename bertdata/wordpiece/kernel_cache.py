@@ -1,0 +1,116 @@
+"""The cache of the tokenizer's kernel: chunks of text and the ids they become. What the ids are is not its concern."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64, store64
+from bertdata.wordpiece.kernel_words import (
+    ARENA_SHIFT,
+    ARENA_USED,
+    LONG,
+    MAX_KEY,
+    POOL_USED,
+    USED,
+    Table,
+    claim,
+    enter,
+    find,
+    first_bytes,
+    has_room,
+    hash_key,
+    mark_of,
+)
+
+MAX_IDS = 127
+_U = np.uint64
+_0, _2, _3 = _U(0), _U(2), _U(3)
+_IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << 16), _U(17), _U(127)
+
+
+class Cache(NamedTuple):
+    """Chunks and their ids: as many as go into 8 bytes of output are the value, else that is where they are in `pool`.
+
+    The owner's 8 bits of `meta` are 1 that says `pool` and 7 of the number of ids.
+    """
+
+    table: Table
+    pool: NDArray[np.uint32]
+
+
+@borrowing
+def remember(cache: Cache, data: Any, i: int, n: int, ids: Any, first: int, count: int) -> None:
+    """Enter a chunk that is not in the cache and ids[first : first + count], if they are few enough and there is room.
+
+    `ids` has the type of the output.
+    """
+    pooled = count * ids.itemsize > 8
+    pool_used = cache.table.counters[POOL_USED]
+    if n > MAX_KEY or count > min(n, MAX_IDS) or not has_room(cache.table, n):
+        return
+    if pooled and pool_used + count > len(cache.pool):
+        return
+    meta, value = mark_of(n, 0) | np.uint64(count) << _COUNT_SHIFT, _0
+    if pooled:
+        meta, value = meta | _IN_POOL, np.uint64(pool_used)
+        for j in range(count):
+            cache.pool[pool_used + j] = ids[first + j]
+        cache.table.counters[POOL_USED] += count
+    else:
+        for j in range(count):
+            value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
+    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
+    enter(cache.table, low, high, hash_key(low, high, data, i, n, 0), meta, value, data, i, n)
+
+
+@inlined
+def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
+    """Write the ids of an entry of the cache, for which there is room; returns how many ids there are now."""
+    meta, value = cache.table.entries[place + _2], cache.table.entries[place + _3]
+    count = np.int64(meta >> _COUNT_SHIFT & _COUNT_MASK)
+    if meta & _IN_POOL == _0:
+        store64(out, np.uint64(written), value)
+    else:
+        for j in range(count):
+            out[written + j] = cache.pool[np.int64(value) + j]
+    return written + count
+
+
+@borrowing
+def find_chunk(table: Table, data: Any, i: Any, n: Any) -> Any:
+    """Return where in the entries the chunk is that is the `n` bytes from `i` on; 0 where it is not in the table."""
+    if n > MAX_KEY:
+        return _0
+    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
+    return find(table, low, high, hash_key(low, high, data, i, n, 0), mark_of(n, 0), data, i, n)
+
+
+@borrowing
+def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
+    """Forget all chunks but the first `kept`, which are the commonest; `key_bytes` is room for the longest key."""
+    table = cache.table
+    table.slots[:] = 0
+    table.counters[USED] = kept
+    table.counters[ARENA_USED] = table.counters[POOL_USED] = 0
+    for entry in range(1, kept):
+        place = entry * 4
+        low, high, meta = table.entries[place], table.entries[place + 1], table.entries[place + 2]
+        n: Any = np.int64(meta & np.uint64(LONG - 1))
+        start: Any = np.int64(meta >> np.uint64(ARENA_SHIFT))
+        for j in range(16, n):
+            key_bytes[j] = table.arena[start + j - 16]
+        claim(table, hash_key(low, high, key_bytes, 0, n, 0), entry)
+        if n > 16:
+            table.counters[ARENA_USED] = start + (n + 7) // 8 * 8 - 16
+        if meta & _IN_POOL != _0:
+            table.counters[POOL_USED] = table.entries[place + 3] + (meta >> _COUNT_SHIFT & _COUNT_MASK)
+
+
+@borrowing
+def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
+    """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
+    if find_chunk(cache.table, key, 0, n) == _0:
+        remember(cache, key, 0, n, ids, 0, len(ids))
