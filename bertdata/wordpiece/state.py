@@ -1,103 +1,118 @@
-"""The arrays that the vocabulary trainer works on, laid out for `kernel.py`.
+"""The arrays that the vocabulary trainer works on, laid out for `kernel_pairs.py` and `kernel_merges.py`.
 
-Only the layout is here. A new field changes the types that the kernel was compiled for, so it is compiled anew; for
-any other change, change `kernel.py` as well, whose date its compiled code is kept by.
+Only the layout is here. -1 is none, in all of them. Arrays whose most is known are made at once, and cost no memory
+where they are not written to; `grow` enlarges the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-N_SYMBOLS, N_PAIRS, HEAP_SIZE, TOTAL, POSITION = range(5)
+N_SYMBOLS, N_PAIRS, N_LISTS, N_CHARS, HEAP_SIZE, TOTAL, ARENA_USED, POSITION, N_EVENTS, N_SEEN = range(10)
+CRITERION, MIN_FREQUENCY, NEED_PAIRS, NEED_LISTS, NEED_CHARS = range(10, 15)
+"""What `counters` holds: how full the arrays are, the settings, and how long those must be that were too short."""
+HEADER = 3
+"""What stands before the symbols of a word: their number, and how often the word occurs, in two parts of 31 bits."""
+NO_KEY = -np.inf
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-
-TEXT = np.dtype(
-    [
-        ("symbol", np.int32),  # valid where a symbol begins
-        ("following", np.int32),  # where the next symbol of the word begins
-        ("preceding", np.int32),
-        ("word", np.int32),
-        ("pair_here", np.int32),  # the pair whose left symbol begins here
-        ("next_here", np.int32),  # the other places of that pair, a doubly linked list
-        ("last_here", np.int32),
-    ],
-    align=True,
-)
-SYMBOLS = np.dtype(
-    [
-        ("start", np.int64),  # where in `chars` its characters stand, and how many
-        ("length", np.int32),
-        ("continues", np.int32),  # 1 for a ## piece
-        ("count", np.int64),
-        ("log_count", np.float64),
-        ("first_left", np.int32),  # the pairs with this symbol on the left, a linked list; on the right
-        ("first_right", np.int32),
-    ],
-    align=True,
-)
-PAIRS = np.dtype(
-    [
-        ("left", np.int32),
-        ("right", np.int32),
-        ("count", np.int64),
-        ("log_count", np.float64),
-        ("key", np.float64),
-        ("first_here", np.int32),  # the first place in the text
-        ("slot", np.int32),  # the place in the heap
-        ("next_left", np.int32),
-        ("next_right", np.int32),
-        ("marks", np.int32),
-    ],
-    align=True,
-)
+START, LENGTH, COUNT, CONTINUES = range(4)
+"""Columns of `symbols`: where in `chars` its characters stand, how many, how often it occurs, 1 for a ## piece."""
+MEASURE, FLOOR = range(2)
+"""Columns of `measures`: what the criterion takes of the count of a symbol, and a bound that it did not fall below."""
+LEFT, RIGHT, _, MERGED, FIRST_LIST, MARKS = range(6)
+"""Columns of `pairs`, COUNT too: how often its symbols stand side by side; MERGED: how often, under `frequency`,
+they were joined; FIRST_LIST: where it occurs."""
+KEY, LOG_COUNT = range(2)
+"""Columns of `keys`: the key of the entry of a pair in the heap, or NO_KEY; the logarithm of its count."""
+FOLLOWING = 2
+"""A column of `lists`, which has START and LENGTH as well: the next list of the same pair."""
 
 
 class State(NamedTuple):
-    """The trainer's arrays. A place in the text is the number of a character of the corpus; -1 is none."""
+    """The trainer's arrays; rows of two numbers and more have the columns named above."""
 
-    chars: Ints  # code points: the corpus, then the initial symbols
-    weight: Longs  # how often each word occurs
-    text: Any  # records of TEXT
-    symbols: Any  # records of SYMBOLS
-    pairs: Any  # records of PAIRS
-    heap: Ints
-    touched: Ints
-    scratch: Ints
-    symbol_table: Ints
-    pair_table: Ints
-    counters: Longs  # N_SYMBOLS ...
+    words: Ints  # each word: HEADER, then the ids of its symbols, room for as many as it had at first
+    chars: Longs  # code points of the symbols
+    symbols: Longs
+    measures: Floats
+    symbol_table: Longs
+    pairs: Longs
+    keys: Floats
+    pair_table: Longs  # slots of two: left << 32 | right, pair
+    lists: Longs  # runs of `arena`, linked; one pair has one or more
+    arena: Ints  # where in `words` the words begin that a pair was in when the list was made, once for each time
+    links: Longs  # (4, pairs), and the heads (4, symbols), of lists of the pairs that have a symbol: see kernel_pairs
+    heads: Longs
+    heap_key: Floats
+    heap_pair: Longs
+    events: Ints  # (2, n): one merge's new neighbours, as 2 * symbol + side, and the words they are in
+    sides: Longs  # see kernel_merges
+    counters: Longs
     log_total: Floats  # one number
 
 
-def records(n: int, dtype: np.dtype[np.void]) -> Any:
-    """Return an array of `n` zeroed records."""
-    return np.zeros(n, dtype).view(np.recarray)
+def empty_state(words: Ints, n_places: int, n_symbols: int, n_pairs: int, n_chars: int) -> State:
+    """Return a state for words of `n_places` symbols in all, with room for so many symbols, pairs and characters.
 
-
-def empty_state(n_places: int, n_symbols: int, n_pairs: int) -> State:
-    """Return a state with room for so many places, symbols and pairs, and nothing in it."""
+    A place takes part in one pair at first and in two more with each join, of which there are fewer than places; so
+    `arena` is long enough, and so are the events of one merge.
+    """
     return State(
-        chars=np.zeros(0, np.int32),
-        weight=np.zeros(0, np.int64),
-        text=records(n_places, TEXT),
-        symbols=records(n_symbols, SYMBOLS),
-        pairs=records(n_pairs, PAIRS),
-        heap=np.zeros(n_pairs, np.int32),
-        touched=np.zeros(n_pairs, np.int32),
-        scratch=np.zeros(n_places, np.int32),
+        words=words,
+        chars=np.zeros(n_chars, np.int64),
+        symbols=np.zeros((n_symbols, 4), np.int64),
+        measures=np.zeros((n_symbols, 2), np.float64),
         symbol_table=_table(n_symbols),
-        pair_table=_table(n_pairs),
-        counters=np.zeros(5, np.int64),
+        pairs=np.zeros((n_pairs, 6), np.int64),
+        keys=np.zeros((n_pairs, 2), np.float64),
+        pair_table=_table(2 * n_pairs),
+        lists=np.zeros((n_pairs, 3), np.int64),
+        arena=np.empty(3 * n_places, np.int32),
+        links=np.zeros((4, n_pairs), np.int64),
+        heads=np.full((4, n_symbols), -1, np.int64),
+        heap_key=np.zeros(2 * n_pairs, np.float64),
+        heap_pair=np.zeros(2 * n_pairs, np.int64),
+        events=np.empty((2, 2 * n_places), np.int32),
+        sides=np.zeros((2 * n_symbols, 4), np.int64),
+        counters=np.zeros(15, np.int64),
         log_total=np.zeros(1, np.float64),
     )
 
 
-def _table(n: int) -> Ints:
-    return np.full(1 << max(1, 2 * n - 1).bit_length(), -1, np.int32)
+def grow(state: State) -> State:
+    """Return the state with room for what its counters say it needs; the table of pairs, if it is new, is empty."""
+    needs = state.counters
+    larger: dict[str, Any] = {}
+    if needs[NEED_PAIRS] > len(state.pairs):
+        n = _doubled(len(state.pairs), needs[NEED_PAIRS])
+        larger["pairs"], larger["keys"] = _longer(state.pairs, (n, 6)), _longer(state.keys, (n, 2))
+        larger["links"] = _longer(state.links, (4, n))
+        larger["heap_key"], larger["heap_pair"] = (_longer(a, (2 * n,)) for a in (state.heap_key, state.heap_pair))
+        larger["pair_table"] = _table(2 * n)
+    if needs[NEED_LISTS] > len(state.lists):
+        larger["lists"] = _longer(state.lists, (_doubled(len(state.lists), needs[NEED_LISTS]), 3))
+    if needs[NEED_CHARS] > len(state.chars):
+        larger["chars"] = _longer(state.chars, (_doubled(len(state.chars), needs[NEED_CHARS]),))
+    return state._replace(**larger)
+
+
+def _doubled(length: int, need: int) -> int:
+    return max(2 * length, int(need))
+
+
+def _longer(array: NDArray[Any], shape: Sequence[int]) -> NDArray[Any]:
+    result = np.zeros(shape, array.dtype)
+    result[tuple(slice(n) for n in array.shape)] = array
+    return result
+
+
+def _table(n: int) -> Longs:
+    return np.full(1 << max(2, 2 * n - 1).bit_length(), -1, np.int64)

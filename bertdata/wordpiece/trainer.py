@@ -2,29 +2,40 @@
 
 A word begins as its characters, all but the first marked ##. The best pair of neighbouring symbols is joined
 everywhere and becomes a piece, again and again, until the vocabulary is full. The three criteria differ in what "best"
-means. `kernel.py` does it fast; `_educational.py` is the same in forty lines, and the oracle of its tests.
-Counting words is not done here: see `counting.py`.
+means. `kernel_merges.py` does it fast; `_educational.py` is the same in forty lines, and the oracle of its tests.
+Counting words is not done here (`counting.py`), nor reading the counts (`corpus.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import check_text
+from bertdata.errors import ConfigError
+from bertdata.wordpiece.corpus import Corpus, WordCounts, read_corpus
 from bertdata.wordpiece.criteria import CODES, Criterion
-from bertdata.wordpiece.state import N_SYMBOLS, TOTAL, State, empty_state
+from bertdata.wordpiece.state import (
+    CONTINUES,
+    COUNT,
+    CRITERION,
+    HEADER,
+    LENGTH,
+    MIN_FREQUENCY,
+    N_CHARS,
+    N_SYMBOLS,
+    START,
+    TOTAL,
+    Ints,
+    State,
+    empty_state,
+    grow,
+)
 from bertdata.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, unused_tokens
 
-WordCounts: TypeAlias = Mapping[str, int] | pa.Table | Iterable[tuple[str, int]]
-_EXACT = 1 << 53
-_FIRST_PAIRS = 1 << 16
+_FIRST_PAIRS, _FIRST_CHARS = 1 << 16, 1 << 16
+_POINTS = 0x110000
 
 
 def train_wordpiece(
@@ -58,8 +69,7 @@ def train_wordpiece(
     words. Counts are 64-bit. A corpus with too few pairs gives fewer than `vocab_size` tokens; the caller should tell.
 
     Raises ConfigError where a setting is out of range, or where `vocab_size` is less than special tokens, slots and
-    characters need; InputError where a word holds white space, ## or a lone surrogate, or a count is no whole number
-    from 0, or all of them together are over 2**53 characters.
+    characters need; and both as `corpus.read_corpus` does, where the words or counts are none.
 
     >>> train_wordpiece({"low": 5, "lower": 2, "newer": 6}, 22, criterion="frequency")[-4:]
     ('ne', 'newer', 'low', 'lower')
@@ -69,7 +79,7 @@ def train_wordpiece(
     for token, times in Counter(reserved).items():
         if not token or times > 1:
             raise ConfigError(f"the special token {token!r} is given twice or is blank; give each once")
-    corpus = _Corpus(*_columns(word_counts), limit_alphabet)
+    corpus = read_corpus(word_counts, limit_alphabet)
     initial = dict.fromkeys([*reserved, *corpus.characters, *(CONTINUATION + c for c in corpus.continuing)])
     if len(initial) > vocab_size:
         raise ConfigError(
@@ -78,7 +88,7 @@ def train_wordpiece(
             f"make {len(initial)}; raise vocab_size or lower limit_alphabet"
         )
     tokens = list(initial)
-    if len(corpus.code_points) == 0 or len(tokens) == vocab_size:
+    if len(corpus.points) == 0 or len(tokens) == vocab_size:
         return tuple(tokens)
     return tuple(tokens + _merge(corpus, tokens, vocab_size, CODES[criterion], min_frequency))
 
@@ -96,94 +106,70 @@ def _check_settings(vocab_size: int, criterion: str, min_frequency: int, limit_a
             raise ConfigError(f"{name} is {value}; expected a whole number from {least}")
 
 
-def _columns(word_counts: WordCounts) -> tuple[list[str], NDArray[np.int64]]:
-    if isinstance(word_counts, pa.Table):
-        if not {"word", "count"} <= set(word_counts.column_names):
-            raise ConfigError(f"the table has the columns {word_counts.column_names}; expected word and count")
-        words, counts = word_counts["word"].to_pylist(), word_counts["count"].to_pylist()
-    else:
-        pairs = list(word_counts.items() if isinstance(word_counts, Mapping) else word_counts)
-        words, counts = [word for word, _ in pairs], [count for _, count in pairs]
-    for word, count in zip(words, counts, strict=True):
-        if not isinstance(word, str):
-            raise InputError(f"a word is {word!r}; expected a string")
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise InputError(f"the count of {word!r} is {count!r}; expected a whole number from 0")
-    if sum(len(word) * int(count) for word, count in zip(words, counts, strict=True)) > _EXACT:
-        raise InputError("the words stand for over 2**53 characters, which cannot be counted exactly; scale them down")
-    found = [(word, count) for word, count in zip(words, counts, strict=True) if count and word]
-    return [word for word, _ in found], np.array([count for _, count in found], np.int64)
-
-
-class _Corpus:
-    """Words as one array of code points, with the rare characters taken out."""
-
-    def __init__(self, words: list[str], counts: NDArray[np.int64], limit_alphabet: int) -> None:
-        for word in words:
-            if "##" in word:
-                raise InputError(f"the word {word!r} holds ##; words are what BERT's pre-tokenizer gives, # by itself")
-            if not word.isascii():
-                check_text(word, f"the word {word!r}")
-        points = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32).astype(np.int32)
-        lengths = np.fromiter(map(len, words), np.int64, len(words))
-        if len(points) > np.iinfo(np.int32).max:
-            raise InputError("the distinct words have over 2**31 - 1 characters; leave out the rarest words")
-        word_here = np.repeat(np.arange(len(words), dtype=np.int32), lengths)
-        inside = np.ones(len(points), np.bool_)
-        inside[np.cumsum(lengths) - lengths] = False
-        seen, index = np.unique(points, return_inverse=True)
-        for point in seen.tolist():
-            if chr(point).isspace():
-                raise InputError(f"a word holds white space (U+{point:04X}); words are what BERT's pre-tokenizer gives")
-        frequency = np.bincount(index, counts[word_here], len(seen))
-        kept = np.zeros(len(seen), np.bool_)
-        kept[np.lexsort((seen, -frequency))[:limit_alphabet]] = True
-        here = kept[index]
-        self.code_points, self.word, self.inside = points[here], word_here[here], inside[here]
-        self.counts = counts
-        self.characters = [chr(point) for point in seen[kept].tolist()]
-        self.continuing = [chr(point) for point in np.unique(self.code_points[self.inside]).tolist()]
-
-
-def _merge(corpus: _Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
-    from bertdata.wordpiece import kernel
+def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
+    from bertdata.wordpiece import kernel_merges as kernel
 
     state = _state(corpus, tokens, vocab_size)
+    state.counters[CRITERION], state.counters[MIN_FREQUENCY] = criterion, min_frequency
     kernel.add_symbols(state)
-    while kernel.count_pairs(state, criterion, min_frequency) == kernel.GROW:
-        state = kernel.grow(state, 2 * len(state.pairs))
-    while kernel.merge_pairs(state, vocab_size, criterion, min_frequency) == kernel.GROW:
-        state = kernel.grow(state, 2 * len(state.pairs))
+    while kernel.count_pairs(state) == kernel.GROW:
+        state = _grown(state)
+    while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
+        state = _grown(state)
     pieces = []
     for symbol in range(len(tokens), int(state.counters[N_SYMBOLS])):
-        start, length = state.symbols.start[symbol], state.symbols.length[symbol]
+        start, length = state.symbols[symbol, [START, LENGTH]].tolist()
         piece = "".join(map(chr, state.chars[start : start + length].tolist()))
-        pieces.append(CONTINUATION + piece if state.symbols.continues[symbol] else piece)
+        pieces.append(CONTINUATION + piece if state.symbols[symbol, CONTINUES] else piece)
     return pieces
 
 
-def _state(corpus: _Corpus, tokens: list[str], vocab_size: int) -> State:
-    n, n_tokens = len(corpus.code_points), len(tokens)
-    n_symbols = min(vocab_size, n_tokens + n)
-    state = empty_state(n, n_symbols, _FIRST_PAIRS)
-    bodies = [token.removeprefix(CONTINUATION) for token in tokens]
-    lengths = np.array([len(body) for body in bodies], np.int32)
-    tail = np.frombuffer("".join(bodies).encode("utf-32-le"), np.uint32).astype(np.int32)
-    ids = {token: token_id for token_id, token in enumerate(tokens)}
-    seen, index = np.unique(corpus.code_points, return_inverse=True)
-    at_start = np.array([ids[chr(point)] for point in seen.tolist()], np.int32)
-    inside = np.array([ids.get(CONTINUATION + chr(point), -1) for point in seen.tolist()], np.int32)
+def _grown(state: State) -> State:
+    from bertdata.wordpiece import kernel_merges as kernel
 
-    text, symbols = state.text, state.symbols
-    text.symbol = np.where(corpus.inside, inside[index], at_start[index])
-    text.word, text.pair_here = corpus.word, -1
-    joined = np.zeros(n + 1, np.bool_)
-    joined[1:n] = corpus.word[1:] == corpus.word[:-1]
-    text.following = np.where(joined[1:], np.arange(1, n + 1), -1)
-    text.preceding = np.where(joined[:-1], np.arange(-1, n - 1), -1)
-    symbols.first_left = symbols.first_right = -1
-    symbols.start[:n_tokens], symbols.length[:n_tokens] = n + np.cumsum(lengths) - lengths, lengths
-    symbols.continues[:n_tokens] = [token.startswith(CONTINUATION) for token in tokens]
-    symbols.count = np.bincount(text.symbol, corpus.counts[corpus.word], n_symbols)
-    state.counters[N_SYMBOLS], state.counters[TOTAL] = n_tokens, symbols.count.sum()
-    return state._replace(chars=np.concatenate([corpus.code_points, tail]), weight=corpus.counts)
+    larger = grow(state)
+    if larger.pair_table is not state.pair_table:
+        kernel.rehash(larger)
+    return larger
+
+
+def _state(corpus: Corpus, tokens: list[str], vocab_size: int) -> State:
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    symbol_at_start = np.full(_POINTS, -1, np.int32)
+    symbol_inside = np.full(_POINTS, -1, np.int32)
+    for characters, table, mark in (
+        (corpus.characters, symbol_at_start, ""),
+        (corpus.continuing, symbol_inside, CONTINUATION),
+    ):
+        table[[ord(character) for character in characters]] = [ids[mark + character] for character in characters]
+    symbol = np.where(corpus.inside, symbol_inside[corpus.points], symbol_at_start[corpus.points])
+    n_symbols = min(vocab_size, len(tokens) + len(corpus.points))
+    bodies = [token.removeprefix(CONTINUATION) for token in tokens]
+    lengths = np.array([len(body) for body in bodies], np.int64)
+    chars = np.frombuffer("".join(bodies).encode("utf-32-le"), np.uint32)
+
+    words, n_places = _words(corpus, symbol)
+    state = empty_state(words, n_places, n_symbols, _FIRST_PAIRS, len(chars) + _FIRST_CHARS)
+    state.chars[: len(chars)] = chars
+    symbols, n_tokens = state.symbols, len(tokens)
+    symbols[:n_tokens, START], symbols[:n_tokens, LENGTH] = np.cumsum(lengths) - lengths, lengths
+    symbols[:n_tokens, CONTINUES] = [token.startswith(CONTINUATION) for token in tokens]
+    symbols[:, COUNT] = np.bincount(symbol, np.repeat(corpus.counts, corpus.lengths), n_symbols)
+    state.counters[N_SYMBOLS], state.counters[N_CHARS] = n_tokens, len(chars)
+    state.counters[TOTAL] = symbols[:, COUNT].sum()
+    return state
+
+
+def _words(corpus: Corpus, symbol: Ints) -> tuple[Ints, int]:
+    """Return the words of two symbols and more, as State has them, and the number of their symbols."""
+    longer = corpus.lengths > 1
+    lengths, counts = corpus.lengths[longer], corpus.counts[longer]
+    symbol = symbol[np.repeat(longer, corpus.lengths)]
+    words = np.empty(len(symbol) + HEADER * len(lengths), np.int32)
+    begins = np.cumsum(lengths + HEADER) - (lengths + HEADER)
+    words[begins], words[begins + 1], words[begins + 2] = lengths, counts >> 31, counts & 0x7FFFFFFF
+    is_symbol = np.ones(len(words), np.bool_)
+    for i in range(HEADER):
+        is_symbol[begins + i] = False
+    words[is_symbol] = symbol
+    return words, len(symbol)

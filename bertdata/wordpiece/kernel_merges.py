@@ -1,0 +1,373 @@
+"""The compiled core of the vocabulary trainer: the pairs of flat arrays of words are counted, and the best are merged.
+
+A word is a run of symbols in one array, joined in place. A pair knows the words it was in when it was formed, once for
+each time; those it has left since are passed over. A merge goes through its words once and notes each new neighbour of
+the new symbol; then each pair that came of it is looked up once. `State` is everything. Where its arrays may be too
+short, GROW is returned before anything is done, to be called again with larger ones (`state.grow`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bertdata.compiled import compiled, inner
+from bertdata.wordpiece.criteria import FREQUENCY
+from bertdata.wordpiece.kernel_pairs import (
+    change_count,
+    eligible,
+    enter,
+    is_exact,
+    lower_floor,
+    make_exact,
+    measure_symbol,
+    natural_log,
+    pop,
+    renew_pairs,
+    replace_top,
+    worth,
+)
+from bertdata.wordpiece.state import (
+    ARENA_USED,
+    CONTINUES,
+    COUNT,
+    CRITERION,
+    FIRST_LIST,
+    FOLLOWING,
+    HEADER,
+    HEAP_SIZE,
+    KEY,
+    LEFT,
+    LENGTH,
+    MARKS,
+    MERGED,
+    N_CHARS,
+    N_EVENTS,
+    N_LISTS,
+    N_PAIRS,
+    N_SEEN,
+    N_SYMBOLS,
+    NEED_CHARS,
+    NEED_LISTS,
+    NEED_PAIRS,
+    NO_KEY,
+    POSITION,
+    RIGHT,
+    START,
+    TOTAL,
+    State,
+)
+
+DONE, GROW = 0, 1
+_BEFORE, _AFTER = 0, 1
+_NUMBER, _WEIGHT, _PAIR, _SEEN = range(4)
+"""Columns of `sides`, for each side of each symbol: how often it came up in a merge, how often in the corpus, the pair
+formed; and, in the rows in their order, the sides that came up."""
+
+
+@inner
+def _weight(words: Any, word: int) -> Any:
+    return np.int64(words[word + 1]) << 31 | np.int64(words[word + 2])
+
+
+@inner
+def _place(s: State, a: int, b: int) -> Any:
+    """Return where in the table the pair is, or would be."""
+    mask = len(s.pair_table) // 2 - 1
+    key = np.int64(a) << 32 | np.int64(b)
+    h = np.int64(a) * 1640531527 + np.int64(b) * 1013904223
+    slot = (h ^ (h >> 21)) & mask
+    while s.pair_table[2 * slot] != key and s.pair_table[2 * slot] >= 0:
+        slot = (slot + 1) & mask
+    return 2 * slot
+
+
+@inner
+def _enter_place(s: State, place: int, pair: int) -> None:
+    s.pair_table[place] = np.int64(s.pairs[pair, LEFT]) << 32 | np.int64(s.pairs[pair, RIGHT])
+    s.pair_table[place + 1] = pair
+
+
+@compiled
+def rehash(s: State) -> None:
+    """Enter all pairs into the table of pairs, which is empty."""
+    for pair in range(s.counters[N_PAIRS]):
+        _enter_place(s, _place(s, s.pairs[pair, LEFT], s.pairs[pair, RIGHT]), pair)
+
+
+@inner
+def _pair(s: State, a: int, b: int) -> Any:
+    """Return the pair of two symbols, new if need be."""
+    place = _place(s, a, b)
+    if s.pair_table[place] >= 0:
+        return s.pair_table[place + 1]
+    pair = s.counters[N_PAIRS]
+    s.counters[N_PAIRS] += 1
+    s.pairs[pair, LEFT], s.pairs[pair, RIGHT] = a, b
+    s.pairs[pair, COUNT] = s.pairs[pair, MERGED] = 0
+    s.keys[pair, KEY] = NO_KEY
+    s.pairs[pair, FIRST_LIST] = -1
+    s.pairs[pair, MARKS] = 0
+    _enter_place(s, place, pair)
+    return pair
+
+
+@inner
+def _add_list(s: State, pair: int, length: int) -> Any:
+    """Give a pair a list of `length` words, to be filled; returns where it begins."""
+    start = s.counters[ARENA_USED]
+    number = s.counters[N_LISTS]
+    s.counters[ARENA_USED] += length
+    s.counters[N_LISTS] += 1
+    s.lists[number, START], s.lists[number, LENGTH] = start, length
+    s.lists[number, FOLLOWING] = s.pairs[pair, FIRST_LIST]
+    s.pairs[pair, FIRST_LIST] = number
+    return start
+
+
+@compiled
+def count_pairs(s: State) -> Any:
+    """Count the pairs of the words from POSITION on and, at the end, list where they are and enter them; DONE or GROW.
+
+    Until then the first row of `events` holds the pair at each place, and FIRST_LIST tells how many places a pair has.
+    """
+    while s.counters[POSITION] < len(s.words):
+        word = s.counters[POSITION]
+        n = np.int64(s.words[word])
+        s.counters[NEED_PAIRS] = s.counters[NEED_LISTS] = s.counters[N_PAIRS] + n
+        if s.counters[NEED_PAIRS] > min(len(s.pairs), len(s.lists)):
+            return GROW
+        weight = _weight(s.words, word)
+        for i in range(word + HEADER, word + HEADER + n - 1):
+            pair = _pair(s, np.int64(s.words[i]), np.int64(s.words[i + 1]))
+            s.pairs[pair, COUNT] += weight
+            s.pairs[pair, FIRST_LIST] += 1
+            s.events[0, s.counters[N_EVENTS]] = pair
+            s.counters[N_EVENTS] += 1
+        s.counters[POSITION] += HEADER + n
+    for pair in range(s.counters[N_PAIRS]):
+        length = s.pairs[pair, FIRST_LIST] + 1
+        s.pairs[pair, FIRST_LIST] = -1
+        _add_list(s, pair, length)
+    word = event = np.int64(0)
+    while word < len(s.words):
+        n = np.int64(s.words[word])
+        for _ in range(n - 1):
+            number = s.pairs[np.int64(s.events[0, event]), FIRST_LIST]
+            s.arena[s.lists[number, START]] = word
+            s.lists[number, START] += 1
+            event += 1
+        word += HEADER + n
+    for number in range(s.counters[N_LISTS]):
+        s.lists[number, START] -= s.lists[number, LENGTH]
+    s.counters[N_EVENTS] = 0
+    for symbol in range(s.counters[N_SYMBOLS]):
+        measure_symbol(s, symbol, 0)
+        lower_floor(s, symbol)
+    s.log_total[0] = natural_log(s.counters[TOTAL])
+    for pair in range(s.counters[N_PAIRS]):
+        enter(s, pair)
+    return DONE
+
+
+@inner
+def _symbol_place(s: State, start: int, length: int, continues: int) -> Any:
+    """Return where in the table the symbol of some characters is, or would be."""
+    mask = len(s.symbol_table) - 1
+    h = np.int64(continues + 1)
+    for i in range(start, start + length):
+        h = (h * 1000003 + np.int64(s.chars[i])) & ((1 << 40) - 1)
+    place = (h ^ (h >> 19)) & mask
+    while s.symbol_table[place] >= 0:
+        found = s.symbol_table[place]
+        if s.symbols[found, LENGTH] == length and s.symbols[found, CONTINUES] == continues:
+            same = 0
+            while same < length and s.chars[s.symbols[found, START] + same] == s.chars[start + same]:
+                same += 1
+            if same == length:
+                break
+        place = (place + 1) & mask
+    return place
+
+
+@compiled
+def add_symbols(s: State) -> None:
+    """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
+    for symbol in range(s.counters[N_SYMBOLS]):
+        s.symbol_table[
+            _symbol_place(s, s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES])
+        ] = symbol
+
+
+@inner
+def _joined(s: State, a: int, b: int) -> Any:
+    """Return the symbol that two make, new if need be."""
+    start, length = s.counters[N_CHARS], np.int64(0)
+    for part in (a, b):
+        for i in range(s.symbols[part, LENGTH]):
+            s.chars[start + length] = s.chars[s.symbols[part, START] + i]
+            length += 1
+    continues = s.symbols[a, CONTINUES]
+    place = _symbol_place(s, start, length, continues)
+    if s.symbol_table[place] >= 0:
+        return s.symbol_table[place]
+    symbol = s.counters[N_SYMBOLS]
+    s.counters[N_SYMBOLS] += 1
+    s.counters[N_CHARS] += length
+    s.symbol_table[place] = symbol
+    s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES] = start, length, continues
+    return symbol
+
+
+@inner
+def _note(s: State, side: int, weight: int, word: int) -> None:
+    if s.sides[side, _NUMBER] == 0:
+        s.sides[s.counters[N_SEEN], _SEEN] = side
+        s.counters[N_SEEN] += 1
+    s.sides[side, _NUMBER] += 1
+    s.sides[side, _WEIGHT] += weight
+    event = s.counters[N_EVENTS]
+    s.events[0, event], s.events[1, event] = side, word
+    s.counters[N_EVENTS] += 1
+
+
+@inner
+def _join_word(s: State, word: int, a: int, b: int, new: int) -> Any:
+    """Join a and b in a word, from the left, and note the neighbours; returns how many were joined, and how many of
+    these stand behind another.
+    """
+    words, begin = s.words, word + HEADER
+    end, weight = begin + np.int64(words[word]), _weight(words, word)
+    joined = adjoining = 0
+    behind_new = False
+    i = j = begin
+    while i < end:
+        symbol = np.int64(words[i])
+        if symbol == a and i + 1 < end and words[i + 1] == b:
+            if j > begin:
+                _note(s, 2 * np.int64(words[j - 1]) + _BEFORE, weight, word)
+                adjoining += behind_new
+            words[j] = new
+            joined += 1
+            behind_new = True
+            i += 2
+        else:
+            if behind_new:
+                _note(s, 2 * symbol + _AFTER, weight, word)
+            words[j] = symbol
+            behind_new = False
+            i += 1
+        j += 1
+    words[word] = j - begin
+    return joined * weight, adjoining * weight
+
+
+@inner
+def _form_pairs(s: State, a: int, b: int, new: int, adjoining: int) -> None:
+    """Take the noted neighbours from their old pairs and form the new ones."""
+    for i in range(s.counters[N_SEEN]):
+        side = s.sides[i, _SEEN]
+        symbol, weight = side >> 1, s.sides[side, _WEIGHT]
+        before = side & 1 == _BEFORE
+        lost = weight - adjoining if before and symbol == new else weight
+        if lost > 0:
+            old = _pair(s, symbol, a) if before else _pair(s, b, symbol)
+            change_count(s, old, -lost)
+        formed = _pair(s, symbol, new) if before else _pair(s, new, symbol)
+        change_count(s, formed, weight)
+        s.sides[side, _PAIR] = formed
+        s.sides[side, _WEIGHT] = _add_list(s, formed, s.sides[side, _NUMBER])
+    if adjoining > 0:
+        change_count(s, _pair(s, b, a), -adjoining)
+    for event in range(s.counters[N_EVENTS]):
+        side = np.int64(s.events[0, event])
+        s.arena[s.sides[side, _WEIGHT]] = s.events[1, event]
+        s.sides[side, _WEIGHT] += 1
+
+
+@inner
+def _merge(s: State, pair: int) -> None:
+    a, b = s.pairs[pair, LEFT], s.pairs[pair, RIGHT]
+    known = s.counters[N_SYMBOLS]
+    new = _joined(s, a, b)
+    joined = adjoining = np.int64(0)
+    number = s.pairs[pair, FIRST_LIST]
+    s.pairs[pair, FIRST_LIST] = -1
+    while number >= 0:
+        last = np.int64(-1)
+        for i in range(s.lists[number, START], s.lists[number, START] + s.lists[number, LENGTH]):
+            word = np.int64(s.arena[i])
+            if word != last:
+                here, behind = _join_word(s, word, a, b, new)
+                joined += here
+                adjoining += behind
+            last = word
+        number = s.lists[number, FOLLOWING]
+    change_count(s, pair, -joined)
+    if s.counters[CRITERION] == FREQUENCY:
+        s.pairs[pair, MERGED] += joined
+    measure_symbol(s, a, -joined)
+    measure_symbol(s, b, -joined)
+    measure_symbol(s, new, joined)
+    if new == known:
+        lower_floor(s, new)
+    s.counters[TOTAL] -= joined
+    s.log_total[0] = min(s.log_total[0], natural_log(s.counters[TOTAL]))
+    _form_pairs(s, a, b, new, adjoining)
+    for i in range(s.counters[N_SEEN]):
+        side = s.sides[i, _SEEN]
+        enter(s, s.sides[side, _PAIR])
+        s.sides[side, _NUMBER] = s.sides[side, _WEIGHT] = 0
+    s.counters[N_SEEN] = s.counters[N_EVENTS] = 0
+    if s.counters[CRITERION] != FREQUENCY:
+        renew_pairs(s, a)
+        if a != b:
+            renew_pairs(s, b)
+
+
+@inner
+def _has_room(s: State, pair: int) -> Any:
+    """Tell whether a merge fits; it forms a pair or two for each place, and no more than two for each symbol."""
+    places, number = np.int64(0), s.pairs[pair, FIRST_LIST]
+    while number >= 0:
+        places += s.lists[number, LENGTH]
+        number = s.lists[number, FOLLOWING]
+    more = 2 * min(places, s.counters[N_SYMBOLS] + 1)
+    s.counters[NEED_PAIRS], s.counters[NEED_LISTS] = s.counters[N_PAIRS] + more, s.counters[N_LISTS] + more
+    length = s.symbols[s.pairs[pair, LEFT], LENGTH] + s.symbols[s.pairs[pair, RIGHT], LENGTH]
+    s.counters[NEED_CHARS] = s.counters[N_CHARS] + length
+    return (
+        s.counters[NEED_PAIRS] <= len(s.pairs)
+        and s.counters[NEED_LISTS] <= len(s.lists)
+        and s.counters[NEED_CHARS] <= len(s.chars)
+    )
+
+
+@compiled
+def merge_pairs(s: State, vocab_size: int) -> Any:
+    """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left; DONE or GROW."""
+    while s.counters[N_SYMBOLS] < vocab_size and s.counters[HEAP_SIZE] > 0:
+        pair, key = np.int64(s.heap_pair[0]), s.heap_key[0]
+        if s.keys[pair, KEY] != key:
+            pop(s)
+            continue
+        if not eligible(s, pair):
+            s.keys[pair, KEY] = NO_KEY
+            pop(s)
+            continue
+        exact = is_exact(s, pair)
+        now = worth(s, pair, exact)
+        if now < key:
+            replace_top(s, now)
+        elif key <= 0.0:
+            break
+        elif not exact:
+            make_exact(s, pair)
+        elif not _has_room(s, pair):
+            return GROW
+        else:
+            s.keys[pair, KEY] = NO_KEY
+            pop(s)
+            _merge(s, pair)
+    return DONE
