@@ -1,10 +1,11 @@
 """The vocabulary trainer beside tokenizers' WordPieceTrainer: from text to 30,000 pieces, one core, in turns.
 
 Run: python benchmarks/trainer.py [--texts FILE...] [--vocab-size N] [--rounds N] [--distinct N]
-Before it measures, both train on a small text with the ids of `##` characters pinned, which must give the same
-vocabulary. Then each trains on all the texts by its own rules; tokenizers' own is `frequency`, with ids in hash order,
-so the pieces that both have are counted. --distinct also trains from that many made-up distinct words, which only
-bertdata can do: seconds and peak memory. It needs the books below BERTDATA_DATA, or ../shared/data, or --texts.
+Before it measures, both train 2,000 pieces on the first text with the ids of all single characters pinned, which must
+give the same vocabulary. Then each trains on all the texts by its own rules; tokenizers' own is `frequency`, with ids
+in hash order, so the pieces that both have are counted. --distinct also trains from counts of that many made-up words,
+with frequencies as Zipf has them, which only bertdata can do: seconds and the peak memory of its process. It needs the
+books below BERTDATA_DATA, or ../shared/data, or --texts.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ import argparse
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 NAMES = ("bertdata likelihood", "bertdata frequency", "bertdata score", "tokenizers")
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-FABLE = "the fox saw the grapes and the grapes were sour , said the fox ; sour grapes are no grapes for foxes . " * 9
 
 
 def main() -> None:
@@ -38,7 +42,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--distinct", type=int, default=0, metavar="N")
     parser.add_argument("--serve", choices=NAMES, help=argparse.SUPPRESS)
+    parser.add_argument("--alone", help=argparse.SUPPRESS)
     flags = parser.parse_args()
+    if flags.alone:
+        distinct(flags.distinct, flags.vocab_size, flags.alone)
+        return
     if flags.serve:
         serve(flags.serve, flags.texts, flags.vocab_size)
         return
@@ -77,44 +85,49 @@ def main() -> None:
     print(f"{machine()}, one core, {size / 1e6:.1f} MB of text, processor seconds, {flags.rounds} rounds\n")
     print(table(["trainer", "pieces", "of tokenizers'", "seconds", "times as fast", "peak memory"], rows))
     if flags.distinct:
-        print(f"\n{distinct(flags.distinct, flags.vocab_size)}")
+        print(flush=True)
+        for criterion in ("likelihood", "frequency"):
+            arguments = ["--distinct", str(flags.distinct), "--vocab-size", str(flags.vocab_size)]
+            subprocess.run([sys.executable, __file__, *arguments, "--alone", criterion], check=True)
 
 
 def serve(name: str, texts: list[Path], vocab_size: int) -> None:
     """Train once for each line of input."""
     lines = "".join(path.read_text(encoding="utf-8") for path in texts).split("\n")
     library, _, criterion = name.partition(" ")
-    train: Callable[[list[str], int, list[str]], list[str]] = theirs if library == "tokenizers" else ours(criterion)
-    single = sorted({"##" + c for word in FABLE.split() for c in word[1:]})
-    pinned = train([FABLE], 70, single)
-    print(json.dumps({"pinned": [token for token in pinned if len(token.removeprefix("##")) > 1]}), flush=True)
+    train: Callable[[list[str], int, bool], list[str]] = theirs if library == "tokenizers" else ours(criterion)
+    print(json.dumps({"pinned": train(lines[:20_000], 2000, True)}), flush=True)
     for _ in sys.stdin:
         began = time.process_time()
-        tokens = train(lines, vocab_size, [])
+        tokens = train(lines, vocab_size, False)
         seconds = time.process_time() - began
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps({"seconds": seconds, "tokens": tokens, "peak": peak}), flush=True)
 
 
-def ours(criterion: str) -> Callable[[list[str], int, list[str]], list[str]]:
+def ours(criterion: str) -> Callable[[list[str], int, bool], list[str]]:
     """Return bertdata's counting and training; its ids are pinned by rule."""
     from bertdata.wordpiece import count_words, train_wordpiece
 
-    def train(texts: list[str], vocab_size: int, pinned: list[str]) -> list[str]:
+    def train(texts: list[str], vocab_size: int, pinned: bool) -> list[str]:
         return list(train_wordpiece(count_words(texts), vocab_size, criterion=criterion))  # type: ignore[arg-type]
 
     return train
 
 
-def theirs(texts: list[str], vocab_size: int, pinned: list[str]) -> list[str]:
-    """Train with `tokenizers`, the ids of single characters pinned by passing them as special tokens."""
+def theirs(texts: list[str], vocab_size: int, pinned: bool) -> list[str]:
+    """Train with `tokenizers`; the ids of single characters are pinned by passing them as special tokens."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    first = sorted({c for word in FABLE.split() for c in word}) if pinned else []
-    special: list[Any] = [*SPECIAL, *first, *pinned]
+    special: list[Any] = [*SPECIAL]
+    if pinned:
+        cut, clean = tokenizer.pre_tokenizer.pre_tokenize_str, tokenizer.normalizer.normalize_str
+        words = {word for text in texts for word, _ in cut(clean(text))}
+        special += sorted({character for word in words for character in word})
+        special += sorted({f"##{character}" for word in words for character in word[1:]})
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocab_size, min_frequency=2, special_tokens=special, show_progress=False, limit_alphabet=1000
     )
@@ -123,24 +136,34 @@ def theirs(texts: list[str], vocab_size: int, pinned: list[str]) -> list[str]:
     return sorted(vocabulary, key=vocabulary.__getitem__)
 
 
-def distinct(number: int, vocab_size: int) -> str:
-    """Return what training from so many distinct words takes: made of real syllables, with counts as Zipf has them."""
-    from bertdata.wordpiece import train_wordpiece
+def made_up(number: int) -> pa.Table:
+    """Return counts of so many distinct words, made of syllables: the i-th occurs a ten-millionth over i times."""
+    import pyarrow as pa
 
     syllables = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("", "n", "r", "s", "st", "ng")]
     base = len(syllables)
-    counts = {}
-    for i in range(number):
-        j, word = i * 2654435761 % (base**3), ""
-        for _ in range(3):
-            j, k = divmod(j, base)
-            word += syllables[k]
-        counts[f"{word}{i // base**3 or ''}"] = 1 + 10_000_000 // (i + 1)
+
+    def word(i: int) -> str:
+        j = i * 2654435761 % base**3
+        return "".join(syllables[j // base**k % base] for k in range(3)) + str(i // base**3 or "")
+
+    words = [pa.array(map(word, range(i, min(i + 100_000, number))), pa.string()) for i in range(0, number, 100_000)]
+    counts = [1 + 10_000_000 // (i + 1) for i in range(number)]
+    return pa.table([pa.chunked_array(words), pa.array(counts, pa.int64())], ["word", "count"])
+
+
+def distinct(number: int, vocab_size: int, criterion: str) -> None:
+    """Print what training from so many distinct words takes."""
+    from bertdata.wordpiece import train_wordpiece
+
+    train_wordpiece({"ab": 2}, 10, criterion=criterion)  # type: ignore[arg-type]
+    counts = made_up(number)
     began = time.process_time()
-    tokens = train_wordpiece(counts, vocab_size)
+    tokens = train_wordpiece(counts, vocab_size, criterion=criterion)  # type: ignore[arg-type]
     seconds = time.process_time() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return f"{len(counts):,} distinct words to {len(tokens):,} pieces: {seconds:.1f} s, {peak / 1e9:.2f} GB at most"
+    said = f"{len(counts):,} distinct words to {len(tokens):,} pieces by {criterion}"
+    print(f"{said}: {seconds:.1f} s, {peak / 1e9:.2f} GB at most")
 
 
 if __name__ == "__main__":

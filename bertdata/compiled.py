@@ -48,7 +48,7 @@ def compiled(function: Function, **options: Any) -> Function:
     return dispatcher  # type: ignore[no-any-return]
 
 
-def inner(function: Function) -> Function:
+def inner(function: Function, **options: Any) -> Function:
     """Compile a function that only kernels call: it is kept inside them, and Python has no way in.
 
     Two functions of one module must have two names, for machine code is linked by name.
@@ -56,7 +56,7 @@ def inner(function: Function) -> Function:
     if numba.config.DISABLE_JIT:
         return function
     function.__qualname__ = f"{function.__name__}_{sources_digest(str(Path(inspect.getfile(function)).parent))}"
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
 
 

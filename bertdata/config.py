@@ -93,11 +93,17 @@ class VocabularyConfig:
     )
     min_frequency: int = _option(2, "a pair must occur this often to be merged")
     limit_alphabet: int = _option(1000, "most frequent characters kept; rarer ones become [UNK]")
+    max_words: int = _option(
+        5_000_000,
+        "distinct words that the trainer gets at most: the rarest counts are left out, of the whole corpus, so that "
+        "no range or worker decides (a million takes about a quarter of a gigabyte)",
+    )
 
     def __post_init__(self) -> None:
         _require(self.vocab_size >= 10, f"--vocab-size is {self.vocab_size}; expected at least 10")
         _require(self.min_frequency >= 1, f"--min-frequency is {self.min_frequency}; expected at least 1")
         _require(self.limit_alphabet >= 1, f"--limit-alphabet is {self.limit_alphabet}; expected at least 1")
+        _require(self.max_words >= 1, f"--max-words is {self.max_words}; expected at least 1, as 5000000")
         _choice("--criterion", self.criterion, ("likelihood", "frequency", "score"))
 
 

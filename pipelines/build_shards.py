@@ -19,6 +19,7 @@ from bertdata.beam.stages import Done, create, finished, forget_stale, read_docu
 from bertdata.config import (
     NSP_OBJECTIVES,
     CleaningConfig,
+    DedupConfig,
     ExamplesConfig,
     MaskingConfig,
     SentencesConfig,
@@ -39,6 +40,8 @@ from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.wordpiece import WordPieceTokenizer
+
+from .find_duplicates import drop_duplicates
 
 SOURCES = ("wikipedia", "books", "documents")
 """The names of the sources a build may have, in their order."""
@@ -185,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_documents(parser)
     parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
     commands.add_output(parser)
-    kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig)
+    kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
     for kind in kinds:
         add_flags(parser, kind)
     add_mix(parser)
@@ -200,6 +203,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with claimed(flags.output, "build"):
         tables = files.join(flags.output, "stages", "tables")
         found = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        duplicates = files.join(flags.output, "stages", "duplicates")
+        found = drop_duplicates(found, duplicates, from_flags(flags, DedupConfig), runner)
         names = sorted({source_of_part(record) for _, record in found}, key=SOURCES.index)
         parts = {name: [done for done in found if source_of_part(done[1]) == name] for name in names}
         sources = {name: source_entry([], [record for _, record in parts[name]]) for name in names}

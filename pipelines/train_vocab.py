@@ -3,7 +3,8 @@
     ranges of documents -> CountWords -> word counts, one file for each range
     word counts, by reference, in one group -> TrainVocabulary -> vocab.txt
 
-Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [-- RUNNER FLAGS]
+Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [--dedup none|exact|near]
+    [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import Any
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
-from bertdata.config import CleaningConfig, VocabularyConfig, add_flags, from_flags
+from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, load, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
 from bertdata.wordpiece.parts import plan_words, vocabulary_task
+
+from .find_duplicates import drop_duplicates
 
 
 def train_vocab(
@@ -54,14 +57,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_documents(parser)
     commands.add_output(parser)
     add_flags(parser, VocabularyConfig)
+    add_flags(parser, DedupConfig)
     flags = commands.parse(parser, arguments)
-    config = from_flags(flags, VocabularyConfig)
+    config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     runner = commands.runner(flags)
     refuse_own(flags.output, flags.documents)
     with claimed(flags.output, "vocabulary"):
         stages = files.join(flags.output, "stages")
         tables = files.join(stages, "tables")
         parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        parts = drop_duplicates(parts, files.join(stages, "duplicates"), dedup, runner)
         tokenizer, record = train_vocab(parts, stages, config, runner)
         tokenizer.save(flags.output)
     counts = record.counts

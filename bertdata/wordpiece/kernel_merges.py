@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.compiled import compiled, inner
 from bertdata.wordpiece.criteria import FREQUENCY
+from bertdata.wordpiece.kernel_loads import borrowing
 from bertdata.wordpiece.kernel_pairs import (
     change_count,
     eligible,
@@ -26,6 +26,7 @@ from bertdata.wordpiece.kernel_pairs import (
     pop,
     renew_pairs,
     replace_top,
+    within,
     worth,
 )
 from bertdata.wordpiece.state import (
@@ -66,13 +67,13 @@ _NUMBER, _WEIGHT, _PAIR, _SEEN = range(4)
 formed; and, in the rows in their order, the sides that came up."""
 
 
-@inner
-def _weight(words: Any, word: int) -> Any:
+@within
+def _weight(words: Any, word: Any) -> Any:
     return np.int64(words[word + 1]) << 31 | np.int64(words[word + 2])
 
 
-@inner
-def _place(s: State, a: int, b: int) -> Any:
+@within
+def _place(s: State, a: Any, b: Any) -> Any:
     """Return where in the table the pair is, or would be."""
     mask = len(s.pair_table) // 2 - 1
     key = np.int64(a) << 32 | np.int64(b)
@@ -83,21 +84,21 @@ def _place(s: State, a: int, b: int) -> Any:
     return 2 * slot
 
 
-@inner
-def _enter_place(s: State, place: int, pair: int) -> None:
+@within
+def _enter_place(s: State, place: Any, pair: Any) -> None:
     s.pair_table[place] = np.int64(s.pairs[pair, LEFT]) << 32 | np.int64(s.pairs[pair, RIGHT])
     s.pair_table[place + 1] = pair
 
 
-@compiled
+@borrowing
 def rehash(s: State) -> None:
     """Enter all pairs into the table of pairs, which is empty."""
     for pair in range(s.counters[N_PAIRS]):
         _enter_place(s, _place(s, s.pairs[pair, LEFT], s.pairs[pair, RIGHT]), pair)
 
 
-@inner
-def _pair(s: State, a: int, b: int) -> Any:
+@within
+def _pair(s: State, a: Any, b: Any) -> Any:
     """Return the pair of two symbols, new if need be."""
     place = _place(s, a, b)
     if s.pair_table[place] >= 0:
@@ -113,8 +114,8 @@ def _pair(s: State, a: int, b: int) -> Any:
     return pair
 
 
-@inner
-def _add_list(s: State, pair: int, length: int) -> Any:
+@within
+def _add_list(s: State, pair: Any, length: Any) -> Any:
     """Give a pair a list of `length` words, to be filled; returns where it begins."""
     start = s.counters[ARENA_USED]
     number = s.counters[N_LISTS]
@@ -126,7 +127,7 @@ def _add_list(s: State, pair: int, length: int) -> Any:
     return start
 
 
-@compiled
+@borrowing
 def count_pairs(s: State) -> Any:
     """Count the pairs of the words from POSITION on and, at the end, list where they are and enter them; DONE or GROW.
 
@@ -171,8 +172,8 @@ def count_pairs(s: State) -> Any:
     return DONE
 
 
-@inner
-def _symbol_place(s: State, start: int, length: int, continues: int) -> Any:
+@within
+def _symbol_place(s: State, start: Any, length: Any, continues: Any) -> Any:
     """Return where in the table the symbol of some characters is, or would be."""
     mask = len(s.symbol_table) - 1
     h = np.int64(continues + 1)
@@ -191,7 +192,7 @@ def _symbol_place(s: State, start: int, length: int, continues: int) -> Any:
     return place
 
 
-@compiled
+@borrowing
 def add_symbols(s: State) -> None:
     """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
     for symbol in range(s.counters[N_SYMBOLS]):
@@ -200,8 +201,8 @@ def add_symbols(s: State) -> None:
         ] = symbol
 
 
-@inner
-def _joined(s: State, a: int, b: int) -> Any:
+@within
+def _joined(s: State, a: Any, b: Any) -> Any:
     """Return the symbol that two make, new if need be."""
     start, length = s.counters[N_CHARS], np.int64(0)
     for part in (a, b):
@@ -220,8 +221,8 @@ def _joined(s: State, a: int, b: int) -> Any:
     return symbol
 
 
-@inner
-def _note(s: State, side: int, weight: int, word: int) -> None:
+@within
+def _note(s: State, side: Any, weight: Any, word: Any) -> None:
     if s.sides[side, _NUMBER] == 0:
         s.sides[s.counters[N_SEEN], _SEEN] = side
         s.counters[N_SEEN] += 1
@@ -232,8 +233,8 @@ def _note(s: State, side: int, weight: int, word: int) -> None:
     s.counters[N_EVENTS] += 1
 
 
-@inner
-def _join_word(s: State, word: int, a: int, b: int, new: int) -> Any:
+@within
+def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
     """Join a and b in a word, from the left, and note the neighbours; returns how many were joined, and how many of
     these stand behind another.
     """
@@ -263,8 +264,8 @@ def _join_word(s: State, word: int, a: int, b: int, new: int) -> Any:
     return joined * weight, adjoining * weight
 
 
-@inner
-def _form_pairs(s: State, a: int, b: int, new: int, adjoining: int) -> None:
+@within
+def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
     """Take the noted neighbours from their old pairs and form the new ones."""
     for i in range(s.counters[N_SEEN]):
         side = s.sides[i, _SEEN]
@@ -286,8 +287,8 @@ def _form_pairs(s: State, a: int, b: int, new: int, adjoining: int) -> None:
         s.sides[side, _WEIGHT] += 1
 
 
-@inner
-def _merge(s: State, pair: int) -> None:
+@within
+def _merge(s: State, pair: Any) -> None:
     a, b = s.pairs[pair, LEFT], s.pairs[pair, RIGHT]
     known = s.counters[N_SYMBOLS]
     new = _joined(s, a, b)
@@ -326,8 +327,8 @@ def _merge(s: State, pair: int) -> None:
             renew_pairs(s, b)
 
 
-@inner
-def _has_room(s: State, pair: int) -> Any:
+@within
+def _has_room(s: State, pair: Any) -> Any:
     """Tell whether a merge fits; it forms a pair or two for each place, and no more than two for each symbol."""
     places, number = np.int64(0), s.pairs[pair, FIRST_LIST]
     while number >= 0:
@@ -344,8 +345,8 @@ def _has_room(s: State, pair: int) -> Any:
     )
 
 
-@compiled
-def merge_pairs(s: State, vocab_size: int) -> Any:
+@borrowing
+def merge_pairs(s: State, vocab_size: Any) -> Any:
     """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left; DONE or GROW."""
     while s.counters[N_SYMBOLS] < vocab_size and s.counters[HEAP_SIZE] > 0:
         pair, key = np.int64(s.heap_pair[0]), s.heap_key[0]

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.compiled import inner
+from bertdata.compiled import Function, inner
 from bertdata.wordpiece import criteria
 from bertdata.wordpiece.criteria import FREQUENCY, LIKELIHOOD
+from bertdata.wordpiece.kernel_loads import borrowing
 from bertdata.wordpiece.state import (
     COUNT,
     CRITERION,
@@ -44,11 +45,16 @@ ON_LEFT, ON_RIGHT, EXACT_LEFT, EXACT_RIGHT = range(4)
 _EXACT, _LOGGED = 16, 32
 _SLACK = 0.5
 
-natural_log = inner(criteria.natural_log)
+natural_log = borrowing(criteria.natural_log)
 
 
-@inner
-def measure_symbol(s: State, symbol: int, change: int) -> None:
+def within(function: Function) -> Function:
+    """Compile a function that only kernels call, and that keeps no array."""
+    return inner(function, _nrt=False)
+
+
+@within
+def measure_symbol(s: State, symbol: Any, change: Any) -> None:
     """Change the count of a symbol."""
     s.symbols[symbol, COUNT] += change
     n = s.symbols[symbol, COUNT]
@@ -58,28 +64,28 @@ def measure_symbol(s: State, symbol: int, change: int) -> None:
         s.measures[symbol, MEASURE] = np.float64(n)
 
 
-@inner
-def lower_floor(s: State, symbol: int) -> None:
+@within
+def lower_floor(s: State, symbol: Any) -> None:
     """Put the floor of a symbol a little below its measure."""
     measure = s.measures[symbol, MEASURE]
     s.measures[symbol, FLOOR] = measure - _SLACK if s.counters[CRITERION] == LIKELIHOOD else measure * (1.0 - _SLACK)
 
 
-@inner
-def eligible(s: State, pair: int) -> Any:
+@within
+def eligible(s: State, pair: Any) -> Any:
     """Tell whether a pair occurs, and often enough."""
     n = s.pairs[pair, COUNT]
     return n > 0 and n + s.pairs[pair, MERGED] >= s.counters[MIN_FREQUENCY]
 
 
-@inner
-def is_exact(s: State, pair: int) -> Any:
+@within
+def is_exact(s: State, pair: Any) -> Any:
     """Tell whether the key of a pair is to be its value, not a bound."""
     return s.counters[CRITERION] == FREQUENCY or s.pairs[pair, MARKS] & _EXACT != 0
 
 
-@inner
-def worth(s: State, pair: int, exact: Any) -> Any:
+@within
+def worth(s: State, pair: Any, exact: Any) -> Any:
     """Return the value of an eligible pair, or the bound of it that the floors of its symbols give."""
     n = np.float64(s.pairs[pair, COUNT])
     if s.counters[CRITERION] == FREQUENCY:
@@ -97,15 +103,15 @@ def worth(s: State, pair: int, exact: Any) -> Any:
     return n * ((s.keys[pair, LOG_COUNT] + s.log_total[0]) - (first + second))
 
 
-@inner
-def change_count(s: State, pair: int, change: int) -> None:
+@within
+def change_count(s: State, pair: Any, change: Any) -> None:
     """Change the count of a pair; its entry stays as it is."""
     s.pairs[pair, COUNT] += change
     s.pairs[pair, MARKS] &= ~_LOGGED
 
 
-@inner
-def _goes_first(s: State, key: float, p: int, other: float, q: int) -> Any:
+@within
+def _goes_first(s: State, key: float, p: Any, other: float, q: Any) -> Any:
     if key != other:
         return key > other
     if s.pairs[p, LEFT] != s.pairs[q, LEFT]:
@@ -113,8 +119,8 @@ def _goes_first(s: State, key: float, p: int, other: float, q: int) -> Any:
     return s.pairs[p, RIGHT] < s.pairs[q, RIGHT]
 
 
-@inner
-def _sift_down(s: State, slot: int, key: float, pair: int) -> None:
+@within
+def _sift_down(s: State, slot: Any, key: float, pair: Any) -> None:
     size = s.counters[HEAP_SIZE]
     while 2 * slot + 1 < size:
         child = 2 * slot + 1
@@ -129,7 +135,7 @@ def _sift_down(s: State, slot: int, key: float, pair: int) -> None:
     s.heap_key[slot], s.heap_pair[slot] = key, pair
 
 
-@inner
+@within
 def build_heap(s: State) -> None:
     """Enter each pair that has a key, once."""
     size = 0
@@ -142,8 +148,8 @@ def build_heap(s: State) -> None:
         _sift_down(s, slot, s.heap_key[slot], s.heap_pair[slot])
 
 
-@inner
-def push(s: State, pair: int, key: float) -> None:
+@within
+def push(s: State, pair: Any, key: float) -> None:
     """Enter a pair with a key; a heap that is full of entries that count no more is built anew."""
     s.keys[pair, KEY] = key
     slot = s.counters[HEAP_SIZE]
@@ -160,7 +166,7 @@ def push(s: State, pair: int, key: float) -> None:
     s.heap_key[slot], s.heap_pair[slot] = key, pair
 
 
-@inner
+@within
 def replace_top(s: State, key: float) -> None:
     """Give the pair at the top a lower key."""
     pair = s.heap_pair[0]
@@ -168,7 +174,7 @@ def replace_top(s: State, key: float) -> None:
     _sift_down(s, 0, key, pair)
 
 
-@inner
+@within
 def pop(s: State) -> None:
     """Take the top entry out."""
     s.counters[HEAP_SIZE] -= 1
@@ -177,8 +183,8 @@ def pop(s: State) -> None:
         _sift_down(s, 0, s.heap_key[last], s.heap_pair[last])
 
 
-@inner
-def link(s: State, pair: int, which: int) -> None:
+@within
+def link(s: State, pair: Any, which: Any) -> None:
     """Put a pair into a list of one of its symbols."""
     if s.pairs[pair, MARKS] & 1 << which == 0:
         s.pairs[pair, MARKS] |= 1 << which
@@ -187,16 +193,16 @@ def link(s: State, pair: int, which: int) -> None:
         s.heads[which, symbol] = pair
 
 
-@inner
-def make_exact(s: State, pair: int) -> None:
+@within
+def make_exact(s: State, pair: Any) -> None:
     """Let the key of a pair be its value from now on."""
     s.pairs[pair, MARKS] |= _EXACT
     link(s, pair, EXACT_LEFT)
     link(s, pair, EXACT_RIGHT)
 
 
-@inner
-def enter(s: State, pair: int) -> None:
+@within
+def enter(s: State, pair: Any) -> None:
     """Enter a pair whose count has risen."""
     if eligible(s, pair):
         if s.counters[CRITERION] != FREQUENCY:
@@ -207,8 +213,8 @@ def enter(s: State, pair: int) -> None:
             push(s, pair, key)
 
 
-@inner
-def _renew(s: State, pair: int, which: int) -> Any:
+@within
+def _renew(s: State, pair: Any, which: Any) -> Any:
     """Enter a pair of a list anew if its key has risen; returns whether it stays in the list."""
     if not eligible(s, pair):
         s.pairs[pair, MARKS] &= ~_EXACT
@@ -229,8 +235,8 @@ def _renew(s: State, pair: int, which: int) -> Any:
     return exact or not listed_as_exact
 
 
-@inner
-def _renew_list(s: State, symbol: int, which: int) -> None:
+@within
+def _renew_list(s: State, symbol: Any, which: Any) -> None:
     last, pair = -1, s.heads[which, symbol]
     while pair >= 0:
         following = s.links[which, pair]
@@ -245,8 +251,8 @@ def _renew_list(s: State, symbol: int, which: int) -> None:
         pair = following
 
 
-@inner
-def renew_pairs(s: State, symbol: int) -> None:
+@within
+def renew_pairs(s: State, symbol: Any) -> None:
     """Enter anew those pairs of a symbol, whose count has fallen, that this may have brought above their keys."""
     if s.measures[symbol, MEASURE] < s.measures[symbol, FLOOR]:
         lower_floor(s, symbol)

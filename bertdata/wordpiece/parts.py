@@ -17,7 +17,7 @@ from bertdata.config import VocabularyConfig
 from bertdata.documents import DocumentRange, read_range
 from bertdata.records import Record, Tally, Task, fingerprint
 from bertdata.tables import part_name
-from bertdata.wordpiece.counting import count_words, merge_counts
+from bertdata.wordpiece.counting import count_words, merge_counts, prune_counts
 from bertdata.wordpiece.trainer import train_wordpiece
 from bertdata.wordpiece.vocabulary import format_vocabulary
 
@@ -41,12 +41,14 @@ def plan_words(ranges: Sequence[DocumentRange], directory: str, config: Vocabula
 
 
 def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tally:
-    """Write the words of one range of documents with their counts, sorted by word."""
+    """Write the words of one range of documents with their counts, all of them, sorted by word.
+
+    Memory is the text of the range, and what `count_words` takes.
+    """
     documents: DocumentRange = task.payload
     tally = Tally()
-    counted = merge_counts(
-        [count_words(table["text"], do_lower_case=config.do_lower_case) for table in read_range(documents)]
-    )
+    texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
+    counted = count_words(pa.chunked_array(texts, pa.string()), do_lower_case=config.do_lower_case)
     with pa.ipc.new_stream(file, counted.schema) as writer:
         writer.write_table(counted)
     tally.add("distinct_words", counted.num_rows)
@@ -64,7 +66,9 @@ def vocabulary_task(parts: Sequence[tuple[Task, Record]], directory: str, config
 def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tally:
     """Merge the word counts and write the vocabulary trained from them, one piece a line.
 
-    Memory is the distinct words of the corpus, and a few millions more while counts are merged.
+    The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
+    vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
+    the distinct words of the corpus, a few millions more while counts are merged, and what the trainer takes.
     """
     waiting: list[pa.Table] = []
     for path in task.payload:
@@ -72,7 +76,8 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
             waiting.append(pa.ipc.open_stream(raw).read_all())
         if sum(table.num_rows for table in waiting[1:]) > _MERGE_ROWS:
             waiting = [merge_counts(waiting)]
-    words = merge_counts(waiting)
+    everything = merge_counts(waiting)
+    words = prune_counts(everything, config.max_words)
     vocabulary = train_wordpiece(
         words,
         vocab_size=config.vocab_size,
@@ -82,7 +87,9 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
     )
     file.write(format_vocabulary(vocabulary))
     tally = Tally()
-    tally.add("distinct_words", words.num_rows)
-    tally.add("words", pc.sum(words["count"]).as_py() or 0)
+    tally.add("distinct_words", everything.num_rows)
+    tally.add("words", pc.sum(everything["count"]).as_py() or 0)
+    if left_out := everything.num_rows - words.num_rows:
+        tally.drop("rare word", left_out)
     tally.add("pieces", len(vocabulary))
     return tally

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
+from bertdata.draws import bits, key
 from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, count_words, train_wordpiece, trainer
 from bertdata.wordpiece._educational import train_slowly
@@ -120,6 +121,7 @@ def test_counts_of_billions_of_words_are_exact(criterion: Criterion) -> None:
 def test_small_arrays_grow_without_a_change(criterion: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = train_wordpiece(count_words([FABLE]), 200, criterion=criterion)
     monkeypatch.setattr(trainer, "_FIRST_PAIRS", 1)
+    monkeypatch.setattr(trainer, "_FIRST_CHARS", 0)
     assert train_wordpiece(count_words([FABLE]), 200, criterion=criterion) == expected
 
 
@@ -211,17 +213,46 @@ def test_counts_that_make_no_sense_are_refused(counts: dict[str, int], message: 
     assert message in str(caught.value)
 
 
-def test_a_table_with_other_columns_is_refused() -> None:
-    with pytest.raises(ConfigError, match="expected word and count"):
-        train_wordpiece(pa.table({"word": ["a"]}))
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pa.table({"word": ["a"]}), "expected word and count"),
+        (pa.table({"word": [1], "count": [1]}), "expected Arrow strings"),
+        (pa.table({"word": ["a"], "count": [1.5]}), "the counts are double"),
+        (pa.table({"word": ["a", None], "count": [1, 1]}), "row 1 is null"),
+        (pa.table({"word": ["a", "b"], "count": [1, None]}), "the count of 'b' is null"),
+        (pa.table({"word": ["a", "b"], "count": [1, -2]}), "the count of 'b' is -2"),
+        (pa.table({"word": ["a"], "count": pa.array([1 << 63], pa.uint64())}), "over 2**53"),
+    ],
+)
+def test_a_table_that_is_none_of_word_counts_is_refused(table: pa.Table, message: str) -> None:
+    with pytest.raises(ConfigError if "expected" in message or "double" in message else InputError) as caught:
+        train_wordpiece(table)
+    assert message in str(caught.value)
+
+
+def test_words_that_are_not_utf8_are_refused() -> None:
+    offsets = pa.py_buffer(np.array([0, 1], np.int32))
+    words = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b"\xff")])
+    with pytest.raises(InputError, match="the words are not UTF-8"):
+        train_wordpiece(pa.table({"word": words, "count": [1]}))
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32), st.sampled_from(CRITERIA))
+def test_many_words_of_few_letters_give_the_vocabulary_of_the_slow_twin(seed: int, criterion: Criterion) -> None:
+    draws = bits(key(seed, "words"), np.arange(400)).tolist()
+    counts = {"".join("abcd"[n >> 2 * i & 3] for i in range(n >> 40 & 7)): 1 + (n >> 50 & 63) for n in draws}
+    expected = train_slowly(counts, 150, criterion=criterion)
+    assert train_wordpiece(counts, 150, criterion=criterion) == expected
 
 
 def test_the_kernel_uncompiled_gives_the_same_vocabulary() -> None:
     script = """
 import os, sys
 os.environ["NUMBA_DISABLE_JIT"] = "1"
-from bertdata.wordpiece import count_words, kernel, train_wordpiece
-assert not hasattr(kernel.merge_pairs, "py_func")
+from bertdata.wordpiece import count_words, kernel_merges, train_wordpiece
+assert not hasattr(kernel_merges.merge_pairs, "py_func")
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 120, criterion=criterion))
 """
@@ -239,7 +270,7 @@ import os, sys
 os.environ["NUMBA_BOUNDSCHECK"] = "1"
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[2]
 from bertdata.wordpiece import count_words, train_wordpiece, trainer
-trainer._FIRST_PAIRS = 1
+trainer._FIRST_PAIRS, trainer._FIRST_CHARS = 1, 0
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 300, criterion=criterion))
     train_wordpiece({"a" * n: n for n in range(1, 60)}, 300, criterion=criterion, min_frequency=1)
