@@ -45,12 +45,9 @@ def count_words(
     """
     normalizer = Normalizer(do_lower_case, strip_accents, tokenize_chinese_chars)
     strings = as_strings(texts)
-    counter = _Counter(normalizer)
-    for _, rows in work_units(strings):
-        if not counter.count(rows):
-            break
-    else:
-        if (table := counter.table()) is not None:
+    with np.errstate(over="ignore"):  # uncompiled, a hash that wraps around warns
+        counter = _Counter(normalizer)
+        if all(counter.count(rows) for _, rows in work_units(strings)) and (table := counter.table()) is not None:
             return table
     check_utf8(strings)
     raise InputError("the texts are not UTF-8; build the array from decoded text")
