@@ -129,7 +129,9 @@ def build_corpus(
             tokenizer, vocabulary = given, {"pieces": given.vocab_size}
         entries = {
             name: source_entry(
-                [(files.name(path), files.size(path)) for path in inputs[name]], [record for _, record in parts[name]]
+                [(files.name(path), files.size(path)) for path in inputs[name]],
+                [record for _, record in parts[name]],
+                sum(task.weight for task, _ in parts[name]) if name != "documents" else None,
             )
             for name in parts
         }

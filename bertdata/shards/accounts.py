@@ -1,5 +1,6 @@
 """What a manifest says of a build, taken apart, and whether its numbers add up from stage to stage.
 
+    bytes of a source's files      = bytes of the ranges they were read in
     source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
     documents, bytes of text       = those tokenised, or dropped there
     documents, sentences, tokens   = those of all shards
@@ -109,7 +110,7 @@ class Build:
                 _counts(manifest["tokens"]["counts"]),
                 _counts(manifest["tokens"]["drops"]),
                 {
-                    str(name): (_counts(source["counts"]), _counts(source["drops"]))
+                    str(name): (_counts(source["counts"]) | _stored(source), _counts(source["drops"]))
                     for name, source in manifest["sources"].items()
                 },
                 int(manifest["vocabulary"]["pieces"]),
@@ -147,9 +148,16 @@ def _counts(values: Mapping[str, Any]) -> Counts:
     return dict(values)
 
 
+def _stored(source: Mapping[str, Any]) -> Counts:
+    """Return the bytes of a source's files, and of the ranges they were read in."""
+    sizes = _counts({str(number): one["bytes"] for number, one in enumerate(source["inputs"])})
+    return _counts({"bytes": source["bytes"], "bytes of its files": sum(sizes.values())})
+
+
 def check_sums(build: Build) -> None:
     """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs."""
     for name, (counts, drops) in build.sources.items():
+        build.expect(MANIFEST, f"bytes read of source {name}", counts["bytes"], counts["bytes of its files"])
         taken = sum(counts.get(unit, 0) for unit in _UNITS)
         taken += counts.get("chapters", 0) - counts.get("books_in_chapters", 0)
         left = counts.get("documents", 0) + sum(drops.values())

@@ -20,10 +20,16 @@ from bertdata.shards.tasks import TaskInfo, task_card
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
 
-def source_entry(inputs: Sequence[tuple[str, int]], records: Sequence[Record]) -> dict[str, Any]:
-    """Return what the manifest says of one kind of source: its files, counts, drops by reason, broken pieces."""
+def source_entry(
+    inputs: Sequence[tuple[str, int]], records: Sequence[Record], taken: int | None = None
+) -> dict[str, Any]:
+    """Return what the manifest says of one kind of source: its files, counts, drops by reason, broken pieces.
+
+    `taken` are the bytes that the ranges of the files have together, those of the files unless given.
+    """
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
+        "bytes": sum(size for _, size in inputs) if taken is None else taken,
         "counts": add_counts(record.counts for record in records),
         "drops": add_counts(record.drops for record in records),
         "broken": [

@@ -49,6 +49,7 @@ def test_counts_of_a_source_are_sums_over_its_parts() -> None:
     entry = source_entry([("wiki.xml", 7)], parts)
     assert entry == {
         "inputs": [{"name": "wiki.xml", "bytes": 7}],
+        "bytes": 7,
         "counts": {"documents": 3, "pages": 7},
         "drops": {"empty": 1, "redirect": 3},
         "broken": [],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from bertdata import files
 from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError, VerificationError
 from bertdata.shards import open_shards
+from bertdata.shards.accounts import Build, check_shards, check_sums
 from bertdata.shards.manifest import dataset_files, mixture
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.verify import add_arguments, run, verify
@@ -264,6 +265,31 @@ def test_books_cut_into_chapters_add_up(own_static_build: Path) -> None:
     verify(own_static_build)
     edit(own_static_build / "manifest.json", put("sources", "books", "counts", "chapters", value=1))
     assert any("of source books, 26 came in" in line for line in disagreements(own_static_build))
+
+
+def counts_in(value: Any, *keys: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Yield where the whole numbers of a JSON value stand."""
+    for key, one in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if type(one) is int:
+            yield (*keys, key)
+        yield from counts_in(one, *keys, key)
+
+
+@pytest.mark.parametrize("number", [1, -1])
+def test_any_one_number_of_the_manifest_that_is_another_is_found(own_static_build: Path, number: int) -> None:
+    path = own_static_build / "manifest.json"
+    whole = files.read_json(str(path))
+    places = [place for place in counts_in(whole) if place[0] not in ("format", "info")]
+    assert len(places) > 100
+    assert {place[0] for place in places} == {"sources", "tokens", "vocabulary", "mix", "splits"}
+    for place in places:
+        edit(path, put(*place, value=number))
+        build = Build.read(str(own_static_build))
+        check_sums(build)
+        check_shards(build)
+        if not build.problems:
+            assert disagreements(own_static_build), f"{place} may be anything"
+        files.write_json(str(path), whole)
 
 
 def test_another_tokenizer_is_found(own_static_build: Path) -> None:
