@@ -1,7 +1,6 @@
 """What makes one merge better than another: the three criteria of the vocabulary trainer, and their logarithm.
 
-Shared by the fast trainer and its slow twin; the formulas stand in `trainer.py` and `_educational.py`. The kernel's
-compiled code is kept by the date of `kernel.py`: whoever changes a thing here must change that file too.
+Shared by the fast trainer and its slow twin; the formulas stand in `trainer.py` and `_educational.py`.
 """
 
 from __future__ import annotations

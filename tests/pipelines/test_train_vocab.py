@@ -1,0 +1,48 @@
+"""Documents to a vocabulary, and to shards, by the commands of one step: duplicates left out, the rarest words, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.wordpiece import WordPieceTokenizer
+from pipelines import build_shards, train_vocab
+
+FABLE = "The fox saw the grapes. The grapes were sour, said the fox. Sour grapes are no grapes for a fox."
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    texts = [FABLE, FABLE, *(f"Number {n} stands by itself. It has a second sentence as well." for n in range(30))]
+    path = tmp_path / "documents.jsonl"
+    path.write_text("".join(json.dumps({"id": f"{n:02d}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    return path
+
+
+def words_said(capsys: pytest.CaptureFixture[str]) -> str:
+    return next(line for line in capsys.readouterr().out.splitlines() if line.startswith("words")).split(None, 1)[1]
+
+
+def test_words_of_duplicates_are_counted_once(
+    documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = {}
+    for dedup in ("none", "exact"):
+        output = tmp_path / dedup
+        flags = ["--documents", str(documents), "--output", str(output), "--vocab-size", "150", "--dedup", dedup]
+        assert train_vocab.main([*flags, "--workers", "1"]) == 0
+        said[dedup] = int(words_said(capsys).split()[0])
+    assert said["none"] - said["exact"] == 24
+    assert WordPieceTokenizer.load(tmp_path / "exact").vocab_size <= 150
+
+
+def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:
+    vocabulary, output = tmp_path / "vocabulary", tmp_path / "corpus"
+    common = ["--documents", str(documents), "--workers", "1"]
+    assert train_vocab.main([*common, "--output", str(vocabulary), "--vocab-size", "150"]) == 0
+    flags = ["--vocab", str(vocabulary), "--output", str(output), "--dedup", "exact", "--max-seq-length", "32"]
+    assert build_shards.main([*common, *flags]) == 0
+    sources = json.loads((output / "manifest.json").read_text())["sources"]
+    assert [source["drops"] for source in sources.values()] == [{"exact duplicate": 1}]
