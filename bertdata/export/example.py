@@ -128,9 +128,10 @@ def _decoded(name: str, values: list[tuple[int, bytes]]) -> list[NDArray[Any]]:
     if not kinds <= {_INTEGERS}:
         raise InputError(f"the field {name!r} holds no numbers, or both whole ones and others")
     joined = np.frombuffer(b"".join(data for _, data in values), np.uint8)
-    sizes = [int((np.frombuffer(data, np.uint8) < 0x80).sum()) for _, data in values]
+    numbers = np.concatenate([np.zeros(1, np.int64), np.cumsum(joined < 0x80)])
+    ends = numbers[np.cumsum([len(data) for _, data in values])].tolist()
     whole = numbers_of(joined)
-    return np.split(whole, np.cumsum(sizes)[:-1])
+    return [whole[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
@@ -182,6 +183,8 @@ def _parts(message: bytes) -> list[tuple[int, int, bytes]]:
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
+    if message[at] < 0x80:
+        return message[at], at + 1
     value = shift = 0
     while True:
         byte = message[at]

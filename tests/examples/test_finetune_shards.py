@@ -170,7 +170,7 @@ def test_settings_that_do_not_fit_are_refused_before_anything_is_read(tmp_path: 
         ({"max_seq_length": 4}, "--max-seq-length is 4; expected 8 to 65536"),
     ):
         with pytest.raises(ConfigError, match=message):
-            TaskConfig(**settings)  # type: ignore[arg-type]
+            TaskConfig(**settings)
 
 
 def test_given_labels_are_ids_in_their_order(tmp_path: Path, vocab: str) -> None:
