@@ -31,9 +31,12 @@ from bertdata.draws import text_bits
 from bertdata.stats import VocabularyFigures, measure_vocabulary
 from bertdata.wordpiece import WordPieceTokenizer, merge_counts, train_wordpiece
 from bertdata.wordpiece.criteria import CODES
-from pipelines import clean_books, clean_wikipedia, train_vocab
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pipelines import clean_books, clean_wikipedia, train_vocab  # noqa: E402
+
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 HELD_OUT = {"wikipedia": 64, "books": 16}
 """One title in so many is held out, chosen by its hash, so that all editions of a book go the same way."""
