@@ -23,14 +23,14 @@ from typing import Any
 
 DATA = Path(os.environ.get("BERTDATA_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 PEERS = ["torch", "transformers>=4.50", "datasets>=3"]
-LENGTH = 128
+LENGTH, BATCH = 128, 256
 BUILDS = {
     "BERT's create_pretraining_data, static": "google",
     "bertdata, token store to shards, static": "static",
     "bertdata, token store to shards, dynamic": "dynamic",
 }
 MASKS = {
-    "DataCollatorForLanguageModeling, masks of a tensor alone": "collator",
+    "DataCollatorForLanguageModeling, masks of tensors alone, 256 rows a batch": "collator",
     "DataCollatorForLanguageModeling, called on lists of ids, 256 rows a batch": "collator-call",
     "bertdata mask_tokens, token": "token",
     "bertdata mask_tokens, word": "word",
@@ -222,7 +222,7 @@ def google(folder: str) -> Run:
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
     documents = []
     for task in tasks:
-        block = load_block(task.payload, tokenizer.id_type, tokenizer.continuation, 0)
+        block = load_block(task.payload.slices, tokenizer.id_type, tokenizer.continuation, 0)
         sentences = [one.tolist() for one in np.split(block.tokens, block.sentence_ends[:-1])]
         bounds = np.searchsorted(block.sentence_ends, block.document_ends).tolist()
         documents += [
@@ -274,9 +274,13 @@ def masks(folder: str, way: str) -> Run:
 
         def peer() -> tuple[int, Callable[[], Answer]]:
             if way == "collator":
-                every = [collator.torch_mask_tokens(inputs.clone(), flags)[1]]
+                starts = range(0, len(inputs), BATCH)
+                every = [
+                    collator.torch_mask_tokens(inputs[at : at + BATCH].clone(), flags[at : at + BATCH])[1]
+                    for at in starts
+                ]
             else:
-                every = [collator(examples[at : at + 256])["labels"] for at in range(0, len(examples), 256)]
+                every = [collator(examples[at : at + BATCH])["labels"] for at in range(0, len(examples), BATCH)]
             return rows.size, lambda: {
                 "longest": LENGTH,
                 "predicted": sum(int((labels != -100).sum()) for labels in every) / ordinary,
@@ -289,24 +293,30 @@ def masks(folder: str, way: str) -> Run:
     from bertdata.wordpiece import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
-    flat, offsets = rows.ravel(), np.arange(0, rows.size + 1, LENGTH)
+    numbers, config, replacements = np.arange(len(rows)), MaskingConfig(mask_unit=way), tokenizer.replacement_ids
 
     def run() -> tuple[int, Callable[[], Answer]]:
         nonlocal epoch
         epoch += 1
-        masked = mask_tokens(
-            flat,
-            offsets,
-            special.ravel(),
-            np.arange(len(rows)),
-            config=MaskingConfig(mask_unit=way),
-            seed=0,
-            epoch=epoch,
-            mask_token_id=ids["mask"],
-            replacement_ids=tokenizer.replacement_ids,
-            continuation=tokenizer.continuation,
-        )
-        return rows.size, lambda: {"longest": LENGTH, "predicted": int((masked.labels != -100).sum()) / ordinary}
+        every = [
+            mask_tokens(
+                rows[at : at + BATCH].ravel(),
+                np.arange(0, rows[at : at + BATCH].size + 1, LENGTH),
+                special[at : at + BATCH].ravel(),
+                numbers[at : at + BATCH],
+                config=config,
+                seed=0,
+                epoch=epoch,
+                mask_token_id=ids["mask"],
+                replacement_ids=replacements,
+                continuation=tokenizer.continuation,
+            ).labels
+            for at in range(0, len(rows), BATCH)
+        ]
+        return rows.size, lambda: {
+            "longest": LENGTH,
+            "predicted": sum(int((labels != -100).sum()) for labels in every) / ordinary,
+        }
 
     return run
 

@@ -103,16 +103,17 @@ def mask_batch_of_tokens(
         place_bits[place] = mix(np.uint64(place) + GOLDEN)
     low_draws = np.empty(longest + 1, np.uint64)
     places, chosen = np.empty(longest + 1, np.uint32), np.empty(longest + 1, np.uint32)
-    choices = np.uint64(len(replacement_ids))
+    choices, to_mask, to_random = np.uint64(len(replacement_ids)), shares[1], shares[2]
     capped = 0
     for row in range(len(example_ids)):
         begin, end = offsets[row], offsets[row + 1]
         row_ids, row_labels, row_special = ids[begin:end], labels[begin:end], special[begin:end]
         owner = mix(np.uint64(example_ids[row]) + GOLDEN)
         unit_key, length = mix(keys[UNIT] ^ owner), len(row_ids)
-        row_ids[:] = given[begin:end]
-        row_labels[:] = IGNORED
-        barred = 0
+        row_given, barred = given[begin:end], 0
+        for place in range(length):
+            row_ids[place] = row_given[place]
+            row_labels[place] = IGNORED
         for place in range(length):
             draws[place] = mix(unit_key ^ place_bits[place]) | (_0 - np.uint64(row_special[place]))
             barred += row_special[place]
@@ -145,8 +146,8 @@ def mask_batch_of_tokens(
             token = row_ids[place_at]
             row_labels[place_at] = token
             action = mix(action_key ^ place_bits[place_at]) >> _S32
-            if shares[1] <= action < shares[2]:
+            if to_mask <= action < to_random:
                 choice = mix(replacement_key ^ place_bits[place_at]) >> _S32
                 token = replacement_ids[(choice * choices) >> _S32]
-            row_ids[place_at] = mask_token_id if action < shares[1] else token
+            row_ids[place_at] = mask_token_id if action < to_mask else token
     return capped
