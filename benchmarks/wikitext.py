@@ -5,7 +5,8 @@ Speed is bytes of wikitext over CPU seconds on articles of a real dump, redirect
 same core and pages; the slowest get a tenth of them. Quality is that of ../shared/tools/score_wikitext.py on rendered
 articles, where the tool is found beside the data. Before it measures, it checks that the compiled passes and their
 readable twin give the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each
-peer gets an environment of its own in a cache folder, and is left out, saying so, where that cannot be made.
+peer gets an environment of its own in a cache folder, and is left out, saying so, where that cannot be made. Last it
+sets the CPU seconds from the dump to documents against those of `bzip2 -dc` on the same file, in turns.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import importlib
 import json
 import logging
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,13 +28,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 SCORER = DATA.parent / "tools" / "score_wikitext.py"
-OURS, TWIN = "bertdata", "bertdata, readable twin"
+OURS, OURS_UTF8, TWIN = "bertdata", "bertdata, UTF-8 in and out", "bertdata, readable twin"
 PEERS = {
     "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
     "mwparserfromhell strip_code": ["mwparserfromhell"],
     "wikitextparser plain_text": ["wikitextparser"],
+    "gensim filter_wiki": ["gensim"],
 }
-SLOW = ("mwparserfromhell strip_code", "wikitextparser plain_text", "wikiextractor 3.1, no templates", TWIN)
+SLOW = (*PEERS, TWIN)
 FIGURES = {
     "sentences whole": "sentences_whole",
     "with a digit": "sentences_whole_with_digit",
@@ -62,7 +65,7 @@ def main() -> None:
         work = Path(folder) / "work.json"
         work.write_text(json.dumps({"pages": pages, "scored": scored}))
         contestants = {}
-        for name in (OURS, TWIN, *PEERS):
+        for name in (OURS, OURS_UTF8, TWIN, *PEERS):
             python: str | Path = sys.executable
             if name in PEERS:
                 try:
@@ -89,6 +92,34 @@ def main() -> None:
     ]
     print(harness.table(["tool", *FIGURES, "MB/s", "bertdata is times as fast"], lines))
     print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; twin and kernels agree")
+    ours, bzip2 = dump_seconds(dumps[0], flags.rounds)
+    print(f"the dump to documents: {ours:.2f} CPU s, {ours / bzip2:.2f} times the {bzip2:.2f} s of bzip2 -dc")
+
+
+def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
+    """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
+    from bertdata import cleaning
+    from bertdata.config import CleaningConfig
+    from bertdata.wikipedia import dump as reader
+    from bertdata.wikipedia import wikitext
+
+    ours, theirs = [], []
+    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
+        config = CleaningConfig(range_bytes=dump.stat().st_size)
+        tasks, _ = cleaning.plan_wikipedia([str(dump)], folder, config)
+        for module in (reader, wikitext):
+            module._met[0] = 1 << 40
+        for _ in range(rounds + 1):
+            before = os.times()
+            subprocess.run(["bzip2", "-dc", dump], stdout=subprocess.DEVNULL, check=True)
+            after = os.times()
+            theirs.append(after.children_user + after.children_system - before.children_user - before.children_system)
+            began = time.process_time()
+            for task in tasks:
+                with open(Path(folder) / "part", "wb") as file:
+                    cleaning.wikipedia_part(task, file)
+            ours.append(time.process_time() - began)
+    return statistics.median(ours[1:]), statistics.median(theirs[1:])
 
 
 def articles(dump: Path, size: float) -> list[list[str]]:
@@ -126,25 +157,33 @@ def contest(work: str, name: str) -> None:
         differing = [title for title, source in pages if extract(title, source) != twin(title, source)]
         if differing:
             sys.exit(f"the kernels and their twin differ on {differing[:5]}")
-    for title, source in pages:
-        extract(title, source)
+    run: Callable[[str, Any], Any] = extract
+    given_pages: list[tuple[str, Any]] = [(title, source) for title, source in pages]
+    if name == OURS_UTF8:
+        from bertdata.wikipedia.calls import PageContext
+        from bertdata.wikipedia.compiled import extract_utf8
+
+        run = lambda title, source: extract_utf8(source, PageContext(title))  # noqa: E731
+        given_pages = [(title, source.encode()) for title, source in pages]
+    for title, source in given_pages:
+        run(title, source)
     print(json.dumps({"texts": texts}), flush=True)
     size = sum(len(source.encode()) for _, source in pages)
     for _ in sys.stdin:
         began = time.process_time()
-        for title, source in pages:
-            extract(title, source)
+        for title, source in given_pages:
+            run(title, source)
         print(json.dumps({"bytes_per_second": size / (time.process_time() - began)}), flush=True)
 
 
 def tool(name: str) -> Extract:
     """Return the function that extracts the prose of a page, given its title and wikitext."""
-    if name in (OURS, TWIN):
+    if name in (OURS, OURS_UTF8, TWIN):
         from bertdata.wikipedia.calls import PageContext
         from bertdata.wikipedia.compiled import extract_compiled
         from bertdata.wikipedia.wikitext import extract, without_reserved
 
-        run = extract_compiled if name == OURS else extract
+        run = extract if name == TWIN else extract_compiled
         return lambda title, source: run(without_reserved(source), PageContext(title))[0]
     if name.startswith("wikiextractor"):
         module: Any = importlib.import_module("wikiextractor.extract")
@@ -158,6 +197,9 @@ def tool(name: str) -> Extract:
     if name.startswith("mwparserfromhell"):
         parser: Any = importlib.import_module("mwparserfromhell")
         return lambda title, source: str(parser.parse(source).strip_code())
+    if name.startswith("gensim"):
+        gensim: Any = importlib.import_module("gensim.corpora.wikicorpus")
+        return lambda title, source: str(gensim.filter_wiki(source))
     parser = importlib.import_module("wikitextparser")
     return lambda title, source: str(parser.parse(source).plain_text())
 

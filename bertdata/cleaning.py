@@ -25,12 +25,13 @@ from bertdata.tables import labels, part_name
 from bertdata.wikipedia.dump import BrokenPage, Page, read_pages, read_siteinfo
 from bertdata.wikipedia.ranges import DumpRange, plan_ranges
 from bertdata.wikipedia.templates import BUILT_IN, Templates, own_templates
-from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
+from bertdata.wikipedia.wikitext import Namespaces, clean_utf8
 
 DUMP_SUFFIXES = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
 BOOK_SUFFIXES = (".txt", ".txt.gz", ".txt.zst", ".zip")
-REVISION = 2
+REVISION = 3
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+_REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 
 
@@ -84,6 +85,15 @@ def plan_wikipedia(
     return tasks, tuple(notes)
 
 
+def remove_stale_rejects(tasks: Sequence[Task], folder: str) -> None:
+    """Remove the rejects of another cut of the dumps: the files named as a part's that none of these tasks writes."""
+    if folder and files.exists(folder):
+        wanted = {task.payload.rejects for task in tasks}
+        for path in files.expand([files.join(folder, "*")], (".jsonl",)):
+            if path not in wanted and _REJECTS.search(path):
+                files.remove(path)
+
+
 def wikipedia_part(task: Task, file: BinaryIO) -> Tally:
     """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
     work: CleaningTask = task.payload
@@ -97,7 +107,7 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Tally:
         for page in read_pages(work.span, site):
             tally.add("pages")
             if isinstance(page, Page):
-                tally.add("wikitext_bytes", len(page.text.encode("utf-8", "surrogatepass")))
+                tally.add("wikitext_bytes", len(page.wikitext))
                 text, reason = _article(page, namespaces, templates, work.min_words)
                 if not reason:
                     writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
@@ -128,15 +138,15 @@ def _rejects(path: str) -> Iterator[Callable[[Page | BrokenPage, str], None]]:
         yield reject
 
 
-def _article(page: Page, namespaces: Namespaces, templates: Templates, min_words: int) -> tuple[str, str]:
+def _article(page: Page, namespaces: Namespaces, templates: Templates, min_words: int) -> tuple[bytes, str]:
     """Return the prose of a page, and why it is no document ("" if it is one)."""
     if reason := _not_an_article(page):
-        return "", reason
+        return b"", reason
     drops: Counter[str] = Counter()
-    text = clean_wikitext(page.text, title=page.title, namespaces=namespaces, templates=templates, drops=drops)
+    text = clean_utf8(page.wikitext, title=page.title, namespaces=namespaces, templates=templates, drops=drops)
     if text is None:
-        return "", next(iter(drops))
-    return text, "stub" if min_words and count_words(text, min_words) < min_words else ""
+        return b"", next(iter(drops))
+    return text, "stub" if min_words and count_words(text.decode(), min_words) < min_words else ""
 
 
 def count_words(text: str, most: int) -> int:

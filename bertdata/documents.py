@@ -62,16 +62,20 @@ class DocumentWriter:
     def __init__(self, file: BinaryIO, tally: Tally) -> None:
         self._writer = pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=3, write_statistics=False)
         self._tally = tally
-        self._rows: list[tuple[str, str, str, str, str]] = []
+        self._rows: list[tuple[str, str, str, str, bytes]] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
         self._slots: dict[int, list[int]] = {}
 
-    def add(self, document_id: str, source: str, title: str, url: str, text: str) -> None:
-        """Write one document; what UTF-8 cannot hold (lone surrogates) becomes U+FFFD, in the id an escape."""
+    def add(self, document_id: str, source: str, title: str, url: str, text: str | bytes) -> None:
+        """Write one document; what UTF-8 cannot hold (lone surrogates) becomes U+FFFD, in the id an escape.
+
+        A text in bytes is UTF-8.
+        """
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
-        source, title, url, text = (_storable(one) for one in (source, title, url, text))
-        size = len(text.encode())
+        source, title, url = (_storable(one) for one in (source, title, url))
+        text = _storable(text).encode() if isinstance(text, str) else text
+        size = len(text)
         count = self._slots.setdefault(slot(document_id), [0, 0])
         count[0] += 1
         count[1] += size

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from bertdata import commands, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, make_parts, require_documents
-from bertdata.cleaning import plan_wikipedia
+from bertdata.cleaning import plan_wikipedia, remove_stale_rejects
 from bertdata.config import CleaningConfig, add_flags, from_flags
 from bertdata.output import claimed
 from bertdata.shards.manifest import source_entry
@@ -30,6 +30,7 @@ def clean_wikipedia(sources: Sequence[str], output: str, config: CleaningConfig,
 
         return CleanWikipedia()
 
+    remove_stale_rejects(tasks, config.rejects)
     return make_parts(runner, "clean wikipedia", tasks, transform, sources)
 
 

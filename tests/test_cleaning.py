@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata import InputError
-from bertdata.cleaning import books_part, find_dumps, plan_books, plan_wikipedia, wikipedia_part
+from bertdata.cleaning import books_part, find_dumps, plan_books, plan_wikipedia, remove_stale_rejects, wikipedia_part
 from bertdata.config import CleaningConfig
 from bertdata.records import Record, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -171,3 +171,15 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
     tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
     [record] = [run_once(task, wikipedia_part) for task in tasks]
     assert record.drops == {"list": 1, "not an article": 1, "stub": 2}
+
+
+def test_the_rejects_of_another_cut_go_and_other_files_stay(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt")))
+    folder = tmp_path / "rejects"
+    folder.mkdir()
+    for name in ("x.xml-00000.jsonl", "x.xml-00007.jsonl", "mine.jsonl"):
+        (folder / name).write_text("{}\n")
+    config = CleaningConfig(rejects=str(folder))
+    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
+    remove_stale_rejects(tasks, config.rejects)
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.jsonl", "x.xml-00000.jsonl"]

@@ -19,6 +19,7 @@ from bertdata.wikipedia.healing import HOLE
 from bertdata.wikipedia.kernel import CODE, LONGEST_NAME, Bytes, Ints, hole_fits
 from bertdata.wikipedia.kernel_healing import word_characters
 from bertdata.wikipedia.kernel_page import SIZE, TAGS_STATE_SIZE, page_kernel
+from bertdata.wikipedia.kernel_xml import unescape_kernel
 from bertdata.wikipedia.names import REASONS, TAGS, table_of
 
 _LARGEST_KEPT = 4 << 20
@@ -96,6 +97,18 @@ def extract_utf8(data: bytes, page: PageContext) -> tuple[bytes, str]:
         return work.first[: work.tags_state[SIZE]].tobytes(), REASONS[work.state[kernel_frames.REASON]]
     finally:
         work.release()
+
+
+def unescape_compiled(data: bytes) -> bytes:
+    """Return what `dump.unescape` returns.
+
+    >>> unescape_compiled(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
+    'AT&amp;T <b> é'
+    """
+    out = _buffers.reserve("source", len(data))
+    plain: bytes = out[: unescape_kernel(np.frombuffer(data, np.uint8), out)].tobytes()
+    _buffers.release()
+    return plain
 
 
 def _answer_tag(page: PageContext, work: _Buffers, table: Ints) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from bertdata.compiling import compiling_pays
 from bertdata.errors import InputError
 from bertdata.files import size
 from bertdata.wikipedia.ranges import DumpRange, read_chunks, read_head
@@ -28,6 +29,8 @@ _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
 _ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _NAMED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&amp;": b"&", b"&apos;": b"'"}
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_met = [0]
 _LINK = re.compile(r"\[\[:?([^\]|#\n]+)")
 
 _CANONICAL = {
@@ -70,7 +73,7 @@ class SiteInfo:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its newest revision's wikitext, XML entities unescaped once.
+    """One page: its newest revision's wikitext in UTF-8, XML entities unescaped once.
 
     `redirect` is the target's title, empty where the dump marks a redirect without naming its target, None
     where the page is no redirect. `model` is the content model, `wikitext` where the dump does not say. `offset` is
@@ -82,8 +85,13 @@ class Page:
     title: str
     redirect: str | None
     model: str
-    text: str
+    wikitext: bytes
     offset: int
+
+    @property
+    def text(self) -> str:
+        """The wikitext, decoded."""
+        return self.wikitext.decode()
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def read_siteinfo(path: str) -> SiteInfo:
     root = _first(r"<mediawiki\b([^<>]*)>", head)
     names: dict[int, tuple[str, ...]] = {number: (name,) for number, name in _CANONICAL.items()}
     for key, name in re.findall(r"<namespace\b[^<>]*?\bkey=\"(-?\d{1,9})\"[^<>/]*(?:/>|>([^<]*)</namespace>)", head):
-        local, canonical = _unescape(name.encode()).decode(), names.get(int(key), ())
+        local, canonical = unescape(name.encode()).decode(), names.get(int(key), ())
         names[int(key)] = tuple(dict.fromkeys((local, *canonical)))
     base = _first(r"<base>([^<]*)</base>", head)
     return SiteInfo(
@@ -117,7 +125,7 @@ def read_siteinfo(path: str) -> SiteInfo:
 
 def _first(pattern: str, head: str) -> str:
     match = re.search(pattern, head)
-    return _unescape(match.group(1).strip().encode()).decode() if match else ""
+    return unescape(match.group(1).strip().encode()).decode() if match else ""
 
 
 def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPage]:
@@ -130,7 +138,7 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPag
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
     >>> write_bytes("memory://d.xml", f"<mediawiki>{page}</mediawiki>".encode())
     >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
-    [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', text='<b>', offset=11)]
+    [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11)]
     """
     buffer, base, scanned = bytearray(), 0, 0
     origins: deque[tuple[int, int, bool]] = deque()
@@ -203,11 +211,13 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo) -> Page | BrokenPage:
         slots = data.find(b"<content", text_end, end)
         model = _MODEL.search(data, text_end, end if slots < 0 else slots)
     try:
-        title, text = _unescape(name[1]).decode().strip(), _unescape(raw).decode()
+        title, text = _plain(unescape(name[1]).decode()), _unescaper(len(raw))(raw)
+        if not text.isascii():
+            text.decode()
         redirect = None
         if marked:
-            target = _unescape(marked[1] or b"").decode()
-            redirect = target or next((link[1].strip() for link in _LINK.finditer(text)), "")
+            target = unescape(marked[1] or b"").decode()
+            redirect = target or next((link[1].strip() for link in _LINK.finditer(text.decode())), "")
         return Page(
             int(number[1]),
             int(ns[1]) if ns else siteinfo.namespace(title),
@@ -244,11 +254,29 @@ def _title_of(data: bytes) -> str | None:
 
 
 def _readable(title: bytes) -> str:
-    return _unescape(title).decode("utf-8", "replace").strip()
+    return _plain(unescape(title).decode("utf-8", "replace"))
 
 
-def _unescape(data: bytes) -> bytes:
-    """Undo XML's escaping once, and its line ends: a parser gives a line feed for each of them."""
+def _plain(title: str) -> str:
+    """Return a title without control characters, which no title of a wiki has."""
+    return _CONTROL.sub("", title).strip()
+
+
+def _unescaper(size: int) -> Callable[[bytes], bytes]:
+    """Return `unescape`, or its compiled twin once this process has met enough text for that to pay."""
+    if not compiling_pays(size, _met):
+        return unescape
+    from bertdata.wikipedia.compiled import unescape_compiled
+
+    return unescape_compiled
+
+
+def unescape(data: bytes) -> bytes:
+    """Undo XML's escaping once, and its line ends: a parser gives a line feed for each of them.
+
+    >>> unescape(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
+    'AT&amp;T <b> é'
+    """
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return _ENTITY.sub(_character, data) if b"&" in data else data

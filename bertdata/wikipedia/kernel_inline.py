@@ -233,6 +233,12 @@ def _write_character(code: int, out: Bytes, n: int) -> Int:
         code = SPACE
     elif code == HOLE or code == 11 or _is_invisible(code):
         return n
+    return write_utf8(code, out, n)
+
+
+@inner
+def write_utf8(code: int, out: Bytes, n: int) -> Int:
+    """Write a character to out[n:] in UTF-8; returns how much is written."""
     if code < 0x80:
         out[n] = code
         return n + 1

@@ -55,6 +55,11 @@ _CLOSING = {
 }
 LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
 _PLAIN_FORMULA = re.compile(r"[^\\{}$&]{1,60}")
+_PLAIN_CHEMISTRY = re.compile(r"[^\\$&\[\]|]*")
+_ARROWS = {"<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
+_ARROW = re.compile("<=>|<->|->|<-")
+_CHARGE = re.compile(r"(\^\{?\d*|(?<=\w)|(?<=[)\]]))-(?=[\s})]|\Z)")
+_SCRIPT = re.compile(r"[\^_{}]")
 _BEFORE_A_HOLE = frozenset(f" \n([,;:/\"'–—-|>{HOLE}")
 _POEM_LINE = re.compile(r"\n[:\s]*")
 
@@ -131,11 +136,23 @@ def content_of(name: str, text: str) -> str:
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
-        return text.strip()
+        return _chemical(html.unescape(text.strip()))
     if name == "math":
         formula = html.unescape(text.strip())
         return formula.translate(LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
     return ""
+
+
+def _chemical(formula: str) -> str:
+    """Return a formula of mhchem as plain text, nothing where it needs TeX.
+
+    >>> _chemical("SO4^{2-}"), _chemical("2 H2 + O2 -> 2 H2O"), _chemical("\\\\ce{X}")
+    ('SO42−', '2 H2 + O2 → 2 H2O', '')
+    """
+    if len(formula) > 60 or not _PLAIN_CHEMISTRY.fullmatch(formula):
+        return ""
+    formula = _CHARGE.sub(lambda match: match[1] + "−", _ARROW.sub(lambda match: _ARROWS[match[0]], formula))
+    return _SCRIPT.sub("", formula).translate(LITERAL)
 
 
 def _end_of_reference(source: str, start: int, attributes: str) -> int:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
+from bertdata.compiling import compiling_pays
 from bertdata.wikipedia.brackets import first_variants, resolve_brackets
 from bertdata.wikipedia.calls import PageContext
 from bertdata.wikipedia.healing import finish
@@ -34,10 +35,9 @@ from bertdata.wikipedia.wikis import (
     Namespaces,
 )
 
-__all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_wikitext", "extract"]
+__all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
 
-COMPILED_FROM = 32 << 20
-"""Characters of wikitext that a process meets before the compiled passes are worth building, or loading from disk."""
+_HEAD = 4096
 _met = [0]
 _RESERVED = ("\x7f", "\x0b", "\x01", "\x02", "\x03")
 
@@ -62,14 +62,37 @@ def clean_wikitext(
     >>> clean_wikitext("#REDIRECT [[Rome]]", drops=reasons), reasons
     (None, Counter({'redirect': 1}))
     """
-    if REDIRECT.match(source):
-        prose, reason = "", "redirect"
+    prose = clean_utf8(
+        source.encode("utf-8", "surrogatepass"), title=title, namespaces=namespaces, templates=templates, drops=drops
+    )
+    return None if prose is None else prose.decode("utf-8", "surrogatepass")
+
+
+def clean_utf8(
+    source: bytes,
+    *,
+    title: str = "",
+    namespaces: Namespaces = DEFAULT_NAMESPACES,
+    templates: Templates = BUILT_IN,
+    drops: Counter[str] | None = None,
+) -> bytes | None:
+    """Do what `clean_wikitext` does where wikitext and prose are UTF-8, as in a dump and in an Arrow column.
+
+    >>> clean_utf8("'''Köln''' is old.<ref>x</ref>".encode()).decode()
+    'Köln is old.'
+    """
+    head = source[:_HEAD].decode("utf-8", "replace")
+    if not head.strip():
+        head = source.decode("utf-8", "replace")
+    prose = b""
+    if REDIRECT.match(head):
+        reason = "redirect"
     elif DISAMBIGUATION_TITLE.search(title):
-        prose, reason = "", "disambiguation"
+        reason = "disambiguation"
     elif LIST_TITLE.match(title):
-        prose, reason = "", "list"
+        reason = "list"
     else:
-        prose, reason = _extractor(len(source))(without_reserved(source), PageContext(title, namespaces, templates))
+        prose, reason = _extractor(len(source))(source, PageContext(title, namespaces, templates))
     if not reason and prose:
         return prose
     if drops is not None:
@@ -77,14 +100,18 @@ def clean_wikitext(
     return None
 
 
-def _extractor(size: int) -> Callable[[str, PageContext], tuple[str, str]]:
-    """Return `extract`, or its compiled twin once this process has met enough wikitext for that to pay."""
-    _met[0] += size
-    if _met[0] < COMPILED_FROM:
-        return extract
-    from bertdata.wikipedia.compiled import extract_compiled
+def _extractor(size: int) -> Callable[[bytes, PageContext], tuple[bytes, str]]:
+    """Return the readable passes, or the compiled ones once this process has met enough wikitext for that to pay."""
+    if not compiling_pays(size, _met):
+        return _extract_utf8
+    from bertdata.wikipedia.compiled import extract_utf8
 
-    return extract_compiled
+    return extract_utf8
+
+
+def _extract_utf8(source: bytes, page: PageContext) -> tuple[bytes, str]:
+    prose, reason = extract(without_reserved(source.decode("utf-8", "surrogatepass")), page)
+    return prose.encode("utf-8", "surrogatepass"), reason
 
 
 def without_reserved(source: str) -> str:

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.wikipedia.calls import PageContext
-from bertdata.wikipedia.compiled import extract_compiled
-from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
+from bertdata.wikipedia.compiled import extract_compiled, unescape_compiled
+from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo, unescape
 from bertdata.wikipedia.kernel import ENTITY, TAG, build_table, lookup
 from bertdata.wikipedia.ranges import plan_ranges
 from bertdata.wikipedia.templates import own_templates
@@ -114,6 +114,16 @@ def test_threads_do_not_share_buffers() -> None:
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+ESCAPES = ["&lt;", "&gt;", "&quot;", "&amp;", "&apos;", "&#65;", "&#x1F600;", "&#0;", "&#12345678;", "&#xD800;", "&#x;"]
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from([*ESCAPES, "&", ";", "#", "lt", "\r", "\n", "\r\n", "é", "x" * 40]), max_size=20))
+def test_escapes_are_undone_as_the_twin_undoes_them(pieces: list[str]) -> None:
+    data = "".join(pieces).encode()
+    assert unescape_compiled(data) == unescape(data)
 
 
 def test_a_name_is_found_only_under_its_kind_and_spelling() -> None:
