@@ -41,7 +41,7 @@ LOG = ["--log-every", "20", "--checkpoint-every", "500", "--num-workers", "0", "
 SENTENCES = ("ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl")
 TAGS = ("O", "B-CAP", "I-CAP")
 TRAIN_SIZES = (1000,)
-FINETUNE = FinetuneSettings(epochs=6, batch_size=16, learning_rate=1e-3, device="cpu")
+FINETUNE = FinetuneSettings(epochs=3, batch_size=16, learning_rate=1e-3, device="cpu")
 
 
 def bertdata(*arguments: str | Path) -> None:
