@@ -25,7 +25,7 @@ OPTIONS = st.lists(
 )
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(["convert", "cvt"]), NUMBERS, CODES, st.one_of(st.just(""), CODES), OPTIONS, st.booleans())
 def test_a_conversion_is_written_as_the_twin_writes_it(
     name: str, number: str, code: str, target: str, options: list[str], nested: bool
@@ -39,7 +39,7 @@ FAMILIES = ["transl", "chem", "nihongo", "nihongo2", "angbr", "linktext", "hlist
 PIECES = ["a", "b c", " ", "é", "\u3000", "\u00a0", "12", "-", "2-", "日", "|", "|", "|", "[[x|y]]", "=", "\n", "–"]
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(PIECES), max_size=9), st.booleans())
 def test_frequent_templates_are_written_as_the_twin_writes_them(name: str, pieces: list[str], nested: bool) -> None:
     call = f"{{{{{name}|{''.join(pieces)}}}}}"
