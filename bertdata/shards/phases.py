@@ -6,6 +6,7 @@ its length, which everything that reads a build opens, and the output's manifest
     corpus/manifest.json        {"phases": ["128", "512"], ...}
     corpus/128/manifest.json    and train, validation, tokenizer
     corpus/512/manifest.json
+    corpus/sentences            the parameters that cut the sentences of both
     corpus/stages               documents, the one token store, the records of all shards
 
 What it does not do: how long a model trains on which phase; that is the trainer's.

@@ -64,10 +64,10 @@ def test_another_number_of_lengths_leaves_nothing_of_the_other_behind(tmp_path: 
         return {path.name for path in tmp_path.iterdir()} - {".bertdata.json", ".bertdata-finished.json"}
 
     build(tmp_path, BOTH)
-    assert names() == {"64", "128", "manifest.json", "stages"}
+    assert names() == {"64", "128", "manifest.json", "sentences", "stages"}
     build(tmp_path, with_examples(max_seq_length=64))
     verify(tmp_path)
     assert not names() & {"64", "128"}
     build(tmp_path, BOTH)
     verify(tmp_path)
-    assert names() == {"64", "128", "manifest.json", "stages"}
+    assert names() == {"64", "128", "manifest.json", "sentences", "stages"}
