@@ -108,16 +108,16 @@ def test_the_loss_falls_and_the_metric_beats_chance(
 
 @pytest.mark.slow
 def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_path: Path) -> None:
-    """Chance is 0.5 for replaced words, and a loss of the entropy of their share; margins 0.05 and 0.02."""
+    """Chance is 0.5 for replaced words, and a loss of the entropy of their share; margins 0.25 and 0.15."""
     wide = SIZES | {"hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4}
     build = counting_build(tmp_path / "build", "single-segment")
-    pretrain(build, ElectraConfig(**wide, embedding_size=64), tmp_path / "out", SETTINGS)
+    pretrain(build, ElectraConfig(**wide, embedding_size=64), tmp_path / "out", replace(SETTINGS, steps=500))
     records = log(tmp_path / "out")
     share = records[-1]["replaced_share"]
     entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
     assert records[-1]["mlm_loss"] < records[0]["mlm_loss"] - 0.7
-    assert records[-1]["replaced_loss"] < entropy - 0.02
-    assert records[-1]["replaced_accuracy"] > 0.55
+    assert records[-1]["replaced_loss"] < entropy - 0.15
+    assert records[-1]["replaced_accuracy"] > 0.75
 
 
 @pytest.mark.parametrize(
