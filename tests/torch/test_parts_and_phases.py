@@ -156,6 +156,7 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_compiled_blocks_learn_the_same(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
     pretrain(dynamic_build, STILL, tmp_path, replace(SETTINGS, compile=True))
     assert losses(tmp_path) == pytest.approx(losses(whole), abs=2e-5)
