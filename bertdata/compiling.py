@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-COMPILED_FROM = 16 << 20
+COMPILED_FROM = 32 << 20
 """Bytes of text that a process meets before compiled passes over them are worth building, or loading from disk."""
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from bertdata import __version__, files
@@ -65,7 +64,7 @@ def build_manifest(
     return {
         "format": FORMAT,
         "bertdata": __version__,
-        "info": asdict(info),
+        "info": info.values(),
         **origins,
         "tokens": {
             "counts": add_counts(record.counts for record in tokens),

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from bertdata.loader.collator import BatchCollator, Ints
 
-COMPILED_FROM = 1 << 21
+COMPILED_FROM = 1 << 19
 """Tokens after which a collator masks with the compiled kernel: loading it takes longer than masking these in torch."""
 
 

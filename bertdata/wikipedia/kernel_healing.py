@@ -68,10 +68,11 @@ def _end_of_spaces(text: Bytes, i: int, size: int) -> Int:
 @inner
 def _lay(text: Bytes, i: int, size: int, work: Bytes) -> tuple[Int, Int, bool, bool]:
     """Write one paragraph to work with single spaces; returns where the next begins, the bytes, has it holes, verse."""
-    length, hole, verse = 0, False, False
+    length, mark, hole, verse = 0, -1, False, False
     while i < size:
-        end = _next_mark(text, i, size)
-        end = find_pair(text, i, end, SPACE)
+        if mark < i:
+            mark = _next_mark(text, i, size)
+        end = find_pair(text, i, mark, SPACE)
         length = copy(text, i, end, work, length)
         i = end
         if i == size:

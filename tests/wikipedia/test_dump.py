@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import os
 import pickle
+import re
 import time
 import tracemalloc
 import xml.etree.ElementTree as ET
@@ -280,7 +281,7 @@ def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
             numbers = [child.text for child in element if child.tag.endswith("id")]
             if numbers and "text" in found:
                 ns = int(found["ns"].text or 0) if "ns" in found else 0
-                title = found["title"].text or ""
+                title = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", found["title"].text or "")
                 rows.append((int(numbers[0] or 0), ns, title, found["text"].text or "", "redirect" in found))
             element.clear()
     except ET.ParseError:
