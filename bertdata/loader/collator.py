@@ -182,6 +182,11 @@ class BatchCollator:
             batch[name] = _filled([column], width, self._fill(name), np.int64)
         return batch | {"cu_seqlens": np.concatenate([[0], ends]).astype(np.int32)}
 
+    def choices(self) -> Ints:
+        """Return the ids that a random token is drawn from, int64."""
+        whole = self.masking.random_tokens == "vocabulary"
+        return np.array(np.arange(self.info.vocab_size) if whole else self._replacement_ids, np.int64)
+
     def _fill(self, name: str) -> int:
         return {"input_ids": self.info.pad_token_id, "labels": IGNORE_INDEX}.get(name, 0)
 

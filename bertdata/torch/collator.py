@@ -45,9 +45,6 @@ class PretrainingCollator(BatchCollator):
             return super()._drawn(input_ids, offsets, special, ids, epoch)
         from bertdata.torch.device import mask_tokens
 
-        choices = self._replacement_ids
-        if self.masking.random_tokens == "vocabulary":
-            choices = np.arange(self.info.vocab_size)
         masked, labels = mask_tokens(
             torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
             torch.from_numpy(special.reshape(-1, width)),
@@ -56,6 +53,6 @@ class PretrainingCollator(BatchCollator):
             config=self.masking,
             seed=self.seed,
             mask_token_id=self.info.mask_token_id,
-            replacement_ids=torch.from_numpy(np.array(choices, np.int64)),
+            replacement_ids=torch.from_numpy(self.choices()),
         )
         return masked.numpy().ravel(), labels.numpy().ravel()

@@ -43,9 +43,7 @@ class DeviceCollator(BatchCollator):
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
-        whole = self.masking.random_tokens == "vocabulary"
-        choices = np.arange(self.info.vocab_size) if whole else self._replacement_ids
-        self._choices = torch.from_numpy(np.array(choices, np.int64))
+        self._choices = torch.from_numpy(self.choices())
         self._pieces = torch.from_numpy(np.array(self._continuation, np.bool_))
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
