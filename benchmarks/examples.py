@@ -2,9 +2,11 @@
 
 Run: python benchmarks/examples.py [--megabytes 8] [--rounds 3]
 All ways work on the tokens of the same documents, NSP rows of 128, one process each, on one core, in turns; seconds are
-of processor time. BERT's way is `_create_pretraining_data`, which is spared tokenising and writing. Before it measures,
-it checks the rows of each: their length, the balance of labels, the share of tokens that is predicted. The documents
-are articles of `BERTDATA_DATA`, else the sample corpus. The peer's environment is made in a cache folder.
+of processor time. BERT's way is `_create_pretraining_data`, which is spared tokenising and writing here
+(`pretraining_data.py` measures all of it). The collators that are called on rows fetch them from their data set, those
+that are not have tensors or arrays in hand. Before it measures, it checks the rows of each: their length, the balance
+of labels, the share of tokens that is predicted. The documents are articles of `BERTDATA_DATA`, else the sample books.
+The peer's environment is made in a cache folder.
 """
 
 from __future__ import annotations
@@ -12,16 +14,14 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-DATA = Path(os.environ.get("BERTDATA_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 PEERS = ["torch", "transformers>=4.50", "datasets>=3"]
 LENGTH, BATCH = 128, 256
 BUILDS = {
@@ -30,13 +30,16 @@ BUILDS = {
     "bertdata, token store to shards, dynamic": "dynamic",
 }
 MASKS = {
-    "DataCollatorForLanguageModeling, masks of tensors alone, 256 rows a batch": "collator",
-    "DataCollatorForLanguageModeling, called on lists of ids, 256 rows a batch": "collator-call",
+    "DataCollatorForLanguageModeling, masks of tensors alone": "collator",
+    "DataCollatorForLanguageModeling, called on lists of ids": "collator-call",
+    "DataCollatorForLanguageModeling, called on rows of datasets": "collator-rows",
+    "bertdata PretrainingCollator, called on rows of ShardDataset": "rows",
     "bertdata mask_tokens, token": "token",
     "bertdata mask_tokens, word": "word",
     "bertdata mask_tokens, ngram": "ngram",
     "bertdata mask_tokens, span": "span",
 }
+BASES = {"x its masks of tensors": "collator", "x it on rows of datasets": "collator-rows"}
 Answer = dict[str, Any]
 
 
@@ -52,7 +55,11 @@ def main() -> None:
     print(f"One core of {harness.machine()}; the median of {flags.rounds} rounds, processor time.")
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         text = prepare(folder, flags.megabytes * 1e6)
-        for title, ways in ((f"NSP rows of {LENGTH} from {text}", BUILDS), (f"masks of rows of {LENGTH}", MASKS)):
+        tables: list[tuple[str, dict[str, str], dict[str, str]]] = [
+            (f"NSP rows of {LENGTH} from {text}", BUILDS, {"ratio": "google"}),
+            (f"masks of rows of {LENGTH}, {BATCH} a batch", MASKS, BASES),
+        ]
+        for title, ways, bases in tables:
             contestants = {
                 name: harness.Contestant(
                     [peers if way.startswith("collator") else sys.executable, __file__, "--work", folder, way], core=0
@@ -65,9 +72,12 @@ def main() -> None:
             for one in contestants.values():
                 one.end()
             speeds = {name: harness.median(answers, "tokens_per_second") for name, answers in said.items()}
-            slowest = next(iter(speeds.values()))
-            rows = [[name, f"{speed / 1e6:.2f}", f"{speed / slowest:.1f}"] for name, speed in speeds.items()]
-            print("\n" + harness.table([title, "million tokens/s", "ratio"], rows))
+            of_way = dict(zip(ways.values(), speeds.values(), strict=True))
+            rows = [
+                [name, f"{speed / 1e6:.2f}", *(f"{speed / of_way[base]:.1f}" for base in bases.values())]
+                for name, speed in speeds.items()
+            ]
+            print("\n" + harness.table([title, "million tokens/s", *bases], rows))
 
 
 def check(name: str, first: Answer) -> None:
@@ -78,34 +88,29 @@ def check(name: str, first: Answer) -> None:
 
 def prepare(folder: str, size: float) -> str:
     """Write a token store of documents of about so many bytes, and what the contestants need; returns what it is."""
+    from _articles import texts, tokenizer_of
+
     from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
     from bertdata.documents import DocumentWriter, cut_ranges
     from bertdata.records import Record, Tally, Task, run_once
     from bertdata.sentences import SentenceSegmenter
-    from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks, tokens_part
+    from bertdata.shards.manifest import build_manifest, write_dataset_files
+    from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
-    from bertdata.wordpiece import WordPieceTokenizer, train_wordpiece
 
-    texts, name = _texts(size)
+    documents_of, name = texts(size)
 
     def documents(task: Task, file: Any) -> Tally:
         tally = Tally()
         with DocumentWriter(file, tally) as writer:
-            for number, text in enumerate(texts):
+            for number, text in enumerate(documents_of):
                 writer.add(f"doc:{number}", "", "", "", text)
         return tally
 
     task = Task(folder, "documents-00000", ".parquet", "benchmark", 1, None)
     part: tuple[Task, Record] = task, run_once(task, documents)
-    published = DATA / "vocab" / "bert-base-uncased.txt"
-    if published.exists():
-        tokenizer = WordPieceTokenizer.load(str(published))
-    else:
-        words: dict[str, int] = {}
-        for word in " ".join(texts).lower().split():
-            words[word] = words.get(word, 0) + 1
-        tokenizer = WordPieceTokenizer.from_tokens(train_wordpiece(words, vocab_size=8000))
+    tokenizer = tokenizer_of(documents_of)
     place = f"{folder}/tokenizer"
     tokenizer.save(place)
     plan = plan_shards([part[1]], ShardsConfig(shard_bytes=64 << 20, validation_fraction=0), pairs=True)
@@ -114,34 +119,20 @@ def prepare(folder: str, size: float) -> str:
     store = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))
              for one in plan_tokens(cut_ranges([(part[0].path, part[1])]), f"{folder}/tokens", tokens)]  # fmt: skip
     made = {}
-    for masking in ("static", "dynamic"):
-        examples = ExamplesConfig(masking=masking, max_seq_length=LENGTH)
+    for masks in ("static", "dynamic"):
+        examples = ExamplesConfig(masking=masks, max_seq_length=LENGTH)
         info = shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
-        spec = ShardsSpec(f"{folder}/{masking}", plan, info, place)
-        made[masking] = spec, shard_tasks(spec, store)
+        spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
+        made[masks] = spec, shard_tasks(spec, store)
+    records = [run_once(one, lambda task, file: shard_part(spec, task, file)) for one in made["dynamic"][1]]
+    manifest = build_manifest({"sources": {}}, [record for _, record in store], plan, info, records)
+    write_dataset_files(spec.output, manifest, info)
+    tokenizer.save(f"{spec.output}/tokenizer")
     with open(f"{folder}/work.pickle", "wb") as file:
         pickle.dump(made, file)
     _write_rows(folder, made["dynamic"])
     counted = sum(record.counts["tokens"] for _, record in store)
     return f"{counted / 1e6:.1f} million tokens of {name}"
-
-
-def _texts(size: float) -> tuple[list[str], str]:
-    from bertdata import files
-    from bertdata.sample import SAMPLE_BOOKS
-
-    path = DATA / "wikipedia-plain" / "good-2019.jsonl.zst"
-    texts: list[str] = []
-    if path.exists():
-        with files.open_decompressed(str(path)) as stream:
-            for line in stream:
-                texts.append(json.loads(line)["text"])
-                size -= len(texts[-1].encode())
-                if size <= 0:
-                    break
-        return texts, f"{len(texts)} articles"
-    found = files.expand([SAMPLE_BOOKS], [".txt"])
-    return [Path(one).read_text("utf-8") for one in found], "the sample books"
 
 
 def _write_rows(folder: str, made: Any) -> None:
@@ -166,7 +157,8 @@ def _write_rows(folder: str, made: Any) -> None:
 
 def work(folder: str, way: str) -> None:
     """Be a contestant: describe the rows of the first run, then do the work again whenever a line comes."""
-    run = google(folder) if way == "google" else shards(folder, way) if way in BUILDS.values() else masks(folder, way)
+    makers = {"google": google, "rows": rows_of_dataset, "collator-rows": rows_of_dataset}
+    run = makers.get(way, shards if way in BUILDS.values() else masks)(folder, way)
     tokens, describe = run()
     print(json.dumps(describe()), flush=True)
     for _ in sys.stdin:
@@ -209,16 +201,16 @@ def shards(folder: str, masking: str) -> Run:
     return run
 
 
-def google(folder: str) -> Run:
+def google(folder: str, _way: str) -> Run:
     """Return what makes the instances of the same tokens as BERT's released code does."""
     import numpy as np
-    from _create_pretraining_data import Settings, create_instances
+    from _create_pretraining_data import Settings, create_instances, read_vocabulary
 
     from bertdata.shards.tokens import load_block
     from bertdata.wordpiece import WordPieceTokenizer
 
     with open(f"{folder}/work.pickle", "rb") as file:
-        spec, tasks = pickle.load(file)["static"]
+        _, tasks = pickle.load(file)["static"]
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
     documents = []
     for task in tasks:
@@ -229,13 +221,13 @@ def google(folder: str) -> Run:
             sentences[start:end]
             for start, end in zip([0, *(b + 1 for b in bounds)], [b + 1 for b in bounds], strict=False)
         ]
-    info = spec.info
-    ids = (info.vocab_size, info.cls_token_id, info.sep_token_id, info.mask_token_id)
-    settings = Settings(LENGTH, 1, 0.1, 0.15, 20, *ids)
+    vocabulary = list(read_vocabulary(Path(folder, "tokenizer", "vocab.txt")))
+    pieces = [[[vocabulary[one] for one in sentence] for sentence in document] for document in documents]
+    settings = Settings(LENGTH, dupe_factor=1)
     tokens = sum(len(sentence) for document in documents for sentence in document)
 
     def run() -> tuple[int, Callable[[], Answer]]:
-        instances = create_instances(documents, settings, seed=0)
+        instances = create_instances(pieces, vocabulary, settings)
 
         def describe() -> Answer:
             predicted = sum(len(one.positions) for one in instances)
@@ -272,21 +264,14 @@ def masks(folder: str, way: str) -> Run:
             for row, flag in zip(rows.tolist(), special.astype(int).tolist(), strict=True)
         ]
 
-        def peer() -> tuple[int, Callable[[], Answer]]:
-            if way == "collator":
-                starts = range(0, len(inputs), BATCH)
-                every = [
-                    collator.torch_mask_tokens(inputs[at : at + BATCH].clone(), flags[at : at + BATCH])[1]
-                    for at in starts
-                ]
-            else:
-                every = [collator(examples[at : at + BATCH])["labels"] for at in range(0, len(examples), BATCH)]
-            return rows.size, lambda: {
-                "longest": LENGTH,
-                "predicted": sum(int((labels != -100).sum()) for labels in every) / ordinary,
-            }
+        def batches() -> Iterator[Any]:
+            for at in range(0, len(inputs), BATCH):
+                if way == "collator":
+                    yield collator.torch_mask_tokens(inputs[at : at + BATCH].clone(), flags[at : at + BATCH])[1]
+                else:
+                    yield collator(examples[at : at + BATCH])["labels"]
 
-        return peer
+        return masking(batches, rows.size, ordinary)
 
     from bertdata.config import MaskingConfig
     from bertdata.examples.masking import mask_tokens
@@ -295,11 +280,11 @@ def masks(folder: str, way: str) -> Run:
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
     numbers, config, replacements = np.arange(len(rows)), MaskingConfig(mask_unit=way), tokenizer.replacement_ids
 
-    def run() -> tuple[int, Callable[[], Answer]]:
+    def batches_of_ours() -> Iterator[Any]:
         nonlocal epoch
         epoch += 1
-        every = [
-            mask_tokens(
+        for at in range(0, len(rows), BATCH):
+            yield mask_tokens(
                 rows[at : at + BATCH].ravel(),
                 np.arange(0, rows[at : at + BATCH].size + 1, LENGTH),
                 special[at : at + BATCH].ravel(),
@@ -311,14 +296,52 @@ def masks(folder: str, way: str) -> Run:
                 replacement_ids=replacements,
                 continuation=tokenizer.continuation,
             ).labels
-            for at in range(0, len(rows), BATCH)
-        ]
-        return rows.size, lambda: {
+
+    return masking(batches_of_ours, rows.size, ordinary)
+
+
+def masking(batches: Callable[[], Iterator[Any]], tokens: int, ordinary: int) -> Run:
+    """Return what makes the labels of all batches and forgets them, as a training step does."""
+
+    def run() -> tuple[int, Callable[[], Answer]]:
+        for _ in batches():
+            pass
+        return tokens, lambda: {
             "longest": LENGTH,
-            "predicted": sum(int((labels != -100).sum()) for labels in every) / ordinary,
+            "predicted": sum(int((labels != -100).sum()) for labels in batches()) / ordinary,
         }
 
     return run
+
+
+def rows_of_dataset(folder: str, way: str) -> Run:
+    """Return what fetches all rows of the shards, a batch at a time, and calls a collator on them."""
+    if way == "rows":
+        from bertdata.torch import PretrainingCollator, ShardDataset
+
+        dataset: Any = ShardDataset(f"{folder}/dynamic")
+        collator: Any = PretrainingCollator(dataset)
+        lengths = dataset.lengths
+    else:
+        import datasets
+        import torch
+        from transformers import BertTokenizerFast, DataCollatorForLanguageModeling
+
+        torch.set_num_threads(1)
+        tokenizer = BertTokenizerFast(f"{folder}/tokenizer/vocab.txt")
+        dataset = datasets.load_from_disk(f"{folder}/dynamic")["train"].remove_columns(["example_id"])
+        special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+        marks = [[int(one in special) for one in row] for row in dataset["input_ids"]]
+        dataset = dataset.add_column("special_tokens_mask", marks)
+        collator = DataCollatorForLanguageModeling(tokenizer)
+        lengths = [len(row) for row in marks]
+    tokens = int(sum(lengths))
+
+    def batches() -> Iterator[Any]:
+        for at in range(0, len(dataset), BATCH):
+            yield collator(dataset.__getitems__(list(range(at, min(at + BATCH, len(dataset))))))["labels"]
+
+    return masking(batches, tokens, tokens - 3 * len(dataset))
 
 
 if __name__ == "__main__":

@@ -40,15 +40,15 @@ def text_bits(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def bits(key: int, *counters: Any) -> Bits:
-    """Return uint64 draws for a key and integer counters, broadcast against each other.
+def bits(key: int | Bits, *counters: Any) -> Bits:
+    """Return uint64 draws for a key (or several) and integer counters, broadcast against each other.
 
     A counter is an int or an integer array; negative ones are taken modulo 2**64.
 
     >>> bits(7, np.arange(3)).tolist() == [int(bits(7, i)) for i in range(3)]
     True
     """
-    state: Bits = np.asarray(key & 0xFFFFFFFFFFFFFFFF, np.uint64)
+    state: Bits = np.asarray(key & 0xFFFFFFFFFFFFFFFF if isinstance(key, int) else key, np.uint64)
     with np.errstate(over="ignore"):
         for counter in counters:
             wrapped = counter & 0xFFFFFFFFFFFFFFFF if isinstance(counter, int) else counter

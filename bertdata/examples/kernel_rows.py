@@ -75,9 +75,13 @@ def fill_rows(
         at += 1
         for span in range(offsets[chosen[row]], offsets[chosen[row] + 1]):
             start, count = spans[span, 0], spans[span, 1] - spans[span, 0]
-            input_ids[at : at + count] = tokens[start : start + count]
+            source, target = tokens[start : start + count], input_ids[at : at + count]
+            for place in range(len(target)):
+                target[place] = source[place]
             if types[span]:
-                token_type_ids[at : at + count + 1] = 1
+                target_types = token_type_ids[at : at + count + 1]
+                for place in range(len(target_types)):
+                    target_types[place] = 1
             at += count
             input_ids[at] = sep_token_id
             special[at] = True

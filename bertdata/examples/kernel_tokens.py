@@ -23,7 +23,13 @@ _TRIES = 40
 IGNORED = -100
 
 _I, _U, _D, _VOID = numba.int64, numba.uint64, numba.float64, numba.void
-_IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
+_US, _US32 = numba.uint64[::1], numba.uint32[::1]
+_FORMS = (
+    (numba.uint16, numba.int64, numba.int64),
+    (numba.int64, numba.int64, numba.int64),
+    (numba.uint16, numba.uint16, numba.int16),
+)
+"""Of the ids given, of those written, of labels."""
 
 
 def _given(kind: Any) -> Any:
@@ -74,14 +80,19 @@ def _take_lowest(
 
 @compiled_for(
     *[
-        _I(_given(kind), *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_US, _GIVEN_US, _I, _I, _GIVEN_IS))
-        for kind in (numba.uint16, _I)
+        _I(
+            _given(kind),
+            ids[::1],
+            labels[::1],
+            *(_GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_US, _GIVEN_US, _I, _I, _GIVEN_IS),
+        )
+        for kind, ids, labels in _FORMS
     ]
 )
 def mask_batch_of_tokens(
     given: NDArray[np.integer],
-    ids: NDArray[np.int64],
-    labels: NDArray[np.int64],
+    ids: NDArray[np.integer],
+    labels: NDArray[np.signedinteger],
     offsets: NDArray[np.int64],
     special: NDArray[np.bool_],
     example_ids: NDArray[np.int64],
@@ -143,7 +154,7 @@ def mask_batch_of_tokens(
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
         for at in range(wanted):
             place_at = chosen[at]
-            token = row_ids[place_at]
+            token: Any = np.int64(row_ids[place_at])
             row_labels[place_at] = token
             action = mix(action_key ^ place_bits[place_at]) >> _S32
             if to_mask <= action < to_random:
@@ -151,3 +162,18 @@ def mask_batch_of_tokens(
                 token = replacement_ids[(choice * choices) >> _S32]
             row_ids[place_at] = mask_token_id if action < to_mask else token
     return capped
+
+
+@compiled_for(*[_VOID(_given(ids), _given(labels), _I, numba.int64[::1]) for _, ids, labels in _FORMS[1:]])
+def count_masked(
+    ids: NDArray[np.integer], labels: NDArray[np.signedinteger], mask_token_id: int, counts: NDArray[np.int64]
+) -> None:
+    """Write into `counts` how many tokens are predicted, how many of these are [MASK] now, how many as they were."""
+    predicted, masked, kept = 0, 0, 0
+    for place in range(min(len(ids), len(labels))):
+        label, shown = np.int64(labels[place]), np.int64(ids[place])
+        wanted = label != IGNORED
+        predicted += wanted
+        masked += wanted & (shown == mask_token_id)
+        kept += wanted & (shown == label)
+    counts[0], counts[1], counts[2] = predicted, masked, kept

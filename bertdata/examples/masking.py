@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,13 @@ _PURPOSES = ("mask number", "mask position", "mask length", "mask window", "mask
 
 @dataclass(frozen=True)
 class Masked:
-    """One masked batch, flat: ids with masks in place, and labels that are the original id or -100, both int64 (T,).
+    """One masked batch, flat: ids with masks in place, and labels that are the original id or -100, both (T,).
 
-    capped: rows in which `max_predictions_per_seq` bit.
+    They are int64, or narrow where that was asked for. capped: rows in which `max_predictions_per_seq` bit.
     """
 
-    input_ids: Ints
-    labels: Ints
+    input_ids: NDArray[Any]
+    labels: NDArray[Any]
     capped: int
 
 
@@ -61,13 +62,15 @@ def mask_tokens(
     mask_token_id: int,
     replacement_ids: NDArray[np.integer],
     continuation: NDArray[np.bool_] | None = None,
+    narrow: bool = False,
 ) -> Masked:
     """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], special is True at [CLS] and [SEP].
 
     replacement_ids: what a random token is drawn from, unless that is the whole vocabulary; continuation: for each id
     of the vocabulary, whether its piece continues a word, (V,); needed where the unit is made of words or random tokens
-    are any. A row without ordinary tokens stays as it is. Raises ConfigError where `continuation` or replacements are
-    missing, ValueError where the arrays do not go together.
+    are any; narrow: ids are written as uint16 and labels as int16, for vocabularies of up to 32,768 pieces. A row
+    without ordinary tokens stays as it is. Raises ConfigError where `continuation` or replacements are missing,
+    ValueError where the arrays do not go together or narrow types do not hold an id.
 
     >>> row = np.array([2, 9, 8, 7, 3])
     >>> masked = mask_tokens(row, np.array([0, 5]), np.isin(row, [2, 3]), np.array([77]), config=MaskingConfig(),
@@ -99,15 +102,21 @@ def mask_tokens(
     shares = np.array([threshold(config.masked_lm_prob), to_mask, to_random], np.uint64)
     drawn = _epoch_keys(seed, epoch), shares
     limit, choices = config.max_predictions_per_seq, np.ascontiguousarray(replacement_ids, np.int64)
+    masked: NDArray[Any]
+    labels: NDArray[Any]
+    if narrow:
+        _check_narrow(input_ids, choices, mask_token_id)
     with np.errstate(over="ignore"):
         if by_token:
             from bertdata.examples.kernel_tokens import mask_batch_of_tokens
 
-            given = input_ids if input_ids.dtype == np.uint16 else input_ids.astype(np.int64)
+            given: NDArray[Any] = np.ascontiguousarray(
+                input_ids, np.uint16 if input_ids.dtype == np.uint16 else np.int64
+            )
             inside = len(given) == int(offsets[-1] - offsets[0])
-            masked = np.empty(len(given), np.int64) if inside else input_ids.astype(np.int64)
-            labels = np.empty(len(given), np.int64) if inside else np.full(len(given), IGNORE_INDEX)
-            given = np.ascontiguousarray(given)
+            ids_type, labels_type = (np.uint16, np.int16) if narrow else (np.int64, np.int64)
+            masked = np.empty(len(given), ids_type) if inside else input_ids.astype(ids_type)
+            labels = np.empty(len(given), labels_type) if inside else np.full(len(given), IGNORE_INDEX, labels_type)
             capped = mask_batch_of_tokens(given, masked, labels, *rows, *drawn, limit, mask_token_id, choices)
         else:
             from bertdata.examples.kernel import mask_batch
@@ -118,12 +127,27 @@ def mask_tokens(
             by_unit = config.replace_unit == "unit"
             lengths = unit_thresholds(config)
             capped = mask_batch(masked, labels, *rows, pieces, *drawn, lengths, limit, mask_token_id, choices, by_unit)
+            if narrow:
+                return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))
     return Masked(masked, labels, int(capped))
 
 
 @lru_cache(maxsize=64)
 def _epoch_keys(seed: int, epoch: int) -> NDArray[np.uint64]:
-    return np.array([bits(key(seed, purpose), epoch) for purpose in _PURPOSES], np.uint64)
+    return bits(_keys(seed), epoch)
+
+
+@lru_cache(maxsize=8)
+def _keys(seed: int) -> NDArray[np.uint64]:
+    return np.array([key(seed, purpose) for purpose in _PURPOSES], np.uint64)
+
+
+def _check_narrow(input_ids: NDArray[np.integer], replacement_ids: Ints, mask_token_id: int) -> None:
+    highest = max(int(input_ids.max(initial=0)), int(replacement_ids.max(initial=0)), mask_token_id)
+    if input_ids.dtype != np.uint16 or highest > np.iinfo(np.int16).max:
+        raise ValueError(
+            f"ids are {input_ids.dtype} up to {highest}; expected uint16 up to 32767 to be masked narrowly"
+        )
 
 
 def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], example_ids: Ints) -> None:
@@ -157,6 +181,20 @@ def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
     """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
     below = [threshold(sum(unit_lengths(config)[: n + 1])) for n in range(len(unit_lengths(config)))]
     return np.array([*below[:-1], 2**32], np.uint64)
+
+
+def count_masked(masked: Masked, mask_token_id: int) -> tuple[int, int, int]:
+    """Return how many tokens of a masked batch are predicted, how many of these became [MASK], how many stayed.
+
+    >>> count_masked(Masked(np.array([2, 4, 8, 7]), np.array([-100, 9, 8, -100]), 0), 4)
+    (2, 1, 1)
+    """
+    from bertdata.examples.kernel_tokens import count_masked
+
+    counts = np.zeros(3, np.int64)
+    count_masked(masked.input_ids, masked.labels, mask_token_id, counts)
+    predicted, became, stayed = counts.tolist()
+    return predicted, became, stayed
 
 
 def number_of_predictions(

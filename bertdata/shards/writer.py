@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.draws import bits, key
 from bertdata.examples.blocks import take_documents
-from bertdata.examples.masking import IGNORE_INDEX, count_predictions, mask_tokens
+from bertdata.examples.masking import count_masked, count_predictions, mask_tokens
 from bertdata.examples.mixing import documents_of_copy, number_of_copies
 from bertdata.examples.packing import pack
 from bertdata.examples.rows import Rows, build_rows
@@ -191,6 +191,7 @@ def _batch(
     columns: dict[str, pa.Array] = {}
     tally.add("row_tokens", len(input_ids))
     if info.examples.masking == "static":
+        label_type = schema.field("labels").type.value_type.to_pandas_dtype()
         masked = mask_tokens(
             rows.input_ids,
             rows.offsets,
@@ -202,14 +203,14 @@ def _batch(
             mask_token_id=info.mask_token_id,
             replacement_ids=replacement_ids,
             continuation=continuation,
+            narrow=label_type == np.int16,
         )
-        narrow = masked.labels.astype(schema.field("labels").type.value_type.to_pandas_dtype())
-        columns["labels"] = pa.ListArray.from_arrays(offsets, pa.array(narrow))
-        predicted = np.flatnonzero(narrow != IGNORE_INDEX)
-        shown = masked.input_ids[predicted]
-        tally.add("predictions", len(predicted))
-        tally.add("predictions_mask", int((shown == info.mask_token_id).sum()))
-        tally.add("predictions_kept", int((shown == masked.labels[predicted]).sum()))
+        kept = masked.labels.astype(label_type, copy=False)
+        columns["labels"] = pa.ListArray.from_arrays(offsets, pa.array(kept, schema.field("labels").type.value_type))
+        predicted, became, stayed = count_masked(masked, info.mask_token_id)
+        tally.add("predictions", predicted)
+        tally.add("predictions_mask", became)
+        tally.add("predictions_kept", stayed)
         tally.add("predictions_capped_rows", masked.capped)
         input_ids = masked.input_ids
     else:
@@ -226,9 +227,9 @@ def _batch(
         tally.add("predictions", number)
         tally.add("predictions_capped_rows", capped)
     columns["input_ids"] = pa.ListArray.from_arrays(
-        offsets, pa.array(input_ids.astype(rows.input_ids.dtype), schema.field("input_ids").type.value_type)
+        offsets, pa.array(input_ids.astype(rows.input_ids.dtype, copy=False), schema.field("input_ids").type.value_type)
     )
-    columns["token_type_ids"] = pa.ListArray.from_arrays(offsets, pa.array(rows.token_type_ids))
+    columns["token_type_ids"] = pa.ListArray.from_arrays(offsets, pa.array(rows.token_type_ids, pa.uint8()))
     each = {"example_id": rows.ids, "source": sources, info.label or "": rows.labels}
     for name in each.keys() & set(schema.names):
         columns[name] = pa.array(each[name])

@@ -13,7 +13,7 @@ _DIGEST = """
 import hashlib
 import numpy as np
 from bertdata.config import MASK_UNITS, OBJECTIVES, ExamplesConfig, MaskingConfig
-from bertdata.examples.masking import mask_tokens
+from bertdata.examples.masking import count_masked, mask_tokens
 from bertdata.examples.rows import build_rows
 from bertdata.examples.segments import TokenBlock, plan_examples
 
@@ -31,6 +31,12 @@ for unit in MASK_UNITS:
             replacement_ids=np.arange(5, 9), continuation=continuation,
         )
         digest.update(masked.input_ids.tobytes() + masked.labels.tobytes() + bytes([masked.capped]))
+        narrow = mask_tokens(
+            (ids % 30_000).astype(np.uint16), np.concatenate([[0], np.cumsum(lengths)]), special, lengths,
+            config=MaskingConfig(rate, 0.5, 0.5, limit, unit), seed=1, epoch=2, mask_token_id=4,
+            replacement_ids=np.arange(5, 9), continuation=continuation, narrow=True,
+        )
+        digest.update(narrow.input_ids.tobytes() + narrow.labels.tobytes() + str(count_masked(narrow, 4)).encode())
 
 sizes = generator.integers(1, 60, 300)
 ends = np.cumsum(sizes)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertdata.config import MaskingConfig
 from bertdata.examples._educational import mask_row
-from bertdata.examples.masking import IGNORE_INDEX, Masked, mask_tokens, number_of_predictions
+from bertdata.examples.masking import IGNORE_INDEX, Masked, count_masked, mask_tokens, number_of_predictions
 from tests.statistics import assert_uniform, bernstein, chi_square, hoeffding
 
 CLS, SEP, MASK = 2, 3, 4
@@ -334,3 +334,29 @@ def test_ids_past_65535_are_masked_and_labelled_unharmed() -> None:
     predicted = masked.labels != IGNORE_INDEX
     assert (masked.labels[predicted] == ids[predicted]).all()
     assert set(masked.input_ids[predicted].tolist()) == {100_000}
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+def test_narrow_types_hold_the_same_masks(unit: str) -> None:
+    rows = equal_rows(30, 200)
+    options = {"config": MaskingConfig(mask_unit=unit, max_predictions_per_seq=4), "continuation": np.arange(40) > 30}
+    wide, narrow = mask(rows, **options), mask(rows, narrow=True, **options)
+    assert (str(narrow.input_ids.dtype), str(narrow.labels.dtype)) == ("uint16", "int16")
+    assert narrow.input_ids.tolist() == wide.input_ids.tolist()
+    assert narrow.labels.tolist() == wide.labels.tolist()
+    assert narrow.capped == wide.capped
+
+
+@pytest.mark.parametrize("unit", ["token", "word"])
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_predictions_of_each_kind_are_counted(unit: str, narrow: bool) -> None:
+    rows, options = equal_rows(30, 200), {"continuation": np.arange(40) > 30, "config": MaskingConfig(mask_unit=unit)}
+    masked = mask(rows, narrow=narrow, **options)
+    predicted = masked.labels != IGNORE_INDEX
+    became, stayed = masked.input_ids[predicted] == MASK, masked.input_ids[predicted] == masked.labels[predicted]
+    assert count_masked(masked, MASK) == (predicted.sum(), became.sum(), stayed.sum())
+
+
+def test_ids_that_narrow_types_do_not_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected uint16 up to 32767"):
+        mask([([CLS, 40_000, SEP], 1)], narrow=True)

@@ -252,12 +252,12 @@ class _Sink(io.RawIOBase):
 def test_memory_does_not_grow_with_the_number_of_copies() -> None:
     block = block_of(1500)
     peaks, sizes = [], []
-    for copies in (1, 1, 8):
+    for copies in (2, 2, 8):
         sink = _Sink()
         tracemalloc.start()
         write_shard(block, info_of(masking="static", dupe_factor=copies), TOKENIZER.replacement_ids, sink)  # type: ignore[arg-type]
         peaks.append(tracemalloc.get_traced_memory()[1] + sink.arrow)
         tracemalloc.stop()
         sizes.append(sink.size)
-    assert sizes[2] > 7.5 * sizes[1]
+    assert sizes[2] > 3.8 * sizes[1]
     assert peaks[2] < 1.2 * peaks[1]

@@ -1,0 +1,202 @@
+"""From text to examples on disk, against BERT's released script on the same text and settings: seconds, one core.
+
+Run: python benchmarks/pretraining_data.py [--megabytes 2] [--rounds 3]
+The text is one sentence a line, a blank line between documents; each round has text of its own. Rows of 128, NSP, 20
+predictions at most, a tenth of the chunks short, as the script's defaults are; 10 copies, its default, and 1.
+`_create_pretraining_data` is the script's way, to TFRecords. Ours takes each line for a paragraph (which Punkt may cut
+further), and writes documents, the token store, and shards, with their records. Before it measures, it checks that the
+ids of every document are the same, and the rows of each: their length, the balance of labels, the share of tokens that
+is predicted. Seconds are of processor time, without what is loaded once (vocabulary, sentence parameters). The articles
+are those of `BERTDATA_DATA`, else the sample books.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bertdata.sentences import SentenceSegmenter
+    from bertdata.wordpiece import WordPieceTokenizer
+
+LENGTH, PREDICTIONS, COPIES = 128, 20, (10, 1)
+GOOGLE, STATIC, DYNAMIC = "google", "static", "dynamic"
+WAYS = {
+    GOOGLE: "BERT's create_pretraining_data (our own faithful copy)",
+    STATIC: "bertdata, static masks",
+    DYNAMIC: "bertdata, dynamic masks",
+}
+Answer = dict[str, Any]
+
+
+def main() -> None:
+    """Check the rows of every way, then measure them in turns and print one table for each number of copies."""
+    import _harness as harness
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=float, default=2, help="text of one round (default: 2)")
+    parser.add_argument("--rounds", type=int, default=3)
+    flags = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
+        size = prepare(Path(folder), flags.megabytes * 1e6, flags.rounds + 1)
+        print(f"One core of {harness.machine()}; {size}, processor time.")
+        for copies in COPIES:
+            contestants = {
+                name: harness.Contestant([sys.executable, __file__, "--work", folder, way, str(copies)], core=0)
+                for way, name in WAYS.items()
+            }
+            check({name: one.first for name, one in contestants.items()})
+            said = harness.interleaved(contestants, flags.rounds)
+            for one in contestants.values():
+                one.end()
+            spent = {name: sum(answer["seconds"] for answer in answers) for name, answers in said.items()}
+            tokens = sum(answer["tokens"] for answer in next(iter(said.values())))
+            slowest = next(iter(spent.values()))
+            rows = [
+                [name, f"{seconds:.2f}", f"{copies * tokens / seconds / 1e6:.2f}", f"{slowest / seconds:.1f}"]
+                for name, seconds in spent.items()
+            ]
+            title = f"text to {copies} {'copy' if copies == 1 else 'copies'} of {tokens / 1e6:.1f} million tokens"
+            print("\n" + harness.table([title, "seconds", "million tokens/s, copies counted", "ratio"], rows))
+
+
+def check(first: dict[str, Answer]) -> None:
+    """End the run where tokens differ, rows are too long, labels one-sided, or predictions another share."""
+    for name, one in first.items():
+        if len({one["ids"], next(iter(first.values()))["ids"]}) > 1:
+            sys.exit(f"{name} has other tokens than {next(iter(first))}")
+        if one["longest"] > LENGTH or not 0.13 < one["predicted"] < 0.16 or not 0.4 < one["labels"] < 0.6:
+            sys.exit(f"the rows of {name} are not what they should be: {one}")
+
+
+def prepare(folder: Path, size: float, rounds: int) -> str:
+    """Write a text file of about so many bytes for each round, and the tokenizer; returns what was written."""
+    from _articles import texts, tokenizer_of
+
+    from bertdata.sentences import SentenceSegmenter
+
+    documents, name = texts(size * rounds)
+    tokenizer_of(documents).save(str(folder / "tokenizer"))
+    segmenter = SentenceSegmenter.load("english")
+    lines = [[" ".join(one.split()) for one in segmenter.segment(document)] for document in documents]
+    written = 0
+    for number in range(rounds):
+        text = "\n\n".join("\n".join(document) for document in lines[number::rounds]) + "\n"
+        written += (folder / f"text-{number}.txt").write_text(text, "utf-8")
+    return f"{written / rounds / 1e6:.1f} million characters a round, of {name}"
+
+
+def work(folder: Path, way: str, copies: int) -> None:
+    """Be a contestant: describe the examples of the first text, then make those of the next when a line comes."""
+    run = google if way == GOOGLE else shards
+    output = folder / f"{way}-{copies}"
+    print(json.dumps(run(folder, 0, output, way, copies)[1]()), flush=True)
+    for number, _ in enumerate(sys.stdin, 1):
+        shutil.rmtree(output)
+        began = time.process_time()
+        tokens, _describe = run(folder, number, output, way, copies)
+        print(json.dumps({"seconds": time.process_time() - began, "tokens": tokens}), flush=True)
+
+
+Run = tuple[int, Callable[[], Answer]]
+
+
+def google(folder: Path, number: int, output: Path, _way: str, copies: int) -> Run:
+    """Make the TFRecords of one text; returns its tokens, and what describes the examples."""
+    from _create_pretraining_data import Settings, create_instances, read_documents, read_vocabulary, write_instances
+
+    settings = Settings(LENGTH, PREDICTIONS, copies)
+    ids = read_vocabulary(folder / "tokenizer" / "vocab.txt")
+    documents = read_documents(folder / f"text-{number}.txt", ids)
+    instances = create_instances(documents, list(ids), settings)
+    output.mkdir()
+    write_instances(instances, ids, output / "examples.tfrecord", settings)
+
+    def describe() -> Answer:
+        tokens = sum(len(one.tokens) for one in instances)
+        return {
+            "ids": _digest([ids[piece] for sentence in document for piece in sentence] for document in documents),
+            "longest": max(len(one.tokens) for one in instances),
+            "labels": sum(one.is_random_next for one in instances) / len(instances),
+            "predicted": sum(len(one.positions) for one in instances) / tokens,
+        }
+
+    return sum(len(sentence) for document in documents for sentence in document), describe
+
+
+def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Run:
+    """Make the shards of one text; returns its tokens, and what describes the examples."""
+    from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
+    from bertdata.documents import DocumentWriter, cut_ranges
+    from bertdata.records import Tally, Task, run_once
+    from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+    from bertdata.shards.plan import plan_shards
+    from bertdata.shards.schema import shard_info
+
+    place = str(folder / "tokenizer")
+    tokenizer, segmenter = loaded(place)
+
+    def documents(task: Task, file: Any) -> Tally:
+        tally = Tally()
+        with DocumentWriter(file, tally) as writer:
+            for place, text in enumerate((folder / f"text-{number}.txt").read_text("utf-8").split("\n\n")):
+                writer.add(f"doc:{place:06d}", "", "", "", text.strip().replace("\n", "\n\n"))
+        return tally
+
+    task = Task(str(output), "documents-00000", ".parquet", "benchmark", 1, None)
+    record = run_once(task, documents)
+    plan = plan_shards([record], ShardsConfig(validation_fraction=0), pairs=True)
+    tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
+    store = [
+        (one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))
+        for one in plan_tokens(cut_ranges([(task.path, record)]), str(output / "tokens"), tokens)
+    ]
+    examples = ExamplesConfig(masking=way, max_seq_length=LENGTH, dupe_factor=copies)
+    info = shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=PREDICTIONS))
+    spec = ShardsSpec(str(output / "shards"), plan, info, place)
+    made = [(one, run_once(one, lambda part, file: shard_part(spec, part, file))) for one in shard_tasks(spec, store)]
+
+    def describe() -> Answer:
+        import pyarrow as pa
+
+        rows = [row for one, _ in store for row in pa.ipc.open_stream(one.path).read_all().to_pylist()]
+        rows.sort(key=lambda row: row["id"])
+        counts = made[0][1].counts
+        tables = [pa.ipc.open_stream(one.path).read_all() for one, _ in made]
+        return {
+            "ids": _digest(row["tokens"] for row in rows),
+            "longest": max(len(row) for table in tables for row in table["input_ids"].to_pylist()),
+            "labels": counts["labels_1"] / counts["examples"],
+            "predicted": counts["predictions"] / counts["row_tokens"],
+        }
+
+    return sum(one.counts["tokens"] for _, one in store), describe
+
+
+@cache
+def loaded(place: str) -> tuple[WordPieceTokenizer, SentenceSegmenter]:
+    """Return the tokenizer and the segmenter, loaded once."""
+    from bertdata.sentences import SentenceSegmenter
+    from bertdata.wordpiece import WordPieceTokenizer
+
+    return WordPieceTokenizer.load(place), SentenceSegmenter.load("english")
+
+
+def _digest(documents: Iterable[list[int]]) -> str:
+    return hashlib.sha256(json.dumps(list(documents)).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--work"]:
+        work(Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+    else:
+        main()
