@@ -1,7 +1,8 @@
 """What BERT's normaliser and pre-tokenizer make of each character: by rule, or asked of `tokenizers`.
 
-The rule holds in blocks of Unicode that no longer change (Latin, Greek, Cyrillic, punctuation, Chinese, Korean), which
-is most of what texts are made of; any other character is asked for once, when it comes up.
+The rule holds in blocks of Unicode that no longer change (Latin, Greek, Cyrillic, Hebrew, Arabic, Devanagari, Thai,
+punctuation, mathematics, Japanese, Chinese, Korean), which is most of what texts are made of; any other character is
+asked for once, when it comes up.
 
 A code is a number for the kernels: whether the character is a gap, a word by itself or part of a word, and what bytes
 it becomes. Only a character that always becomes the same, whatever stands around it, gets one. It is so of every one
@@ -16,10 +17,12 @@ import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bertdata.wordpiece.kernel_encode import Characters
 from bertdata.wordpiece.kernel_words import (
     ALONE,
+    ASKED,
     BYTES_SHIFT,
     CHARACTERS_SHIFT,
     LETTER,
@@ -27,20 +30,36 @@ from bertdata.wordpiece.kernel_words import (
     REFERENCE,
     SPACE,
     START_SHIFT,
+    new_characters,
 )
 from bertdata.wordpiece.normalizer import Normalizer
 
 Becomes = tuple[int, str]
 """A kind and the characters that come of it."""
 CHINESE = (0x4E00, 0x9FA5)
-SETTLED = ((0, 0x24F), (0x370, 0x52F), (0x2000, 0x206F), CHINESE, (0xAC00, 0xD7A3))
+SETTLED = (
+    (0, 0x52F),
+    (0x5D0, 0x5EA),
+    (0x621, 0x669),
+    (0x900, 0x97F),
+    (0xE00, 0xE7F),
+    (0x1E00, 0x20BF),
+    (0x2100, 0x2189),
+    (0x2190, 0x22FF),
+    (0x3041, 0x30FF),
+    CHINESE,
+    (0xAC00, 0xD7A3),
+)
 _POINTS = 0x110000
 _BODY_BYTES = 1 << 20
+_AT_A_TIME = 4096
+_NO_TEXT = np.zeros(PAD, np.uint8)
+_NO_TEXT.flags.writeable = False
 
 
 def empty_characters() -> Characters:
     """Return tables in which no character has been asked for."""
-    return Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES + PAD, np.uint8))
+    return Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES + PAD, np.uint8), np.zeros(256, np.uint8))
 
 
 def by_rule(normalizer: Normalizer, character: str) -> Becomes | None:
@@ -98,17 +117,29 @@ class CharacterTable:
         self._places: dict[str, int] = {}
         self._used = 0
         self.add(map(chr, range(128)))
+        self.add_new(_NO_TEXT, 0, 0)  # the kernel is at hand from the first text on
+        for character in map(chr, range(128)):
+            kind, body = self._known[character]
+            if kind == LETTER and len(body) == 1 and body.isascii():
+                self.arrays.folds[ord(character)] = ord(body)
 
     def add(self, characters: Iterable[str]) -> None:
         """Give a code to each character that has none."""
         codes = self.arrays.codes
         for character in characters:
-            if codes[ord(character)] == 0:
+            if codes[ord(character)] in (0, ASKED):
                 becomes = self._known.get(character)
                 if becomes is None:
                     becomes = by_rule(self._normalizer, character) or ask(self._normalizer, character)
                     self._known[character] = becomes
                 codes[ord(character)] = self._code(*becomes)
+
+    def add_new(self, text: NDArray[np.uint8], start: int, end: int) -> None:
+        """Give codes to the characters of a text from `start` on that have none; to the one at `start` in any case."""
+        found = np.empty(_AT_A_TIME, np.int64)
+        n = new_characters(text, start, end, self.arrays.codes, found)
+        first = text[start : min(start + 4, end)].tobytes().decode("utf-8", "ignore")[:1]
+        self.add([*first, *map(chr, found[:n].tolist())])
 
     def _code(self, kind: int, body: str) -> int:
         data = body.encode()

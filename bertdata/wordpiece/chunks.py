@@ -22,6 +22,7 @@ from bertdata.errors import ConfigError, InputError
 
 Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
 WORK_UNIT = 8 << 20
+STEP = 1 << 20
 _SEPARATORS = " \t\n\r"
 _TO_SPACE = bytes.maketrans(b"\t\n\r", b"   ")
 
@@ -52,13 +53,7 @@ def as_strings(texts: object) -> pa.ChunkedArray:
     """
     strings: Any = pa.chunked_array([texts]) if isinstance(texts, pa.Array) else texts
     if not isinstance(texts, pa.Array | pa.ChunkedArray):
-        if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
-            raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}")
-        try:
-            strings = pa.chunked_array([array_of(texts)])
-        except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
-            _check_rows(texts)
-            raise InputError(f"the texts cannot be held in an Arrow array ({error})") from error
+        strings = pa.chunked_array(list(arrays_of(_checked(texts))), pa.large_string())
     kind = strings.type.value_type if pa.types.is_dictionary(strings.type) else strings.type
     if kind not in (pa.string(), pa.large_string(), pa.string_view()):
         raise ConfigError(f"expected Arrow strings, found {strings.type}; cast the column to pa.string()")
@@ -66,6 +61,43 @@ def as_strings(texts: object) -> pa.ChunkedArray:
         raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
     plain = strings.type in (pa.string(), pa.large_string())
     return strings if plain else strings.cast(pa.large_string())
+
+
+def arrays_of(texts: object, size: int = STEP) -> Iterator[pa.Array]:
+    """Yield texts as Arrow string arrays: strings in runs of about `size` characters, each array made when asked for.
+
+    What comes of Arrow input, and what is raised, is as `as_strings` has it.
+    """
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        yield from as_strings(texts).chunks
+        return
+    strings = _checked(texts)
+    try:
+        ends = np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)))
+        start, done = 0, 0
+        while start < len(strings):
+            stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
+            yield array_of(strings[start:stop])
+            start, done = stop, int(ends[stop - 1])
+    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+        _check_rows(strings)
+        raise InputError(f"the texts cannot be held in an Arrow array ({error})") from error
+
+
+def size_of(texts: Texts) -> int:
+    """Return about how many bytes texts have; 0 where one is no text."""
+    if isinstance(texts, pa.Array | pa.ChunkedArray):
+        return int(texts.nbytes)
+    try:
+        return sum(map(len, texts))
+    except TypeError:
+        return 0
+
+
+def _checked(texts: object) -> Sequence[Any]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
+        raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}")
+    return texts
 
 
 def array_of(texts: Sequence[Any]) -> pa.Array:

@@ -8,7 +8,7 @@ of them. What the kernel cannot tell goes through `tokenizers`, once for each di
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_IDLE = 8
 _UNIT = 1 << 20
-_MAX_PENDING, _AHEAD = 4096, 4096
+_MAX_PENDING = 4096
 
 
 class Encoder:
@@ -52,11 +52,14 @@ class Encoder:
         """Return the ids that `tokenizers` gives."""
         return [encoding.ids for encoding in self.reference.encode_batch(texts, add_special_tokens=False)]
 
-    def __call__(self, rows: pa.Array, first_row: int, dtype: type[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """Return the ids of an Arrow string array without nulls, and where those of each row begin and end.
+    def __call__(
+        self, arrays: Iterable[pa.Array], n_rows: int, size: int, dtype: type[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the ids of Arrow string arrays without nulls, and where those of each row begin and end.
 
-        The ids have `dtype`; the other array is int64 and has one number more than there are rows. Raises InputError,
-        naming the row, where the bytes of one are not UTF-8; `first_row` is the number of the first in the message.
+        The ids have `dtype`; the other array is int64 and has one number more than there are rows, `n_rows` in all the
+        arrays. About `size` bytes of text are expected. Raises InputError, naming the row, where the bytes of one are
+        not UTF-8.
         """
         from bertdata.wordpiece.tables import ChunkCache
 
@@ -65,39 +68,42 @@ class Encoder:
         except IndexError:
             cache = ChunkCache(self._parts.normalizer, self._known)
         try:
-            return _Run(self, cache, rows, first_row, dtype).ids()
+            return _Run(self, cache, n_rows, size, dtype).ids(arrays)
         finally:
             self._idle.append(cache)
 
 
 class _Run:
-    """One array on its way through the kernel."""
+    """Arrays on their way through the kernel."""
 
-    def __init__(self, encoder: Encoder, cache: ChunkCache, rows: pa.Array, first_row: int, dtype: type[Any]) -> None:
+    def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
         from bertdata.wordpiece.kernel_encode import WINDOW
         from bertdata.wordpiece.kernel_pieces import SLACK
 
-        self._encoder, self._cache, self._first_row = encoder, cache, first_row
-        self._whole, self._whole_offsets = text_of(rows), offsets_of(rows)
-        size = int(self._whole_offsets[-1] - self._whole_offsets[0])
-        self._out = np.empty(size // 3 + 64 * WINDOW + 2 * SLACK, dtype)
-        self._ends = np.zeros(len(rows) + 1, np.int64)
+        self._encoder, self._cache = encoder, cache
+        self._out = np.empty(size // 2 + 64 * WINDOW + 2 * SLACK, dtype)
+        self._all_ends = np.zeros(n_rows + 1, np.int64)
         self._pending = np.zeros((_MAX_PENDING, 4), np.int64)
         self._registers = np.zeros(5, np.int64)
+        self._first_row = 0
 
-    def ids(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def ids(self, arrays: Iterable[pa.Array]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         from bertdata.wordpiece.kernel_encode import AT, ROW, WRITTEN
         from bertdata.wordpiece.kernel_words import PAD
 
         registers = self._registers
-        for stop in _units(self._whole_offsets):
-            self._cache.begin()
-            row = int(registers[ROW])
-            self._text, self._offsets = padded(self._whole, self._whole_offsets, row, stop, PAD)
-            registers[AT] = self._offsets[row]
-            self._scan(stop)
+        for rows in arrays:
+            whole, offsets = text_of(rows), offsets_of(rows)
+            registers[ROW], self._ends = 0, self._all_ends[self._first_row :]
+            for stop in _units(offsets):
+                self._cache.begin()
+                row = int(registers[ROW])
+                self._text, self._offsets = padded(whole, offsets, row, stop, PAD)
+                registers[AT] = self._offsets[row]
+                self._scan(stop)
+            self._first_row += len(rows)
         self._out.resize(int(registers[WRITTEN]), refcheck=False)
-        return self._out, self._ends
+        return self._out, self._all_ends
 
     def _scan(self, stop: int) -> None:
         from bertdata.wordpiece import kernel_encode as kernel
@@ -124,9 +130,8 @@ class _Run:
             if status == kernel.OUTPUT_FULL:
                 self._out.resize(2 * len(self._out), refcheck=False)
             elif status == kernel.NEW_CHARACTER:
-                start = int(registers[kernel.CHARACTER])
-                ahead = self._text[start : min(start + _AHEAD, int(self._offsets[stop]))]
-                cache.characters.add(set(ahead.tobytes().decode("utf-8", "ignore")))
+                start, end = int(registers[kernel.CHARACTER]), int(self._offsets[stop])
+                cache.characters.add_new(self._text, start, end)
             if registers[kernel.N_PENDING] and status in (kernel.DONE, kernel.PENDING_FULL):
                 self._put_in(self._pending[: registers[kernel.N_PENDING]])
                 registers[kernel.N_PENDING] = 0

@@ -18,11 +18,12 @@ from bertdata.wordpiece.kernel_words import (
     Table,
     claim,
     enter,
-    find,
     first_bytes,
     has_room,
     hash_key,
     mark_of,
+    place_at,
+    seek,
 )
 
 MAX_IDS = 127
@@ -41,19 +42,21 @@ class Cache(NamedTuple):
     pool: NDArray[np.uint32]
 
 
-@borrowing
-def remember(cache: Cache, data: Any, i: int, n: int, ids: Any, first: int, count: int) -> None:
-    """Enter a chunk that is not in the cache and ids[first : first + count], if they are few enough and there is room.
+@inlined
+def remember(
+    cache: Cache, slot: Any, low: Any, high: Any, h: Any, data: Any, i: Any, n: Any, ids: Any, first: Any, count: Any
+) -> None:
+    """Enter a chunk and ids[first : first + count] at its free slot, if they are few enough and there is room.
 
     `ids` has the type of the output.
     """
     pooled = count * ids.itemsize > 8
     pool_used = cache.table.counters[POOL_USED]
-    if n > MAX_KEY or count > min(n, MAX_IDS) or not has_room(cache.table, n):
+    if count > min(n, MAX_IDS) or not has_room(cache.table, n):
         return
     if pooled and pool_used + count > len(cache.pool):
         return
-    meta, value = mark_of(n, 0) | np.uint64(count) << _COUNT_SHIFT, _0
+    meta, value = mark_of(n) | np.uint64(count) << _COUNT_SHIFT, _0
     if pooled:
         meta, value = meta | _IN_POOL, np.uint64(pool_used)
         for j in range(count):
@@ -62,8 +65,7 @@ def remember(cache: Cache, data: Any, i: int, n: int, ids: Any, first: int, coun
     else:
         for j in range(count):
             value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
-    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
-    enter(cache.table, low, high, hash_key(low, high, data, i, n, 0), meta, value, data, i, n)
+    enter(cache.table, slot, low, high, h, meta, value, data, i, n)
 
 
 @inlined
@@ -80,19 +82,12 @@ def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
 
 
 @borrowing
-def find_chunk(table: Table, data: Any, i: Any, n: Any) -> Any:
-    """Return where in the entries the chunk is that is the `n` bytes from `i` on; 0 where it is not in the table."""
-    if n > MAX_KEY:
-        return _0
-    low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
-    return find(table, low, high, hash_key(low, high, data, i, n, 0), mark_of(n, 0), data, i, n)
+def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
+    """Point the slots, which are all free, to the first `kept` chunks; forget the others.
 
-
-@borrowing
-def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
-    """Forget all chunks but the first `kept`, which are the commonest; `key_bytes` is room for the longest key."""
+    `key_bytes` is room for the longest key.
+    """
     table = cache.table
-    table.slots[:] = 0
     table.counters[USED] = kept
     table.counters[ARENA_USED] = table.counters[POOL_USED] = 0
     for entry in range(1, kept):
@@ -102,7 +97,7 @@ def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
         start: Any = np.int64(meta >> np.uint64(ARENA_SHIFT))
         for j in range(16, n):
             key_bytes[j] = table.arena[start + j - 16]
-        claim(table, hash_key(low, high, key_bytes, 0, n, 0), entry)
+        claim(table, hash_key(low, high, key_bytes, 0, n), entry)
         if n > 16:
             table.counters[ARENA_USED] = start + (n + 7) // 8 * 8 - 16
         if meta & _IN_POOL != _0:
@@ -112,5 +107,9 @@ def begin_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
 @borrowing
 def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
     """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
-    if find_chunk(cache.table, key, 0, n) == _0:
-        remember(cache, key, 0, n, ids, 0, len(ids))
+    if n <= MAX_KEY:
+        low, high = first_bytes(load64(key, 0), n), first_bytes(load64(key, 8), n - 8)
+        h = hash_key(low, high, key, 0, n)
+        slot = seek(cache.table, low, high, h, key, 0, n)
+        if place_at(cache.table, slot) == _0:
+            remember(cache, slot, low, high, h, key, 0, n, ids, 0, len(ids))

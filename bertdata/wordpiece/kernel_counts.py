@@ -22,12 +22,13 @@ from bertdata.wordpiece.kernel_words import (
     WIDTH,
     Table,
     enter,
-    find,
     first_bytes,
     has_room,
     hash_key,
     mark_of,
     next_word,
+    place_at,
+    seek,
 )
 
 DONE, CHUNKS_FULL, LONG_CHUNK, WORDS_FULL, LONG_WORD = range(5)
@@ -46,12 +47,13 @@ _BYTE, _LENGTH = _U(0xFF), _U(0x3FFF)
 def _add(table: Table, data: Any, i: int, n: int, count: Any) -> Any:
     """Add to the count of the `n` bytes from `i` on; False where they are new and there is no room."""
     low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
-    h, mark = hash_key(low, high, data, i, n, 0), mark_of(n, 0)
-    place = find(table, low, high, h, mark, data, i, n)
+    h = hash_key(low, high, data, i, n)
+    slot = seek(table, low, high, h, data, i, n)
+    place = place_at(table, slot)
     if place != _0:
         table.entries[place + _3] += count
     elif has_room(table, n):
-        enter(table, low, high, h, mark, count, data, i, n)
+        enter(table, slot, low, high, h, mark_of(n), count, data, i, n)
     else:
         return False
     return True
@@ -105,8 +107,9 @@ def add_words(data: Any, i: int, end: int, count: Any, characters: Characters, w
             break
         number += 1
         total += n + 8
-    used = words.counters
-    if (used[USED] + number) * WIDTH > len(words.entries) or used[ARENA_USED] + total + PAD > len(words.arena):
+    used, after = words.counters, words.counters[USED] + number
+    crowded = after * WIDTH > len(words.entries) or 2 * after > len(words.slots)
+    if crowded or used[ARENA_USED] + total + PAD > len(words.arena):
         return WORDS_FULL if used[USED] > 1 else LONG_WORD
     at = i
     for _ in range(number):

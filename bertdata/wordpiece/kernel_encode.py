@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
-from bertdata.wordpiece.kernel_cache import Cache, copy_ids, find_chunk, remember
+from bertdata.wordpiece.kernel_cache import Cache, copy_ids, remember
 from bertdata.wordpiece.kernel_loads import (
     BLOCK,
     GAPS,
@@ -28,6 +28,7 @@ from bertdata.wordpiece.kernel_loads import (
     borrowing,
     count_bits,
     gap_marks,
+    inlined,
     load64,
     lowest_bit,
     prefetch,
@@ -35,11 +36,15 @@ from bertdata.wordpiece.kernel_loads import (
 from bertdata.wordpiece.kernel_pieces import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
 from bertdata.wordpiece.kernel_words import (
     MARK_BITS,
+    MAX_KEY,
     NOT_UTF8,
     REFERENCE_CHARACTER,
     TAG_BITS,
+    hash_key,
     mix,
     next_word,
+    place_at,
+    seek,
     slot_shift,
 )
 
@@ -63,6 +68,7 @@ class Characters(NamedTuple):
 
     codes: NDArray[np.uint32]
     bodies: NDArray[np.uint8]
+    folds: NDArray[np.uint8]  # for each byte, what it becomes if it is an ASCII letter or digit; else 0
 
 
 class Window(NamedTuple):
@@ -74,41 +80,57 @@ class Window(NamedTuple):
     places: NDArray[np.uint64]
 
 
-@borrowing
+@inlined
+def fold(text: Any, i: Any, n: Any, folds: Any, word: Any) -> Any:
+    """Write a chunk into `word` as it is after normalising; False where that takes more than a look at each byte."""
+    plain: Any = n <= MAX_WORD_CHARACTERS
+    if plain:
+        for j in range(n):
+            byte = folds[text[i + j]]
+            word[j] = byte
+            plain = plain & (byte != 0)
+    return plain
+
+
+@inlined
 def encode_chunk(
     text: Any,
-    i: int,
-    end: int,
+    i: Any,
+    end: Any,
     characters: Characters,
     pieces: Pieces,
     word: Any,
     out: Any,
-    written: int,
+    written: Any,
     registers: Any,
 ) -> Any:
     """Write the ids of a chunk; returns how many ids there are now, or, negative, why it cannot be told.
 
     That a character says so, it notes in CHARACTER.
     """
+    n: Any = end - i
+    length: Any = n
+    plain = fold(text, i, n, characters.folds, word)
     while True:
-        i, n, length = next_word(text, i, end, characters.codes, characters.bodies, word, MAX_WORD_CHARACTERS)
-        if n < 0:
-            registers[CHARACTER] = i
-            return n
+        if not plain:
+            i, n, length = next_word(text, i, end, characters.codes, characters.bodies, word, MAX_WORD_CHARACTERS)
+            if n < 0:
+                registers[CHARACTER] = i
+                return n
         if length == 0:
             return written
         if length <= MAX_WORD_CHARACTERS:
             written = longest_match(pieces, word, n, out, written)
-            if written < 0:
-                return written
         elif written + SLACK <= len(out):
             out[written] = pieces.settings[UNK_ID]
             written += 1
         else:
             return NO_ROOM
+        if plain or written < 0:
+            return written
 
 
-@borrowing
+@inlined
 def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, block: Any, stops: Any) -> Any:
     """Note where chunks end, from byte `block` of a row on; returns (row, byte) to go on with, and how many.
 
@@ -149,7 +171,7 @@ def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, block: Any, sto
     return row, block, n
 
 
-@borrowing
+@inlined
 def hash_chunks(text: Any, at: Any, n_chunks: Any, shift: Any, slots: Any, window: Window) -> None:
     """Note the first 16 bytes of each chunk of a window, and which slot its hash is of."""
     for j in range(n_chunks):
@@ -206,16 +228,22 @@ def scan(
             n = (stop >> _2) - at
             unlike = (entries[place] ^ window.lows[k]) | (entries[place + _1] ^ window.highs[k])
             if unlike | ((entries[place + _2] & _MARK) ^ n) != _0:
-                place = find_chunk(cache.table, text, np.int64(at), np.int64(n))
+                start: Any = np.int64(at)
+                size: Any = np.int64(n)
+                place, slot, h = _0, _0, _0
+                if size <= MAX_KEY:
+                    h = hash_key(window.lows[k], window.highs[k], text, start, size)
+                    slot = seek(cache.table, window.lows[k], window.highs[k], h, text, start, size)
+                    place = place_at(cache.table, slot)
             if place != _0:
                 written = copy_ids(cache, place, out, written)
             else:
-                start: Any = np.int64(at)
-                size: Any = np.int64(n)
                 after = encode_chunk(text, start, start + size, characters, pieces, word, out, written, registers)
                 registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
                 if after >= 0:
-                    remember(cache, text, start, size, out, written, after - written)
+                    if size <= MAX_KEY:
+                        low, high, count = window.lows[k], window.highs[k], after - written
+                        remember(cache, slot, low, high, h, text, start, size, out, written, count)
                     if after + np.int64(bound - (stop >> _2)) + SLACK > len(out):
                         return OUTPUT_FULL
                     written = after
@@ -224,11 +252,11 @@ def scan(
                 elif after == NOT_UTF8:
                     return BAD_ROW
                 elif after == REFERENCE_CHARACTER:
-                    count = registers[N_PENDING]
-                    if count == len(pending):
+                    waiting = registers[N_PENDING]
+                    if waiting == len(pending):
                         return PENDING_FULL
-                    pending[count, 0], pending[count, 1] = row, written
-                    pending[count, 2], pending[count, 3] = start, size
+                    pending[waiting, 0], pending[waiting, 1] = row, written
+                    pending[waiting, 2], pending[waiting, 3] = start, size
                     registers[N_PENDING] += 1
                 else:
                     return NEW_CHARACTER

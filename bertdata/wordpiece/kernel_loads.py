@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from bertdata.compiled import Function, compiled
+from bertdata.compiled import Function, compiled, inner
 
 GAPS = (32, 10, 9, 13)
 """A space, a line feed, a tab and a carriage return: the bytes that chunks are cut at."""
@@ -36,9 +36,14 @@ def borrowing(function: Function) -> Function:
     return compiled(function, _nrt=False)
 
 
+def only_within(function: Function) -> Function:
+    """Compile a function of a kind with `borrowing` that only kernels call."""
+    return inner(function, _nrt=False)
+
+
 def inlined(function: Function) -> Function:
-    """Compile a function of a kind with `borrowing` into each that calls it: a tuple of arrays is slow to hand over."""
-    return compiled(function, _nrt=False, forceinline=True)
+    """Compile a function into each kernel that calls it: a tuple of arrays is slow to hand over."""
+    return inner(function, _nrt=False, forceinline=True)
 
 
 @borrowing

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64, lowest_bit
+from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64, lowest_bit, only_within
 
 PAD = 80
 MAX_KEY = 64
@@ -22,7 +22,7 @@ WIDTH = 4
 """An entry of a table is four words: the first 8 bytes of the key, the next 8, `meta`, a value."""
 TAG_BITS = 11
 MAX_ENTRIES = 1 << (32 - TAG_BITS)
-LONG, CONTINUES = 1 << 14, 1 << 15
+LONG = 1 << 14
 MARK_BITS, ARENA_SHIFT = 16, 24
 USED, ARENA_USED, POOL_USED = range(3)
 UNKNOWN, REFERENCE, LETTER, ALONE, SPACE = range(5)
@@ -30,11 +30,14 @@ UNKNOWN, REFERENCE, LETTER, ALONE, SPACE = range(5)
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, START_SHIFT = 7, 3, 7, 12
 NOT_UTF8 = -1
 UNKNOWN_CHARACTER, REFERENCE_CHARACTER = -2, -3
+ASKED = 8
+"""The code of a character that the caller was told of: its kind is UNKNOWN still."""
 
 _U = np.uint64
 _0, _1, _2, _4, _8, _29, _32, _64 = (_U(n) for n in (0, 1, 2, 4, 8, 29, 32, 64))
 _M1, _M2, _M3 = _U(0x9E3779B97F4A7C15), _U(0xD6E8FEB86659FD93), _U(0xFF51AFD7ED558CCD)
 _TAG_BITS, _TAG = _U(TAG_BITS), _U((1 << TAG_BITS) - 1)
+_NOT_ASCII = _U(0x8080808080808080)
 _ARENA_SHIFT, _MARK = _U(ARENA_SHIFT), _U((1 << MARK_BITS) - 1)
 
 
@@ -42,7 +45,7 @@ class Table(NamedTuple):
     """Byte strings and a value for each: an open addressing of numbers, and the entries they point to, as they came.
 
     A number in `slots` is an entry's and TAG_BITS of its hash; 0 is free, as nothing is in entry 0. `meta` is, from
-    the lowest bit: 14 bits of length, LONG where that is over 16, CONTINUES; 8 for the owner; 40 of arena offset.
+    the lowest bit: 14 bits of length, LONG where that is over 16; 8 from bit 16 on for the owner; 40 of arena offset.
     """
 
     slots: NDArray[np.uint32]
@@ -62,9 +65,9 @@ def first_bytes(word: Any, n: int) -> Any:
 
 
 @inlined
-def mark_of(n: int, continues: int) -> Any:
+def mark_of(n: int) -> Any:
     """Return the lowest 16 bits of the `meta` of a key of `n` bytes."""
-    return _U(n | (LONG if n > 16 else 0) | (CONTINUES if continues else 0))
+    return _U(n | (LONG if n > 16 else 0))
 
 
 @inlined
@@ -75,11 +78,11 @@ def mix(low: Any, high: Any) -> Any:
 
 
 @inlined
-def hash_key(low: Any, high: Any, data: Any, i: int, n: int, continues: int) -> Any:
+def hash_key(low: Any, high: Any, data: Any, i: int, n: int) -> Any:
     """Return the hash of the `n` bytes from `i` on, of which `low` and `high` are the first 16."""
     for j in range(16, n, 8):
         low = (low ^ (low >> _29)) * _M2 ^ first_bytes(load64(data, i + j), n - j)
-    return mix(low + _U(continues) * _M2, high)
+    return mix(low, high)
 
 
 @inlined
@@ -89,13 +92,13 @@ def slot_shift(slots: Any) -> Any:
 
 
 @inlined
-def find(table: Table, low: Any, high: Any, h: Any, mark: Any, data: Any, i: int, n: int) -> Any:
-    """Return where in `entries` the key is that is the `n` bytes from `i` on; 0 where it is not in the table."""
-    last, slot, tag = _U(len(table.slots) - 1), h >> slot_shift(table.slots), h & _TAG
+def seek(table: Table, low: Any, high: Any, h: Any, data: Any, i: int, n: int) -> Any:
+    """Return the slot of the key that is the `n` bytes from `i` on; a free one where it is not in the table."""
+    last, slot, tag, mark = _U(len(table.slots) - 1), h >> slot_shift(table.slots), h & _TAG, mark_of(n)
     while True:
         number = _U(table.slots[slot])
         if number == _0:
-            return _0
+            return slot
         if number & _TAG == tag:
             place = (number >> _TAG_BITS) * _4
             meta = table.entries[place + _2]
@@ -104,11 +107,17 @@ def find(table: Table, low: Any, high: Any, h: Any, mark: Any, data: Any, i: int
                 while j < n and load64(table.arena, start + j - 16) == first_bytes(load64(data, i + j), n - j):
                     j += 8
                 if j >= n:
-                    return place
+                    return slot
         slot = (slot + _1) & last
 
 
-@borrowing
+@inlined
+def place_at(table: Table, slot: Any) -> Any:
+    """Return where in `entries` the key of a slot is; 0 where the slot is free."""
+    return (_U(table.slots[slot]) >> _TAG_BITS) * _4
+
+
+@only_within
 def claim(table: Table, h: Any, entry: Any) -> None:
     """Point the first free place for a hash to an entry."""
     last, slot = _U(len(table.slots) - 1), h >> slot_shift(table.slots)
@@ -119,18 +128,21 @@ def claim(table: Table, h: Any, entry: Any) -> None:
 
 @inlined
 def has_room(table: Table, n: int) -> Any:
-    """Tell whether a key of `n` bytes can be entered."""
-    used = table.counters
-    return (used[USED] + 1) * WIDTH <= len(table.entries) and used[ARENA_USED] + n + 8 <= len(table.arena)
+    """Tell whether a key of `n` bytes can be entered; half of the slots stay free."""
+    used = table.counters[USED] + 1
+    enough = used * WIDTH <= len(table.entries) and 2 * used <= len(table.slots)
+    return enough and table.counters[ARENA_USED] + n + 8 <= len(table.arena)
 
 
-@borrowing
-def enter(table: Table, low: Any, high: Any, h: Any, meta: Any, value: Any, data: Any, i: int, n: int) -> None:
-    """Enter a key that is not in the table; the caller has seen to the room."""
+@inlined
+def enter(
+    table: Table, slot: Any, low: Any, high: Any, h: Any, meta: Any, value: Any, data: Any, i: int, n: int
+) -> None:
+    """Enter a key at the free slot that `seek` found for it; the caller has seen to the room."""
     start = table.counters[ARENA_USED]
-    for j in range(16, n):
-        table.arena[start + j - 16] = data[i + j]
     if n > 16:
+        for j in range(16, n):
+            table.arena[start + j - 16] = data[i + j]
         for j in range(n, (n + 7) // 8 * 8):
             table.arena[start + j - 16] = 0
         table.counters[ARENA_USED] += (n + 7) // 8 * 8 - 16
@@ -139,10 +151,10 @@ def enter(table: Table, low: Any, high: Any, h: Any, meta: Any, value: Any, data
     table.entries[entry * _4], table.entries[entry * _4 + _1] = low, high
     table.entries[entry * _4 + _2] = meta | _U(start) << _ARENA_SHIFT
     table.entries[entry * _4 + _2 + _1] = value
-    claim(table, h, entry)
+    table.slots[slot] = entry << _TAG_BITS | h & _TAG
 
 
-@borrowing
+@only_within
 def decode(data: Any, i: int, end: int) -> Any:
     """Return (code point, bytes) of the character at `i`, which is not ASCII; 0 bytes where it is not UTF-8."""
     c = np.int64(data[i])
@@ -198,3 +210,25 @@ def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, l
         else:
             return i, UNKNOWN_CHARACTER if kind == UNKNOWN else REFERENCE_CHARACTER, 0
     return i, n, characters
+
+
+@borrowing
+def new_characters(data: Any, i: int, end: int, codes: Any, found: Any) -> Any:
+    """Put code points without a code, each once, into `found` as they come up from `i` on; returns how many.
+
+    Their codes are set to ASKED. It ends where `found` is full, and passes over what is not UTF-8.
+    """
+    n: Any = 0
+    while i < end and n < len(found):
+        if end - i >= 8 and load64(data, i) & _NOT_ASCII == _0:
+            i += 8
+        elif data[i] < 0x80:
+            i += 1
+        else:
+            point, size = decode(data, i, end)
+            i += max(size, 1)
+            if size > 0 and codes[point] == 0:
+                codes[point] = ASKED
+                found[n] = point
+                n += 1
+    return n

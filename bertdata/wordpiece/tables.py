@@ -15,6 +15,7 @@ from bertdata.errors import ConfigError
 from bertdata.wordpiece import kernel_cache, kernel_pieces
 from bertdata.wordpiece import kernel_encode as kernel
 from bertdata.wordpiece.characters import Becomes, CharacterTable
+from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.wordpiece.kernel_loads import BLOCK
 from bertdata.wordpiece.kernel_words import MAX_ENTRIES, MAX_KEY, PAD, USED, WIDTH, Table
 from bertdata.wordpiece.normalizer import Normalizer
@@ -22,25 +23,38 @@ from bertdata.wordpiece.vocabulary import CONTINUATION, UNK
 
 CHUNKS = 1 << 20
 """Most chunks in a cache: 52 MB. A sixteenth of them, the first that came, are kept when it begins anew."""
+FIRST_SLOTS = 1 << 16
+"""How many slots a cache begins with, so that a little text touches little memory; they grow fourfold."""
+MAX_PIECE = 1 + 4 * MAX_WORD_CHARACTERS
+SPARE_BLOCKS = 64
+_LINE = 64
 _ARENA_BYTES, _POOL_IDS = 4, 2
 """Room for each chunk: 3 of 100 take more than the 16 bytes in their entry, 5 of 100 have ids in the pool."""
 
 
 def piece_table(tokens: Sequence[str]) -> kernel_pieces.Pieces:
-    """Return the table of a vocabulary; raises ConfigError for one of over 2 million tokens."""
+    """Return the trie of a vocabulary; raises ConfigError for one of over 2 million tokens."""
     if len(tokens) >= MAX_ENTRIES:
         raise ConfigError(f"the vocabulary has {len(tokens)} tokens; at most {MAX_ENTRIES - 1} can be looked up")
-    bodies = [token.removeprefix(CONTINUATION).encode() for token in tokens]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(list(map(len, bodies)), dtype=np.int64)])
-    data = np.frombuffer(b"".join(bodies) + bytes(PAD), np.uint8)
-    continues = np.array([token.startswith(CONTINUATION) for token in tokens], np.int64)
-    pieces = kernel_pieces.Pieces(
-        empty_table(len(tokens), len(data) + 8 * len(tokens)),
-        np.zeros(1 << kernel_pieces.LENGTHS_BITS, np.uint64),
-        np.array([0, tokens.index(UNK)], np.int64),
-    )
-    kernel_pieces.add_pieces(pieces, data, offsets, continues)
-    return pieces
+    roots = b"\0", b"\1"
+    keys = [
+        roots[1] + token[len(CONTINUATION) :].encode() if token.startswith(CONTINUATION) else roots[0] + token.encode()
+        for token in tokens
+    ]
+    ids = sorted((i for i, key in enumerate(keys) if 1 < len(key) <= MAX_PIECE), key=keys.__getitem__)
+    data = np.frombuffer(b"".join(keys[i] for i in ids), np.uint8)
+    offsets = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum([len(keys[i]) for i in ids], out=offsets[1:])
+    n_blocks = SPARE_BLOCKS + 2 * len(data) // kernel_pieces.CELLS_A_BLOCK
+    while True:
+        cells = np.zeros(n_blocks * kernel_pieces.CELLS_A_BLOCK, np.uint64)
+        flags, fullness = np.zeros(len(cells), np.bool_), np.zeros(n_blocks, np.uint8)
+        room = np.zeros((len(data) + 1, 4), np.int64), np.zeros((3, 257), np.int64)
+        if kernel_pieces.build(data, offsets, np.array(ids, np.int64), cells, flags, fullness, *room):
+            break
+        n_blocks *= 2
+    settings = [kernel_pieces.base_of(cells, root[0]) for root in roots]
+    return kernel_pieces.Pieces(cells, np.array([*settings, tokens.index(UNK)], np.int64))
 
 
 class ChunkCache:
@@ -51,25 +65,39 @@ class ChunkCache:
         self.word = np.zeros(kernel.WORD_BYTES, np.uint8)
         self.window = kernel.Window(*(np.zeros(kernel.WINDOW + 2 * BLOCK, np.uint64) for _ in range(4)))
         self.arrays = kernel_cache.Cache(
-            empty_table(CHUNKS, CHUNKS * _ARENA_BYTES), np.empty(CHUNKS * _POOL_IDS, np.uint32)
+            empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), np.empty(CHUNKS * _POOL_IDS, np.uint32)
         )
+        self._enter_anew(len(self.arrays.table.slots), 1)  # the kernel is at hand from the first text on
 
     def begin(self) -> None:
-        """Begin anew, with the commonest chunks, where the cache is full."""
-        (_, entries, arena, counters), pool = self.arrays
-        rooms = (len(entries) // WIDTH - 1, len(arena) - PAD - MAX_KEY, len(pool) - kernel_cache.MAX_IDS)
-        if any(used > room for used, room in zip(counters.tolist(), rooms, strict=True)):
-            kept = max(1, min(rooms[0] // 16, int(counters[USED]) // 2))
-            kernel_cache.begin_anew(self.arrays, np.zeros(MAX_KEY + PAD, np.uint8), kept)
+        """Make room for the chunks of another unit of text; where the cache is full, keep the commonest alone."""
+        table, pool = self.arrays
+        used, n_slots = int(table.counters[USED]), len(table.slots)
+        rooms = (len(table.entries) // WIDTH - 1, len(table.arena) - PAD - MAX_KEY, len(pool) - kernel_cache.MAX_IDS)
+        if any(used > room for used, room in zip(table.counters.tolist(), rooms, strict=True)):
+            self._enter_anew(n_slots, max(1, min(rooms[0] // 16, used // 2)))
+        elif 4 * used > n_slots and n_slots < 2 * rooms[0]:
+            self._enter_anew(4 * n_slots, used)
+
+    def _enter_anew(self, n_slots: int, kept: int) -> None:
+        table = self.arrays.table._replace(slots=np.zeros(n_slots, np.uint32))
+        self.arrays = self.arrays._replace(table=table)
+        kernel_cache.enter_anew(self.arrays, np.zeros(MAX_KEY + PAD, np.uint8), kept)
 
     def remember(self, chunk: bytes, ids: NDArray[Any]) -> None:
         """Enter a chunk, if there is room for it and for its ids."""
         kernel_cache.remember_chunk(self.arrays, np.frombuffer(chunk + bytes(PAD), np.uint8), len(chunk), ids)
 
 
-def empty_table(n: int, arena_bytes: int) -> Table:
-    """Return a table for `n` keys; what is not used of it takes no memory."""
-    entries = np.empty((n + 1) * WIDTH, np.uint64)
+def empty_table(n: int, arena_bytes: int, most_slots: int = 1 << 32) -> Table:
+    """Return a table for `n` keys; what is not used of it takes no memory. An entry is within a line of 64 bytes."""
+    entries = _aligned((n + 1) * WIDTH)
     entries[:WIDTH] = np.array([0, 0, 0xFFFF, 0], np.uint64)
-    slots = np.zeros(1 << (2 * n - 1).bit_length(), np.uint32)
+    slots = np.zeros(min(most_slots, 1 << (2 * n + 1).bit_length()), np.uint32)
     return Table(slots, entries, np.empty(arena_bytes + PAD, np.uint8), np.array([1, 0, 0], np.int64))
+
+
+def _aligned(n: int) -> NDArray[np.uint64]:
+    raw = np.empty(8 * n + _LINE, np.uint8)
+    start = -raw.ctypes.data % _LINE
+    return raw[start : start + 8 * n].view(np.uint64)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import Texts, array_of, as_strings, check_text, check_utf8
+from bertdata.wordpiece.chunks import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.wordpiece.encoder import Encoder
 from bertdata.wordpiece.normalizer import Normalizer
 from bertdata.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
@@ -125,7 +125,7 @@ class WordPieceTokenizer:
         check_text(text, "the text")
         if allow_special and any(token in text for token in self._parts.special_tokens):
             return list(self._whole.encode(text, add_special_tokens=False).ids)
-        ids: list[int] = self._encoder(array_of([text]), 0, self._dtype)[0].tolist()
+        ids: list[int] = self._encoder([array_of([text])], 1, len(text), self._dtype)[0].tolist()
         return ids
 
     def encode_batch(self, texts: Texts, *, allow_special: bool = False) -> pa.ListArray:
@@ -139,8 +139,7 @@ class WordPieceTokenizer:
         >>> tokenizer.encode_batch(["a b", ""]).to_pylist()
         [[5, 6], []]
         """
-        strings = as_strings(texts)
-        return self._encode_special(strings) if allow_special else self._encode_strings(strings)
+        return self._encode_special(as_strings(texts)) if allow_special else self._encode_strings(texts)
 
     def encode_pair(
         self,
@@ -317,20 +316,13 @@ class WordPieceTokenizer:
     def _whole(self) -> Any:
         return formats.build(self._parts)
 
-    def _encode_strings(self, strings: pa.ChunkedArray) -> pa.ListArray:
-        values, ends = [np.zeros(0, self._dtype)], [np.zeros(1, np.int64)]
-        row = total = 0
-        for rows in strings.chunks:
-            found, offsets = self._encoder(rows, row, self._dtype)
-            values.append(found)
-            ends.append(offsets[1:] + total)
-            row, total = row + len(rows), total + len(found)
-        if total > np.iinfo(np.int32).max:
-            raise ConfigError(f"the batch gives {total} ids, over the {2**31 - 1} of one list array; split it")
-        joined = values[1] if len(values) == 2 else np.concatenate(values)
-        ids = pa.Array.from_buffers(self.id_type, total, [None, pa.py_buffer(joined)])
-        offsets = pa.py_buffer(np.concatenate(ends).astype(np.int32))
-        return pa.ListArray.from_buffers(pa.list_(self.id_type), len(strings), [None, offsets], children=[ids])
+    def _encode_strings(self, texts: Texts) -> pa.ListArray:
+        values, ends = self._encoder(arrays_of(texts), len(texts), size_of(texts), self._dtype)
+        if len(values) > np.iinfo(np.int32).max:
+            raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
+        ids = pa.Array.from_buffers(self.id_type, len(values), [None, pa.py_buffer(values)])
+        offsets = pa.py_buffer(ends.astype(np.int32))
+        return pa.ListArray.from_buffers(pa.list_(self.id_type), len(texts), [None, offsets], children=[ids])
 
     def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
         holds: Any = pa.chunked_array([pa.array(np.zeros(len(strings), np.bool_))])
