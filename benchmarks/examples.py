@@ -113,7 +113,7 @@ def prepare(folder: str, size: float) -> str:
     tokenizer = tokenizer_of(documents_of)
     place = f"{folder}/tokenizer"
     tokenizer.save(place)
-    plan = plan_shards([part[1]], ShardsConfig(shard_bytes=64 << 20, validation_fraction=0), pairs=True)
+    plan = plan_shards([part[1]], ShardsConfig(shard_bytes=64 << 20, validation_fraction=0))
     segmenter = SentenceSegmenter.load("english")
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))

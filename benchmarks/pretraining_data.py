@@ -154,7 +154,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
 
     task = Task(str(output), "documents-00000", ".parquet", "benchmark", 1, None)
     record = run_once(task, documents)
-    plan = plan_shards([record], ShardsConfig(validation_fraction=0), pairs=True)
+    plan = plan_shards([record], ShardsConfig(validation_fraction=0))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [
         (one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))

@@ -5,7 +5,8 @@
     OUTPUT/train/ ...          Arrow shards, in the order of the file; also validation and test where given
     OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
 
-The manifest is written last, so a folder without it is not finished. What it does not do: shuffling, which is the
+The manifest is written last, so a folder without it is not finished. Files are read in runs of examples, and a run is
+written before the next is read (SQuAD's JSON, one value, is held whole). What it does not do: shuffling, which is the
 loader's; training.
 """
 
@@ -13,8 +14,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -22,18 +25,21 @@ import pyarrow as pa
 
 from bertdata import __version__, files
 from bertdata.config import add_flags
+from bertdata.errors import InputError
 from bertdata.examples.finetune.layout import Encoded
 from bertdata.examples.finetune.settings import TaskConfig
-from bertdata.examples.finetune.sources import Columns, TaskSplit, read_splits
+from bertdata.examples.finetune.sources import Columns, TaskSplit, batches, read_splits
 from bertdata.output import claimed, refuse_own
-from bertdata.records import Counts, add_counts
+from bertdata.records import Counts, Tally, add_counts
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.tasks import QUESTION_ANSWERING, TASK_SPLITS, TaskInfo, make_task_info
 from bertdata.summary import Row, table
 from bertdata.wordpiece import WordPieceTokenizer
 
-ROWS_PER_BATCH = 1000
+EXAMPLES_AT_ONCE = 4096
+"""Examples that are held and encoded at a time."""
+ROWS_PER_BATCH, ROWS_PER_GROUP = 1000, 4096
 
 
 def encode_task(
@@ -77,40 +83,83 @@ def encode_task(
 
 
 def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, settings: TaskConfig) -> dict[str, Any]:
-    starts = range(0, source.examples, settings.shard_examples)
     shards: list[dict[str, Any]] = []
-    rows = 0
-    for number, start in enumerate(starts):
-        name = f"{split}/data-{number:05d}-of-{len(starts):05d}.arrow"
-        path = files.join(directory, *name.split("/"))
-        encoded = source.encode(start, min(start + settings.shard_examples, source.examples))
-        with files.atomic_write(path) as file:
-            write_task_shard(encoded, info, rows, file)
-        rows += len(encoded)
-        entry = {"file": name, "bytes": files.size(path), "sha256": files.sha256(path), "counts": encoded.counts}
-        shards.append(entry)
-    if source.originals is not None:
-        _write_originals(files.join(directory, "examples", f"{split}.parquet"), source.originals)
+    number, rows = -(-source.examples // settings.shard_examples), 0
+    examples, taken = source.read(), 0
+    with _originals(directory, split, source) as keep:
+
+        def encoded(some: Iterator[Any]) -> Iterator[Encoded]:
+            nonlocal taken
+            for batch in batches(some, EXAMPLES_AT_ONCE):
+                taken += len(batch)
+                keep(batch)
+                yield source.encode(batch)
+
+        for place in range(number):
+            name = f"{split}/data-{place:05d}-of-{number:05d}.arrow"
+            path = files.join(directory, *name.split("/"))
+            with files.atomic_write(path) as file:
+                written, counts = write_task_shard(encoded(islice(examples, settings.shard_examples)), info, rows, file)
+            rows += written
+            shards.append({"file": name, "bytes": files.size(path), "sha256": files.sha256(path), "counts": counts})
+        if taken != source.examples or next(examples, None) is not None:
+            raise InputError(f"the file of {split} changed while it was read; encode again")
     return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
 
 
-def write_task_shard(encoded: Encoded, info: TaskInfo, first_id: int, file: Any) -> None:
-    """Write encoded examples as one shard; `example_id` counts from `first_id`."""
-    schema = shard_schema(info)
-    ids = pa.array(np.arange(first_id, first_id + len(encoded), dtype=np.int64))
-    columns = encoded.columns | {"example_id": ids}
-    whole = pa.Table.from_arrays([columns[field.name] for field in schema], schema=schema)
+def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, file: Any) -> tuple[int, Counts]:
+    """Write batches of encoded examples as one shard; returns its rows and the counts of all batches.
+
+    `example_id` counts from `first_id`. How the examples are parted into batches does not show in the bytes.
+    """
+    schema, tally, rows = shard_schema(info), Tally(), 0
+    none = held = schema.empty_table()
+
+    def copied(some: pa.Table) -> pa.Table:
+        """Join the chunks of a table; of one chunk too, as a slice is written with what pads it."""
+        return pa.concat_tables([none, some]).combine_chunks()
+
     with pa.ipc.new_stream(file, schema) as writer:
-        for start in range(0, whole.num_rows, ROWS_PER_BATCH):
-            batch = whole.slice(start, ROWS_PER_BATCH).combine_chunks()
-            writer.write_table(batch)
+        for one in encoded:
+            for name, count in one.counts.items():
+                tally.add(name, count)
+            ids = pa.array(np.arange(first_id + rows, first_id + rows + len(one), dtype=np.int64))
+            columns, rows = one.columns | {"example_id": ids}, rows + len(one)
+            table = pa.Table.from_arrays([columns[field.name] for field in schema], schema=schema)
+            held = pa.concat_tables([held, table])
+            while held.num_rows >= ROWS_PER_BATCH:
+                writer.write_table(copied(held.slice(0, ROWS_PER_BATCH)))
+                held = held.slice(ROWS_PER_BATCH)
+        if held.num_rows:
+            writer.write_table(copied(held))
+    return rows, tally.counts
 
 
-def _write_originals(path: str, originals: pa.Table) -> None:
+@contextmanager
+def _originals(directory: str, split: str, source: TaskSplit) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """Give a function that keeps examples as text beside the shards, where answers are mapped back to it."""
     import pyarrow.parquet as pq
 
-    with files.atomic_write(path) as file:
-        pq.write_table(originals, file, compression="zstd")
+    make = source.original
+    if make is None:
+        yield lambda batch: None
+        return
+    schema = make([]).schema
+    with (
+        files.atomic_write(files.join(directory, "examples", f"{split}.parquet")) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        held: list[Any] = []
+
+        def keep(batch: Sequence[Any]) -> None:
+            held.extend(batch)
+            while len(held) >= ROWS_PER_GROUP:
+                writer.write_table(make(held[:ROWS_PER_GROUP]))
+                del held[:ROWS_PER_GROUP]
+
+        yield keep
+        if held:
+            writer.write_table(make(held))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -43,7 +43,7 @@ from bertdata.shards.phases import plan_phases
 from bertdata.tables import SUFFIXES
 from bertdata.wordpiece import WordPieceTokenizer
 
-from .build_shards import add_mix, build_shards, load_segmenter
+from .build_shards import add_mix, build_shards, load_segmenter, require_material
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
@@ -122,6 +122,7 @@ def build_corpus(
         )
         kept = iter(every)
         parts = {name: [next(kept) for _ in parts[name]] for name in parts}
+        require_material(every, settings.examples.objective, segmenter)
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}

@@ -17,7 +17,6 @@ from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
 from bertdata.config import (
-    NSP_OBJECTIVES,
     CleaningConfig,
     DedupConfig,
     ExamplesConfig,
@@ -38,6 +37,7 @@ from bertdata.shards.manifest import build_manifest, source_entry, write_dataset
 from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
 from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
+from bertdata.shards.requirements import require_documents_for
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -66,13 +66,13 @@ def build_shards(
     `bertdata.examples.mixing`).
     """
     every = [done for source in parts for done in parts[source]]
-    require_documents(every)
     dealing, examples, masking = configs
+    require_material(every, examples[0].objective, segmenter)
     epochs = _epochs(parts, mix or {}, examples[0].dupe_factor)
     phases = plan_phases(output, examples)
     files.remove(files.join(output, "manifest.json"))
     forget_other_layout(output, phases)
-    plan = plan_shards([record for _, record in every], dealing, pairs=examples[0].objective in NSP_OBJECTIVES)
+    plan = plan_shards([record for _, record in every], dealing)
     for note in plan.notes:
         runner.say(note)
     specs = []
@@ -120,6 +120,12 @@ def build_shards(
     if len(phases) == 1:
         return manifests[0]
     return {"phases": {files.name(phase.output): one for phase, one in zip(phases, manifests, strict=True)}}
+
+
+def require_material(parts: Sequence[Done], objective: str, segmenter: SentenceSegmenter) -> None:
+    """Raise InputError where no document is left, ConfigError where they have not what the objective needs."""
+    require_documents(parts)
+    require_documents_for(objective, [(task.path, record) for task, record in parts], segmenter)
 
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:

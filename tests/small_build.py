@@ -54,7 +54,7 @@ def write_build(
     cleaned = run_once(task, _write_documents)
     size = cleaned.counts["text_bytes"] // shards + 1
     dealing = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
-    plan = plan_shards([cleaned], dealing, pairs=examples.objective == "nsp")
+    plan = plan_shards([cleaned], dealing)
     pieces, segmenter = tokenizer(), SentenceSegmenter.load("english")
     place = str(output / "tokenizer")
     pieces.save(place)

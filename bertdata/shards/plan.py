@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from bertdata.config import ShardsConfig
 from bertdata.documents import SLOTS
-from bertdata.errors import ConfigError
 from bertdata.records import Record
 
 DOCUMENTS_PER_SHARD = 16
@@ -44,22 +43,16 @@ class ShardPlan:
         return f"{self.split(shard)}/data-{number:05d}-of-{total:05d}.arrow"
 
 
-def plan_shards(records: Iterable[Record], config: ShardsConfig, *, pairs: bool) -> ShardPlan:
+def plan_shards(records: Iterable[Record], config: ShardsConfig) -> ShardPlan:
     """Plan shards of about `shard_bytes` of text with at least two documents each.
 
-    A function of the documents alone. Raises ConfigError where `pairs` (NSP) meets fewer than two documents.
+    A function of the documents alone.
     """
     documents, sizes = np.zeros(SLOTS, np.int64), np.zeros(SLOTS, np.int64)
     for record in records:
         for slot, count, size in record.details["slots"]:
             documents[slot] += count
             sizes[slot] += size
-    total = int(documents.sum())
-    if pairs and total < 2:
-        raise ConfigError(
-            f"next sentence prediction takes B from another document, and the corpus has {total}; "
-            "add documents, or choose --objective sop, doc-sentences, full-sentences or single-segment"
-        )
     border, notes = _validation_border(documents, config.validation_fraction)
     validation = _cut(documents[:border], sizes[:border], config.shard_bytes, 0)
     train = _cut(documents[border:], sizes[border:], config.shard_bytes, border)

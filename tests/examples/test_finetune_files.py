@@ -18,7 +18,7 @@ from bertdata.examples.finetune.files import read_rows
 from bertdata.examples.finetune.labels import check_given, find_labels, label_ids, label_set, numbers
 from bertdata.examples.finetune.settings import TaskConfig
 from bertdata.examples.finetune.squad import read_questions
-from bertdata.examples.finetune.texts import read_texts
+from bertdata.examples.finetune.texts import LabelledText, read_texts
 from bertdata.shards import open_shards
 from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -74,19 +74,17 @@ def test_a_field_of_any_length_is_read(tmp_path: Path) -> None:
 
 def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Path) -> None:
     pairs = write(tmp_path / "pairs.csv", "idx,premise,hypothesis,label\n0,a,b,x\n")
-    found = read_texts(pairs)
-    assert (found.texts, found.pairs, found.labels, found.places) == (["a"], ["b"], ["x"], ["line 2"])
-    named = read_texts(pairs, ["hypothesis"], "idx")
-    assert (named.texts, named.pairs, named.labels) == (["b"], None, ["0"])
+    assert list(read_texts(pairs)) == [LabelledText("a", "b", "x", "line 2")]
+    assert list(read_texts(pairs, ["hypothesis"], "idx")) == [LabelledText("b", None, "0", "line 2")]
     with pytest.raises(ConfigError, match="has no column 'body'; its columns are 'idx', 'premise'"):
-        read_texts(pairs, ["body"])
+        list(read_texts(pairs, ["body"]))
     with pytest.raises(ConfigError, match="name one or two with --text-columns"):
-        read_texts(write(tmp_path / "other.csv", "body,label\na,x\n"))
+        list(read_texts(write(tmp_path / "other.csv", "body,label\na,x\n")))
     with pytest.raises(ConfigError, match="name the one of the labels with --label-column"):
-        read_texts(write(tmp_path / "none.csv", "text,class\na,x\n"))
+        list(read_texts(write(tmp_path / "none.csv", "text,class\na,x\n")))
     pq.write_table(pa.table({"text": ["a", None], "label": [0, 1]}), tmp_path / "null.parquet")
     with pytest.raises(InputError, match="row 2 has None in 'text'"):
-        read_texts(str(tmp_path / "null.parquet"))
+        list(read_texts(str(tmp_path / "null.parquet")))
 
 
 def test_labels_have_the_same_ids_whatever_came_first() -> None:
@@ -136,7 +134,7 @@ Peter NNP B-NP B-PER
 
 
 def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: Path) -> None:
-    found = read_sentences(write(tmp_path / "a.conll", CONLL))
+    found = list(read_sentences(write(tmp_path / "a.conll", CONLL)))
     assert [one.words for one in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
     assert [one.tags for one in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
     assert [one.document for one in found] == [0, 0, 1]
@@ -145,13 +143,13 @@ def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: 
 
 def test_conll_columns_are_numbers_from_one_and_may_be_parted_by_tabs(tmp_path: Path) -> None:
     tabs = write(tmp_path / "a.txt", "1\tNew York\tB\n2\tis\tO\n")
-    assert read_sentences(tabs, "2", "3")[0].words == ("New York", "is")
+    assert next(iter(read_sentences(tabs, "2", "3"))).words == ("New York", "is")
     spaces = write(tmp_path / "b.conll", CONLL)
-    assert read_sentences(spaces, None, "2")[0].tags == ("NNP", "VBZ")
+    assert next(iter(read_sentences(spaces, None, "2"))).tags == ("NNP", "VBZ")
     with pytest.raises(ConfigError, match="not in line 3, which has 4"):
-        read_sentences(spaces, None, "5")
+        list(read_sentences(spaces, None, "5"))
     with pytest.raises(ConfigError, match="number of a column, from 1"):
-        read_sentences(spaces, None, "ner")
+        list(read_sentences(spaces, None, "ner"))
 
 
 CONLLU = """# newdoc id = a
@@ -169,12 +167,12 @@ CONLLU = """# newdoc id = a
 
 def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
     path = write(tmp_path / "a.conllu", CONLLU)
-    found = read_sentences(path)
+    found = list(read_sentences(path))
     assert [one.words for one in found] == [("De", "le", "chat"), ("Oui",)]
     assert [one.tags for one in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
     assert [one.document for one in found] == [0, 1]
-    assert read_sentences(path, None, "misc")[1].tags == ("Entity=O",)
-    assert read_sentences(path, "3", "8")[0].words == ("de", "le", "chat")
+    assert list(read_sentences(path, None, "misc"))[1].tags == ("Entity=O",)
+    assert next(iter(read_sentences(path, "3", "8"))).words == ("de", "le", "chat")
 
 
 @pytest.mark.parametrize(
@@ -193,15 +191,15 @@ def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
 )
 def test_words_that_are_not_what_they_should_be_are_named(tmp_path: Path, name: str, data: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_sentences(write(tmp_path / name, data))
+        list(read_sentences(write(tmp_path / name, data)))
 
 
 def test_rows_of_words_need_their_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"tokens": ["a"], "pos": ["X"]}')
     with pytest.raises(ConfigError, match="name the one of the tags with --label-column"):
-        read_sentences(path)
-    assert read_sentences(path, None, "pos")[0].tags == ("X",)
-    assert read_sentences(path, unlabelled=True)[0].tags is None
+        list(read_sentences(path))
+    assert next(iter(read_sentences(path, None, "pos"))).tags == ("X",)
+    assert next(iter(read_sentences(path, unlabelled=True))).tags is None
 
 
 def test_names_of_tags_come_from_a_parquet_file_of_datasets(tmp_path: Path) -> None:
@@ -223,19 +221,19 @@ def squad(entry: dict[str, Any], **more: Any) -> str:
 
 def test_both_versions_of_squad_and_rows_give_the_same_questions(tmp_path: Path) -> None:
     answers = [{"text": "b", "answer_start": 2}, {"text": "a", "answer_start": 0}]
-    plain = read_questions(write(tmp_path / "1.json", squad({"id": "q", "question": "?", "answers": answers})))
+    plain = list(read_questions(write(tmp_path / "1.json", squad({"id": "q", "question": "?", "answers": answers}))))
     assert [(one.id, one.question, one.context, one.answers) for one in plain] == [
         ("q", "?", "a b", (("b", 2), ("a", 0)))
     ]
     row = {"id": "q", "question": "?", "context": "a b", "answers": {"text": ["b", "a"], "answer_start": [2, 0]}}
-    assert read_questions(write(tmp_path / "a.jsonl", json.dumps(row))) == plain
+    assert list(read_questions(write(tmp_path / "a.jsonl", json.dumps(row)))) == plain
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "a.parquet")
-    assert read_questions(str(tmp_path / "a.parquet")) == plain
+    assert list(read_questions(str(tmp_path / "a.parquet"))) == plain
 
 
 def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Path) -> None:
     entry = {"id": "q", "question": "?", "is_impossible": True, "answers": [], "plausible_answers": [{"text": "b"}]}
-    [one] = read_questions(write(tmp_path / "2.json", squad(entry)))
+    [one] = list(read_questions(write(tmp_path / "2.json", squad(entry))))
     assert one.answers == ()
 
 
@@ -252,10 +250,10 @@ def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Pat
 )
 def test_squad_that_is_not_whole_is_named_with_its_place(tmp_path: Path, data: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_questions(write(tmp_path / "a.json", data))
+        list(read_questions(write(tmp_path / "a.json", data)))
 
 
 def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     row = json.dumps({"id": "q", "question": "?", "context": "a", "answers": None})
     with pytest.raises(InputError, match="line 2 has the id 'q', which line 1 has too"):
-        read_questions(write(tmp_path / "a.jsonl", f"{row}\n{row}\n"))
+        list(read_questions(write(tmp_path / "a.jsonl", f"{row}\n{row}\n")))

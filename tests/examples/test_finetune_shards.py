@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from bertdata.cli import dispatch
 from bertdata.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.finetune.settings import TaskConfig
-from bertdata.examples.finetune.sources import Columns
+from bertdata.examples.finetune.sources import Columns, read_splits
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.tasks import TASKS, TaskInfo
@@ -96,6 +98,77 @@ def test_shards_of_any_size_hold_the_same_rows(tmp_path: Path, vocab: str, task:
     assert len(cut.paths) == cut.manifest["splits"]["train"]["counts"].get("questions", 3)
     assert cut.table.to_pylist() == whole
     assert [row["example_id"] for row in whole] == list(range(len(whole)))
+
+
+def many(folder: Path, task: str, examples: int) -> str:
+    """Write a file with so many examples of a task, no two alike, and return its path."""
+    rows: dict[str, Any] = {
+        "classification": lambda n: {"text": "the sea " * (n % 7 + 1), "label": ("bad", "good")[n % 2]},
+        "token-classification": lambda n: {"tokens": ["salty", "sea"] * (n % 5 + 1), "tags": [n % 3, 0] * (n % 5 + 1)},
+        "question-answering": lambda n: {
+            "id": f"q{n}",
+            "question": "what holds ?",
+            "context": "a boat . " * (n % 9 + 1),
+            "answers": {"text": ["boat"], "answer_start": [2]},
+        },
+    }  # fmt: skip
+    path = folder / f"{task}-{examples}.jsonl"
+    path.write_text("".join(json.dumps(rows[task](number)) + "\n" for number in range(examples)))
+    return str(path)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
+    tmp_path: Path, vocab: str, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, config = (
+        many(tmp_path, task, 2500),
+        TaskConfig(task=task, max_seq_length=12, doc_stride=2, shard_examples=1100),
+    )
+    found = []
+    for held in (4096, 1000, 7):
+        monkeypatch.setattr("bertdata.encode_task.EXAMPLES_AT_ONCE", held)
+        encode_task(tmp_path / "out", vocab, {"train": path, "validation": path}, config)
+        files = sorted(one for one in (tmp_path / "out").rglob("*") if one.is_file())
+        found.append({str(one.relative_to(tmp_path)): one.read_bytes() for one in files})
+    assert len([name for name in found[0] if name.endswith(".arrow")]) == 6
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_memory_does_not_grow_with_the_number_of_examples(
+    tmp_path: Path, vocab: str, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertdata.encode_task.EXAMPLES_AT_ONCE", 200)
+    monkeypatch.setattr("bertdata.encode_task.ROWS_PER_GROUP", 200)
+    config, peaks = TaskConfig(task=task, max_seq_length=12, doc_stride=2, shard_examples=400), []
+    for examples in (400, 400, 2400):
+        path = many(tmp_path, task, examples)
+        before = pa.total_allocated_bytes()
+        tracemalloc.start()
+        encode_task(tmp_path / "out", vocab, {"train": path}, config)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert pa.total_allocated_bytes() - before < 1 << 20
+    ids = 2000 * 200 if task == "question-answering" else 0
+    assert peaks[2] < 1.1 * peaks[1] + ids
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, vocab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = many(tmp_path, "classification", 10)
+
+    def longer(*arguments: Any) -> Any:
+        found = read_splits(*arguments)
+        many(tmp_path, "classification", 11)
+        Path(path).write_text((tmp_path / "classification-11.jsonl").read_text())
+        return found
+
+    monkeypatch.setattr("bertdata.encode_task.read_splits", longer)
+    with pytest.raises(InputError, match="the file of train changed while it was read; encode again"):
+        encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(max_seq_length=12))
+    assert not (tmp_path / "out" / "manifest.json").exists()
 
 
 def test_a_batch_of_texts_has_their_classes_as_labels(tmp_path: Path, vocab: str) -> None:

@@ -50,3 +50,13 @@ def test_an_objective_that_needs_two_documents_is_refused_before_one_is_tokenize
         build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased", "--objective", objective])
     assert not (output / "stages" / "tokens").exists()
     assert not (output / "manifest.json").exists()
+
+
+def test_sentence_order_without_two_sentences_is_refused_before_a_vocabulary_is_trained(tmp_path: Path) -> None:
+    source, output = tmp_path / "rows.jsonl", tmp_path / "corpus"
+    source.write_text("".join(json.dumps({"text": f"It rains in {n}."}) + "\n" for n in range(30)))
+    with pytest.raises(ConfigError, match="none of the 30 documents has two"):
+        build_corpus.main(["--documents", str(source), "--output", str(output), "--workers", "1", "--objective", "sop"])
+    assert not (output / "stages" / "vocabulary").exists()
+    assert not (output / "stages" / "tokens").exists()
+    assert not (output / "manifest.json").exists()

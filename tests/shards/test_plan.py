@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from bertdata.config import ShardsConfig
 from bertdata.documents import SLOTS, slot
-from bertdata.errors import ConfigError
 from bertdata.records import Record
 from bertdata.shards.plan import ShardPlan, plan_shards
 
@@ -30,8 +29,8 @@ def record(slots: Iterable[tuple[int, int, int]]) -> Record:
     return Record("part", "", 0, "", 0.0, {}, {}, {"slots": [list(one) for one in slots]})
 
 
-def plan(slots: Slots, config: ShardsConfig, *, pairs: bool = True) -> ShardPlan:
-    return plan_shards([record(slots)], config, pairs=pairs)
+def plan(slots: Slots, config: ShardsConfig) -> ShardPlan:
+    return plan_shards([record(slots)], config)
 
 
 def documents_in(slots: Slots, found: ShardPlan) -> list[int]:
@@ -67,7 +66,7 @@ def test_the_plan_does_not_depend_on_the_order_or_number_of_records(
     mixed = list(slots)
     random.shuffle(mixed)
     middle = len(mixed) // 3
-    assert plan_shards([record(mixed[:middle]), record(mixed[middle:])], config, pairs=True) == expected
+    assert plan_shards([record(mixed[:middle]), record(mixed[middle:])], config) == expected
 
 
 @given(some_slots, configs)
@@ -155,10 +154,5 @@ def test_documents_that_all_share_an_id_are_not_held_out() -> None:
     assert found.notes == ("100 documents have too few different ids to hold some out: no validation split",)
 
 
-def test_next_sentence_prediction_refuses_a_corpus_of_one_document() -> None:
-    with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose --objective sop"):
-        plan(even(1), ShardsConfig())
-
-
-def test_other_objectives_take_a_corpus_of_one_document() -> None:
-    assert plan(even(1), ShardsConfig(), pairs=False).ends == (SLOTS,)
+def test_a_corpus_of_one_document_is_one_shard() -> None:
+    assert plan(even(1), ShardsConfig()).ends == (SLOTS,)

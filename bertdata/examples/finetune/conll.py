@@ -32,8 +32,8 @@ class Sentence:
 
 def read_sentences(
     path: str, words_column: str | None = None, tags_column: str | None = None, *, unlabelled: bool = False
-) -> list[Sentence]:
-    """Read tagged words from a CoNLL file, JSON lines or Parquet.
+) -> Iterator[Sentence]:
+    """Yield tagged words of a CoNLL file, JSON lines or Parquet.
 
     Columns are named; of a CoNLL file they are numbers from 1 (or form, upos and so on, of CoNLL-U). With `unlabelled`
     there may be no tags. Raises InputError, with the line or row, where it is not what it should be, and ConfigError
@@ -41,14 +41,17 @@ def read_sentences(
     """
     kind = file_format(path, CONLL)
     if kind == ".conllu":
-        sentences = list(_conllu(path, words_column, tags_column))
+        sentences = _conllu(path, words_column, tags_column)
     elif kind in CONLL:
-        sentences = list(_conll(path, words_column, tags_column, unlabelled))
+        sentences = _conll(path, words_column, tags_column, unlabelled)
     else:
-        sentences = list(_rows(path, words_column, tags_column, unlabelled))
-    if not sentences:
+        sentences = _rows(path, words_column, tags_column, unlabelled)
+    empty = True
+    for one in sentences:
+        yield one
+        empty = False
+    if empty:
         raise InputError("holds no sentences; expected words with tags", path=path)
-    return sentences
 
 
 def tags_column_of(path: str, tags_column: str | None) -> str | None:

@@ -38,13 +38,15 @@ def label_set(names: Iterable[str]) -> tuple[str, ...]:
 
 def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
     """Return the label set of a training file; raises InputError where there are not two, or they are fractions."""
-    known = [value for value in values if value is not None]
-    for value in known:
+    names = set()
+    for value in values:
         if isinstance(value, float):
             raise InputError(
                 f"has labels that are not whole numbers, as {value}; give --regression to learn numbers", path=path
             )
-    labels = label_set(map(label_name, known))
+        if value is not None:
+            names.add(label_name(value))
+    labels = label_set(names)
     if len(labels) < 2:
         found = f"all have the label {labels[0]!r}" if labels else "none has a label"
         raise InputError(f"holds nothing to tell apart: {found}; expected two labels or more", path=path)

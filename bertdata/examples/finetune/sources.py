@@ -1,14 +1,16 @@
-"""The files of a task as splits that can be encoded piece by piece, under one label set: that of the training file.
+"""The files of a task as splits that are read and encoded piece by piece, under one label set: the training file's.
 
-All examples of a file are held in memory, as text; their ids only a piece at a time. What this module does not do:
-writing shards.
+A file is read once or twice to find its labels and whatever is wrong with it, then once more to be encoded, so nothing
+is held but what is being encoded. What this module does not do: writing shards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from functools import partial
+from itertools import islice
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 
@@ -17,25 +19,29 @@ from bertdata.examples.finetune.conll import Sentence, read_sentences, tags_colu
 from bertdata.examples.finetune.files import class_names
 from bertdata.examples.finetune.labels import check_given, find_labels, label_ids, numbers
 from bertdata.examples.finetune.layout import Encoded
-from bertdata.examples.finetune.question_answering import encode_question_answering, original_examples
+from bertdata.examples.finetune.question_answering import Question, encode_question_answering, original_examples
 from bertdata.examples.finetune.settings import TaskConfig
 from bertdata.examples.finetune.squad import read_questions
-from bertdata.examples.finetune.texts import Texts, read_texts
+from bertdata.examples.finetune.texts import LabelledText, read_texts
 from bertdata.examples.finetune.token_classification import encode_token_classification
 from bertdata.shards.tasks import CLASSIFICATION, QUESTION_ANSWERING
 from bertdata.wordpiece import WordPieceTokenizer
 
+CHECKED = 1000
+"""Examples that are checked at a time."""
+
 
 @dataclass(frozen=True)
 class TaskSplit:
-    """One split: how many examples its file has, a function that encodes those from one number to before another.
+    """One split: how many examples its file has, and functions that read them anew and that encode a run of them.
 
-    originals: the examples as text, where the answers are mapped back to it.
+    original: makes a table of examples as text, where the answers are mapped back to it.
     """
 
     examples: int
-    encode: Callable[[int, int], Encoded]
-    originals: pa.Table | None = None
+    read: Callable[[], Iterator[Any]]
+    encode: Callable[[Sequence[Any]], Encoded]
+    original: Callable[[Sequence[Any]], pa.Table] | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Columns:
 def read_splits(
     paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[tuple[str, ...], dict[str, TaskSplit]]:
-    """Read the files of a task, by split; returns its labels and the splits. Only a test file may have no labels.
+    """Check the files of a task, by split; returns its labels and the splits. Only a test file may have no labels.
 
     Raises InputError, with the line, row or place, where a file is not what it should be, and ConfigError for columns
     that are not there.
@@ -61,31 +67,42 @@ def read_splits(
     if config.task == CLASSIFICATION:
         column = columns.label or "label"
         texts = {
-            split: read_texts(path, columns.text, column, unlabelled=split == "test") for split, path in paths.items()
+            split: partial(read_texts, path, columns.text, column, unlabelled=split == "test")
+            for split, path in paths.items()
         }
         labels = given or class_names(paths["train"], column)
         numbered = bool(labels)
         if not labels and not config.regression:
-            labels = find_labels(texts["train"].labels, paths["train"])
+            labels = find_labels((one.label for one in texts["train"]()), paths["train"])
         return () if config.regression else labels, {
             split: _texts(one, labels, numbered, split, paths[split], tokenizer, config) for split, one in texts.items()
         }
     words = columns.text[0] if columns.text else None
     sentences = {
-        split: read_sentences(path, words, columns.label, unlabelled=split == "test") for split, path in paths.items()
+        split: partial(_begun, path, words, columns.label, unlabelled=split == "test") for split, path in paths.items()
     }
     tags = tags_column_of(paths["train"], columns.label)
     labels = given or (class_names(paths["train"], tags) if tags else ())
     numbered = bool(labels)
-    labels = labels or find_labels((tag for one in sentences["train"] for tag in one.tags or ()), paths["train"])
+    labels = labels or find_labels((tag for _, one in sentences["train"]() for tag in one.tags or ()), paths["train"])
     return labels, {
         split: _sentences(one, labels, numbered, split, paths[split], tokenizer, config)
         for split, one in sentences.items()
     }
 
 
+def batches(examples: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Yield lists of `size` examples, the last one of what is left.
+
+    >>> list(batches(iter("salty"), 2))
+    [['s', 'a'], ['l', 't'], ['y']]
+    """
+    while batch := list(islice(examples, size)):
+        yield batch
+
+
 def _texts(
-    found: Texts,
+    read: Callable[[], Iterator[LabelledText]],
     labels: Sequence[str],
     numbered: bool,
     split: str,
@@ -93,28 +110,38 @@ def _texts(
     tokenizer: WordPieceTokenizer,
     config: TaskConfig,
 ) -> TaskSplit:
-    placed = list(zip(found.places, found.labels, strict=True))
-    targets = (
-        numbers(placed, path, unlabelled=split == "test")
-        if config.regression
-        else label_ids(placed, labels, path, numbered=numbered, unlabelled=split == "test")
-    )
+    def targets(found: Sequence[LabelledText]) -> list[int | None] | list[float | None]:
+        placed = [(one.place, one.label) for one in found]
+        if config.regression:
+            return numbers(placed, path, unlabelled=split == "test")
+        return label_ids(placed, labels, path, numbered=numbered, unlabelled=split == "test")
 
-    def encode(start: int, stop: int) -> Encoded:
+    def encode(found: Sequence[LabelledText]) -> Encoded:
+        pairs = [one.pair for one in found]
         return encode_classification(
             tokenizer,
-            found.texts[start:stop],
-            None if found.pairs is None else found.pairs[start:stop],
-            targets[start:stop],
+            [one.text for one in found],
+            None if all(pair is None for pair in pairs) else pairs,
+            targets(found),
             max_seq_length=config.length,
             regression=config.regression,
         )
 
-    return TaskSplit(len(found.texts), encode)
+    return TaskSplit(sum(len(targets(found)) for found in batches(read(), CHECKED)), read, encode)
+
+
+def _begun(
+    path: str, words_column: str | None, tags_column: str | None, *, unlabelled: bool
+) -> Iterator[tuple[bool, Sentence]]:
+    """Yield whether a document begins with a sentence, and the sentence."""
+    before = -1
+    for one in read_sentences(path, words_column, tags_column, unlabelled=unlabelled):
+        yield one.document != before, one
+        before = one.document
 
 
 def _sentences(
-    found: Sequence[Sentence],
+    read: Callable[[], Iterator[tuple[bool, Sentence]]],
     labels: Sequence[str],
     numbered: bool,
     split: str,
@@ -126,32 +153,28 @@ def _sentences(
         placed = [(f"the sentence of {one.place}", tag) for tag in one.tags or ()]
         return [tag for tag in label_ids(placed, labels, path, numbered=numbered, unlabelled=False) if tag is not None]
 
-    targets = None if any(one.tags is None for one in found) else [ids(one) for one in found]
-    documents = [one.document for one in found]
+    total, tagged = 0, True
+    for _, one in read():
+        total, tagged = total + 1, tagged and one.tags is not None
+        ids(one)
 
-    def encode(start: int, stop: int) -> Encoded:
+    def encode(found: Sequence[tuple[bool, Sentence]]) -> Encoded:
         encoded = encode_token_classification(
             tokenizer,
-            [one.words for one in found[start:stop]],
-            None if targets is None else targets[start:stop],
+            [one.words for _, one in found],
+            [ids(one) for _, one in found] if tagged else None,
             max_seq_length=config.length,
         )
-        before = documents[start - 1] if start else -1
-        begun = sum(
-            one != other for one, other in zip([before, *documents[start:stop]], documents[start:stop], strict=False)
-        )
-        return Encoded(encoded.columns, encoded.counts | {"documents": begun})
+        return Encoded(encoded.columns, encoded.counts | {"documents": sum(begins for begins, _ in found)})
 
-    return TaskSplit(len(found), encode)
+    return TaskSplit(total, read, encode)
 
 
 def _questions(path: str, split: str, tokenizer: WordPieceTokenizer, config: TaskConfig) -> TaskSplit:
-    found = read_questions(path)
-
-    def encode(start: int, stop: int) -> Encoded:
+    def encode(found: Sequence[Question]) -> Encoded:
         return encode_question_answering(
             tokenizer,
-            found[start:stop],
+            found,
             max_seq_length=config.length,
             doc_stride=config.doc_stride,
             max_query_length=config.max_query_length,
@@ -159,4 +182,5 @@ def _questions(path: str, split: str, tokenizer: WordPieceTokenizer, config: Tas
             drop_misplaced=split == "train",
         )
 
-    return TaskSplit(len(found), encode, original_examples(found))
+    read = partial(read_questions, path)
+    return TaskSplit(sum(1 for _ in read()), read, encode, original_examples)

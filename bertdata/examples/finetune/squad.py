@@ -17,23 +17,22 @@ from bertdata.examples.finetune.files import file_format, read_rows
 from bertdata.examples.finetune.question_answering import Question
 
 
-def read_questions(path: str) -> list[Question]:
-    """Read questions from SQuAD JSON, JSON lines or Parquet.
+def read_questions(path: str) -> Iterator[Question]:
+    """Yield questions of SQuAD JSON, which is one value and held whole, JSON lines or Parquet.
 
     Raises InputError, with the place, where something is missing or an id is there twice.
     """
-    found = list(_squad(path) if file_format(path, (".json",)) == ".json" else _rows(path))
-    if not found:
-        raise InputError("holds no questions; expected SQuAD", path=path)
     places: dict[str, str] = {}
-    for one in found:
+    for one in _squad(path) if file_format(path, (".json",)) == ".json" else _rows(path):
         if places.setdefault(one.id, one.place) != one.place:
             raise InputError(
                 f"{one.place} has the id {one.id!r}, which {places[one.id]} has too; ids must differ, as predictions "
                 "are named by them",
                 path=path,
             )
-    return found
+        yield one
+    if not places:
+        raise InputError("holds no questions; expected SQuAD", path=path)
 
 
 def _squad(path: str) -> Iterator[Question]:

@@ -5,7 +5,7 @@ Columns not named are looked for under the names that public data sets use. What
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bertdata.errors import ConfigError, InputError
@@ -24,19 +24,19 @@ KNOWN_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Texts:
-    """Texts as they stand in a file: the second text of each and its label are None where there is none."""
+class LabelledText:
+    """A text as it stands in a file: its second text and its label are None where there is none."""
 
-    texts: list[str]
-    pairs: list[str | None] | None
-    labels: list[Label]
-    places: list[str]
+    text: str
+    pair: str | None
+    label: Label
+    place: str
 
 
 def read_texts(
     path: str, text_columns: Sequence[str] = (), label_column: str = "label", *, unlabelled: bool = False
-) -> Texts:
-    """Read texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
+) -> Iterator[LabelledText]:
+    """Yield texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
 
     With `unlabelled` there may be no labels. Raises ConfigError for a column that is not there, InputError, with the
     line or row, where a text is none.
@@ -56,21 +56,17 @@ def read_texts(
             "labels with --label-column",
             path=path,
         )
-    found = Texts([], [] if len(columns) == 2 else None, [], [])
+    empty = True
     for place, row in read_rows(path):
         text, label = row.get(columns[0]), row.get(label_column)
         if not isinstance(text, str):
             raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
         if not isinstance(label, str | int | float | None):
             raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
-        if found.pairs is not None:
-            pair = row.get(columns[1])
-            if not isinstance(pair, str | None):
-                raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
-            found.pairs.append(pair)
-        found.texts.append(text)
-        found.labels.append(label)
-        found.places.append(place)
-    if not found.texts:
+        pair = row.get(columns[1]) if len(columns) == 2 else None
+        if not isinstance(pair, str | None):
+            raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
+        yield LabelledText(text, pair, label, place)
+        empty = False
+    if empty:
         raise InputError("holds no rows; expected labelled texts", path=path)
-    return found

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bertdata.config import OBJECTIVES
+from bertdata.errors import ConfigError
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.requirements import SENTENCE_OBJECTIVES, require_documents_for
+from tests.shards.build import cleaned
+
+SEGMENTER = SentenceSegmenter.load("english")
+ONE, TWO = "It rains.", "It rains. It stops."
+
+
+def require(objective: str, folder: Path, *texts: str) -> None:
+    task, record = cleaned(f"{folder}/books", "books", [(f"book:{n}", text) for n, text in enumerate(texts)])
+    require_documents_for(objective, [(task.path, record)], SEGMENTER)
+
+
+@pytest.mark.parametrize("objective", ["nsp", "sentence-pair-nsp"])
+def test_rule_10_a_corpus_of_one_document_is_refused_for_nsp(objective: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose --objective sop"):
+        require(objective, tmp_path, TWO)
+
+
+@pytest.mark.parametrize("objective", SENTENCE_OBJECTIVES)
+def test_documents_of_one_sentence_are_refused_for_pairs_of_sentences(objective: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="none of the 300 documents has two; give documents of several sentences"):
+        require(objective, tmp_path, *[ONE] * 300)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_one_document_of_two_sentences_among_many_is_enough(objective: str, tmp_path: Path) -> None:
+    require(objective, tmp_path, *[ONE] * 300, TWO)
+
+
+@pytest.mark.parametrize("objective", sorted(set(OBJECTIVES) - {"nsp", "sentence-pair-nsp", "sop"}))
+def test_objectives_without_pairs_take_one_document_of_one_sentence(objective: str, tmp_path: Path) -> None:
+    require(objective, tmp_path, ONE)
