@@ -51,12 +51,13 @@ def compiled(function: Function, **options: Any) -> Function:
 def inner(function: Function, **options: Any) -> Function:
     """Compile a function that only kernels call: it is kept inside them, and Python has no way in.
 
+    It makes no arrays, so references to those it is given are not counted: that would be two atomic operations a call.
     Two functions of one module must have two names, for machine code is linked by name.
     """
     if numba.config.DISABLE_JIT:
         return function
     function.__qualname__ = f"{function.__name__}_{sources_digest(str(Path(inspect.getfile(function)).parent))}"
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
     return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
 
 

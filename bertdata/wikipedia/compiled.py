@@ -7,18 +7,17 @@ not know, verse, formulas), and makes buffers larger where they say so. Nothing 
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from bertdata.wikipedia import kernel_frames, kernel_page, kernel_tags, tags
+from bertdata.wikipedia import kernel_frames, kernel_page, kernel_tags, kernel_text, tags
 from bertdata.wikipedia.brackets import first_variants, recover
 from bertdata.wikipedia.calls import PageContext, call_text, link_text
 from bertdata.wikipedia.healing import HOLE
-from bertdata.wikipedia.kernel import CODE, LONGEST_NAME, Bytes, Ints, hole_fits
+from bertdata.wikipedia.kernel import CHECKED, CODE, LONGEST_NAME, Bytes, Ints, hole_fits
 from bertdata.wikipedia.kernel_healing import word_characters
-from bertdata.wikipedia.kernel_page import SIZE, TAGS_STATE_SIZE, page_kernel
+from bertdata.wikipedia.kernel_page import SIZE, STAGE, TAGS_STATE_SIZE, page_kernel
+from bertdata.wikipedia.kernel_text import encode_kernel
 from bertdata.wikipedia.kernel_xml import unescape_kernel
 from bertdata.wikipedia.names import REASONS, TAGS, table_of
 
@@ -26,16 +25,22 @@ _LARGEST_KEPT = 4 << 20
 """Buffers larger than this many bytes are not kept for the next page."""
 
 
-class _Buffers(threading.local):
+class _Buffers:
     """What one thread works in."""
 
+    source: Bytes
+    first: Bytes
+    second: Bytes
+    third: Bytes
+
     def __init__(self) -> None:
-        for name in ("source", "first", "second", "third"):
-            setattr(self, name, np.empty(1 << 16, np.uint8))
+        for name in _TEXTS:
+            setattr(self, name, np.empty(1 << 17, np.uint8))
         self.frames, self.bars = np.empty((256, 4), np.int64), np.empty(1 << 16, np.int64)
         self.scratch = np.empty(LONGEST_NAME + 8, np.uint8)
         self.tags_state = np.zeros(TAGS_STATE_SIZE, np.int64)
         self.state = np.zeros(kernel_frames.STATE_SIZE, np.int64)
+        self.page, self.names = PageContext(), table_of(PageContext())
 
     def reserve(self, name: str, size: int) -> Bytes:
         """Return the buffer of this name with room for `size` items; what it held is kept."""
@@ -46,18 +51,33 @@ class _Buffers(threading.local):
             setattr(self, name, held := larger)
         return held
 
+    def begin(self, page: PageContext, size: int) -> tuple[Ints, Bytes]:
+        """Make room for a page of so many bytes, and return the names it may use."""
+        if min(self.source.size, self.first.size, self.second.size, self.third.size) < size + size // 4 + 1024:
+            for name in _TEXTS:
+                self.reserve(name, size + size // 4 + 1024)
+        if page.namespaces is not self.page.namespaces or page.templates is not self.page.templates:
+            self.page, self.names = page, table_of(page)
+        self.tags_state.fill(0)
+        self.state.fill(0)
+        return self.names
+
     def release(self) -> None:
         """Give the memory of a very large page back."""
-        if max(self.source.size, self.first.size, self.bars.size, len(self.frames)) > _LARGEST_KEPT:
+        if self.source.size + self.first.size + self.bars.size + len(self.frames) > _LARGEST_KEPT:
             self.__init__()  # type: ignore[misc]
 
-    source: Bytes
-    first: Bytes
-    second: Bytes
-    third: Bytes
+
+_TEXTS = ("source", "first", "second", "third")
+_threads = threading.local()
+_NOTHING = np.frombuffer(b"", np.uint8)
 
 
-_buffers = _Buffers()
+def _buffers() -> _Buffers:
+    work: _Buffers | None = getattr(_threads, "work", None)
+    if work is None:
+        _threads.work = work = _Buffers()
+    return work
 
 
 def extract_compiled(source: str, page: PageContext) -> tuple[str, str]:
@@ -66,8 +86,18 @@ def extract_compiled(source: str, page: PageContext) -> tuple[str, str]:
     >>> extract_compiled("'''Rome''' is old.<ref>x</ref>", PageContext())
     ('Rome is old.', '')
     """
-    prose, reason = extract_utf8(source.encode("utf-8", "surrogatepass"), page)
-    return prose.decode("utf-8", "surrogatepass"), reason
+    if CHECKED:
+        prose, reason = extract_utf8(source.encode("utf-8", "surrogatepass"), page)
+        return prose.decode("utf-8", "surrogatepass"), reason
+    work = _buffers()
+    try:
+        size = encode_kernel(source, work.reserve("source", kernel_text.ROOM * len(source) + 64))
+        table, blob = work.begin(page, size)
+        work.tags_state[SIZE], work.tags_state[STAGE] = size, kernel_page.PREPARED
+        reason = _run(_NOTHING, page, work, table, blob)
+        return _read(work.first, 0, work.tags_state[SIZE]), reason
+    finally:
+        work.release()
 
 
 def extract_utf8(data: bytes, page: PageContext) -> tuple[bytes, str]:
@@ -76,27 +106,25 @@ def extract_utf8(data: bytes, page: PageContext) -> tuple[bytes, str]:
     >>> extract_utf8("'''Köln''' is old.<ref>x</ref>".encode(), PageContext())[0].decode()
     'Köln is old.'
     """
-    work = _buffers
-    table, blob = table_of(page)
-    size = len(data)
-    source = work.reserve("source", size)
-    for name in ("first", "second", "third"):
-        work.reserve(name, size + size // 4 + 1024)
-    work.tags_state[:] = 0
-    work.state[:] = 0
-    text = np.frombuffer(data, np.uint8)
+    work = _buffers()
     try:
-        while True:
-            answer = page_kernel(
-                text, source, work.first, work.second, work.third, work.frames, work.bars,
-                work.tags_state, work.state, table, blob, work.scratch, _words(),
-            )  # fmt: skip
-            if answer == kernel_page.DONE:
-                break
-            _ANSWERS[answer](page, work, table)
-        return work.first[: work.tags_state[SIZE]].tobytes(), REASONS[work.state[kernel_frames.REASON]]
+        table, blob = work.begin(page, len(data))
+        reason = _run(np.frombuffer(data, np.uint8), page, work, table, blob)
+        return work.first[: work.tags_state[SIZE]].tobytes(), reason
     finally:
         work.release()
+
+
+def _run(text: Bytes, page: PageContext, work: _Buffers, table: Ints, blob: Bytes) -> str:
+    """Let the kernel do one page, answering what it asks; returns why it is no article."""
+    while True:
+        answer = page_kernel(
+            text, work.source, work.first, work.second, work.third, work.frames, work.bars,
+            work.tags_state, work.state, table, blob, work.scratch, _WORDS,
+        )  # fmt: skip
+        if answer == kernel_page.DONE:
+            return REASONS[int(work.state[kernel_frames.REASON])]
+        _ANSWERS[answer](page, work, table)
 
 
 def unescape_compiled(data: bytes) -> bytes:
@@ -105,9 +133,10 @@ def unescape_compiled(data: bytes) -> bytes:
     >>> unescape_compiled(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
     'AT&amp;T <b> é'
     """
-    out = _buffers.reserve("source", len(data))
+    work = _buffers()
+    out = work.reserve("source", len(data))
     plain: bytes = out[: unescape_kernel(np.frombuffer(data, np.uint8), out)].tobytes()
-    _buffers.release()
+    work.release()
     return plain
 
 
@@ -211,6 +240,4 @@ def _replace(name: str, text: str, work: _Buffers, offset: int = 0) -> int:
     return end
 
 
-@lru_cache(1)
-def _words() -> Any:
-    return word_characters()
+_WORDS = word_characters()

@@ -21,6 +21,9 @@ from numba.extending import intrinsic
 
 from bertdata.compiled import compiled, inner
 
+lean = partial(compiled, _nrt=False)
+"""Compile a function that makes no arrays: references to those it is given are not counted."""
+
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int64
 Int = Any  # an integer of Python, or of numpy where the kernels run as plain Python
@@ -33,7 +36,8 @@ LONGEST_NAME = 200
 HOLE, SPACE, NEWLINE = 0x7F, 0x20, 0x0A
 
 
-def _array_pointer(context: Any, builder: Any, signature: Any, arguments: Any, array: int, offset: int) -> Any:
+def array_pointer(context: Any, builder: Any, signature: Any, arguments: Any, array: int, offset: int) -> Any:
+    """Return, in code that an intrinsic makes, the pointer into one of its arguments at the offset that another is."""
     struct = context.make_array(signature.args[array])(context, builder, arguments[array])
     return builder.gep(struct.data, [arguments[offset]])
 
@@ -42,7 +46,7 @@ def _mask_of(ranges: Iterable[tuple[int, int]], typing: Any, text: Any, index: A
     """Return, for 32 bytes of text, a bit for each that lies in a range; the caller has checked the bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = _array_pointer(context, builder, signature, arguments, 0, 1)
+        pointer = array_pointer(context, builder, signature, arguments, 0, 1)
         found = None
         loaded = _load(builder, pointer, 32)
         for first, last in ranges:
@@ -64,7 +68,7 @@ def _load(builder: Any, pointer: Any, size: int) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _mask_of_byte(typing: Any, text: Any, index: Any, byte: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        loaded = _load(builder, _array_pointer(context, builder, signature, arguments, 0, 1), 32)
+        loaded = _load(builder, array_pointer(context, builder, signature, arguments, 0, 1), 32)
         wanted: Any = ir.Constant(_VECTOR, ir.Undefined)
         for lane in range(32):
             low = builder.trunc(arguments[2], ir.IntType(8))
@@ -76,7 +80,7 @@ def _mask_of_byte(typing: Any, text: Any, index: Any, byte: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _lowest_bit(typing: Any, value: Any) -> Any:
+def lowest_bit(typing: Any, value: Any) -> Any:
     """Return the place of the lowest bit of a number that is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -90,8 +94,8 @@ def _move_compiled(typing: Any, out: Any, written: Any, source: Any, begin: Any,
     """Move `size` bytes from source[begin:] to out[written:], which may overlap; the caller has checked the bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to = _array_pointer(context, builder, signature, arguments, 0, 1)
-        come = _array_pointer(context, builder, signature, arguments, 2, 3)
+        to = array_pointer(context, builder, signature, arguments, 0, 1)
+        come = array_pointer(context, builder, signature, arguments, 2, 3)
         cgutils.raw_memmove(builder, to, come, arguments[4], 1)
         return context.get_dummy_value()
 
@@ -102,8 +106,8 @@ def _move_ends_of(width: int, typing: Any, out: Any, written: Any, source: Any, 
     """Move `size` bytes, `width` to twice that, which may overlap: the first and the last `width` of them."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to = _array_pointer(context, builder, signature, arguments, 0, 1)
-        come = _array_pointer(context, builder, signature, arguments, 2, 3)
+        to = array_pointer(context, builder, signature, arguments, 0, 1)
+        come = array_pointer(context, builder, signature, arguments, 2, 3)
         shift = builder.sub(arguments[4], ir.Constant(ir.IntType(64), width))
         loaded = [_load(builder, one, width) for one in (come, builder.gep(come, [shift]))]
         for value, one in zip(loaded, (to, builder.gep(to, [shift])), strict=True):
@@ -118,7 +122,7 @@ def _move_plainly(out: Bytes, written: Int, source: Bytes, begin: Int, size: Int
 
 
 _VECTOR = ir.VectorType(ir.IntType(8), 32)
-_CHECKED = bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
+CHECKED = bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
 """Whether every access must be one that can be checked: then bytes are read and written one by one."""
 _move: Any = _move_plainly if numba.config.DISABLE_JIT else _move_compiled
 _move_8, _move_16, _move_32 = (intrinsic(partial(_move_ends_of, width)) for width in (8, 16, 32))
@@ -143,7 +147,7 @@ def scanner(table: Bytes) -> Any:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], table, [0]]).astype(np.int8)))
     ranges = [(int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]
 
-    if _CHECKED:
+    if CHECKED:
 
         def scan(text: Bytes, begin: Int, end: Int) -> Int:
             while begin < end and table[text[begin]] == 0:
@@ -158,7 +162,7 @@ def scanner(table: Bytes) -> Any:
                 if begin + 32 <= text.size:
                     mask = mask_of(text, begin)
                     if mask:
-                        return min(begin + _lowest_bit(mask), end)
+                        return min(begin + lowest_bit(mask), end)
                     begin += 32
                 elif table[text[begin]]:
                     return begin
@@ -193,7 +197,7 @@ def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints,
     return table, np.frombuffer(bytes(blob) or b"\0", np.uint8).copy()
 
 
-@compiled
+@lean
 def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     value = np.int64(kind + 77)
     for position in range(begin, end):
@@ -201,7 +205,7 @@ def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     return value ^ (value >> 15)
 
 
-@compiled
+@lean
 def lookup(table: Ints, blob: Bytes, kind: int, text: Bytes, begin: int, end: int) -> Int:
     """Return the row of the name that text[begin:end] spells, -1 if there is none."""
     mask = table.shape[0] - 1
@@ -224,7 +228,7 @@ def copy(source: Bytes, begin: int, end: int, out: Bytes, written: int) -> Int:
     size = min(end - begin, out.size - written, source.size - begin)
     if size <= 0 or begin < 0 or written < 0:
         return written
-    if _CHECKED or size > 64:
+    if CHECKED or size > 64:
         _move(out, written, source, begin, size)
     elif size >= 32:
         _move_32(out, written, source, begin, size)
@@ -256,7 +260,7 @@ def is_space(byte: int) -> bool:
     return byte == 32 or 9 <= byte <= 13
 
 
-@compiled
+@lean
 def hole_fits(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a construct dropped after text[begin:end] leaves a hole (`tags.hole_after`)."""
     if end <= begin:
@@ -272,10 +276,10 @@ def hole_fits(text: Bytes, begin: int, end: int) -> bool:
 def find(text: Bytes, begin: int, end: int, byte: int) -> Int:
     """Return where a byte first stands in text[begin:end], `end` if nowhere."""
     while begin < end:
-        if not _CHECKED and begin + 32 <= text.size:
+        if not CHECKED and begin + 32 <= text.size:
             mask = _mask_of_byte(text, begin, byte)
             if mask:
-                return min(begin + _lowest_bit(mask), end)
+                return min(begin + lowest_bit(mask), end)
             begin += 32
         elif text[begin] == byte:
             return begin
@@ -289,10 +293,10 @@ def find_pair(text: Bytes, begin: int, end: int, byte: int) -> Int:
     """Return where a byte first stands twice in a row in text[begin:end], `end` if nowhere."""
     last = end - 1
     while begin < last:
-        if not _CHECKED and begin + 33 <= text.size:
+        if not CHECKED and begin + 33 <= text.size:
             mask = _mask_of_byte(text, begin, byte) & _mask_of_byte(text, begin + 1, byte)
             if mask:
-                begin += _lowest_bit(mask)
+                begin += lowest_bit(mask)
                 return begin if begin < last else end
             begin += 32
         elif text[begin] == byte and text[begin + 1] == byte:
@@ -314,5 +318,7 @@ def tag_name(text: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     return length
 
 
+RESERVED = marks(b"\x7f\x0b\x01\x02\x03\r")
+"""The characters that the passes use as marks, and carriage returns."""
 _BEFORE_A_HOLE = np.zeros(128, np.uint8)
 _BEFORE_A_HOLE[list(b" \n([,;:/\"'-|>\x7f")] = 1

@@ -16,10 +16,6 @@ from bertdata.wikipedia.kernel import (
     Ints,
     copy,
     find,
-    is_space,
-    marks,
-    scanner,
-    tag_name,
 )
 from bertdata.wikipedia.kernel_calls import write_call_text, write_hole, write_link
 from bertdata.wikipedia.kernel_frames import (
@@ -30,24 +26,37 @@ from bertdata.wikipedia.kernel_frames import (
     BRACES,
     CALL,
     DEPTH,
-    DL,
     END,
     FIRST_BAR,
     IN_OUT,
     KIND,
     LAST_BAR,
     LINK,
-    OL,
     PENDING,
     PLAIN_VARIANTS,
     READ,
-    TABLE,
-    UL,
     WIKI_TABLE,
     WRITTEN,
     drop_frame,
     push,
     unwind,
+)
+from bertdata.wikipedia.kernel_skip import (
+    IN_CALL,
+    IN_LINK,
+    IN_TABLE,
+    call_leaves_nothing,
+    end_of_dropped,
+    link_leaves_nothing,
+)
+from bertdata.wikipedia.kernel_tokens import (
+    INDENT,
+    closes_a_call,
+    end_of_block_tag,
+    end_of_piece,
+    end_of_plain,
+    end_of_simple_call,
+    run_of,
 )
 
 DONE, ASK_CALL, ASK_LINK, GROW, VARIANTS = range(5)
@@ -74,17 +83,16 @@ def brackets_kernel(
                 state[READ], state[WRITTEN], state[IN_OUT], state[END] = i, -n - 1, 1, end
                 return ASK_CALL
             continue
-        if i >= size:
-            break
-        byte = text[i]
-        if _SPECIAL[byte] == 0:
-            begin = i
-            i = _next_special(text, i + 1, size)
+        begin = i
+        i = end_of_plain(text, i, size, state)
+        if i > begin:
             if out.size - n < i - begin + 128:
                 state[READ], state[WRITTEN] = begin, n
                 return GROW
             n = copy(text, begin, i, out, n)
-            continue
+        if i >= size:
+            break
+        byte = text[i]
         following = text[i + 1] if i + 1 < size else 0
         depth = state[DEPTH]
         if byte == 123:  # {
@@ -95,9 +103,15 @@ def brackets_kernel(
                 n += 1
                 i += 1
                 continue
-            run = _run(text, i, size)
-            end = _end_of_simple_call(text, i + 2, size) if run == 2 else -1
+            run = run_of(text, i, size)
+            end = end_of_simple_call(text, i + 2, size) if run == 2 else -1
             if end < 0:
+                if run == 2 and call_leaves_nothing(text, i + 2, size, table, blob, scratch):
+                    end = end_of_dropped(text, i + 2, size, IN_CALL, state, scratch)
+                    if end >= 0:
+                        n = write_hole(out, n)
+                        i = end
+                        continue
                 n = push(state, frames, CALL, run, out, n)
                 i += run
                 continue
@@ -113,7 +127,7 @@ def brackets_kernel(
             i = end + 2
         elif byte == 125:  # }
             if following == 125:
-                state[PENDING] = _run(text, i, size)
+                state[PENDING] = run_of(text, i, size)
                 i += state[PENDING]
             else:
                 out[n] = byte
@@ -125,11 +139,17 @@ def brackets_kernel(
                 n += 1
                 i += 1
                 continue
-            bar = _end_of_piece(text, i + 2, size)
+            bar = end_of_piece(text, i + 2, size)
             end = bar
             if end < size and text[end] == 124:
-                end = _end_of_piece(text, end + 1, size)
+                end = end_of_piece(text, end + 1, size)
             if not (end + 1 < size and text[end] == 93 and text[end + 1] == 93):
+                if depth < MAX_DEPTH and link_leaves_nothing(text, i + 2, bar, table, blob, scratch):
+                    end = end_of_dropped(text, i + 2, size, IN_LINK, state, scratch)
+                    if end >= 0:
+                        n = write_hole(out, n)
+                        i = end
+                        continue
                 n = push(state, frames, LINK, 0, out, n)
                 i += 2
                 continue
@@ -166,20 +186,26 @@ def brackets_kernel(
             i += 1
         elif byte == NEWLINE:
             k = i + 1
-            while k < size and _INDENT[text[k]]:
+            while k < size and INDENT[text[k]]:
                 k += 1
             out[n] = NEWLINE
             if k + 1 < size and text[k] == 123 and text[k + 1] == 124:
+                end = end_of_dropped(text, k + 2, size, IN_TABLE, state, scratch)
+                if end >= 0:
+                    out[n + 1], out[n + 2] = NEWLINE, HOLE
+                    n += 3
+                    i = end
+                    continue
                 n = push(state, frames, WIKI_TABLE, 0, out, n + 1)
                 i = k + 2
-            elif k + 1 < size and text[k] == 124 and text[k + 1] == 125 and not _closes_a_call(text, k + 2, size):
+            elif k + 1 < size and text[k] == 124 and text[k + 1] == 125 and not closes_a_call(text, k + 2, size):
                 n = _close_block(out, n, frames, state, WIKI_TABLE)
                 i = k + 2
             else:
                 n += 1
                 i += 1
         else:  # <
-            end = _end_of_block_tag(text, i, size, scratch, state)
+            end = end_of_block_tag(text, i, size, scratch, state)
             if end < 0:
                 if end == -2:
                     return VARIANTS
@@ -195,58 +221,6 @@ def brackets_kernel(
                 i = end
     state[READ], state[WRITTEN] = i, n
     return DONE
-
-
-@inner
-def _run(text: Bytes, begin: int, size: int) -> Int:
-    """Return how often the byte at `begin` is repeated."""
-    end = begin + 1
-    while end < size and text[end] == text[begin]:
-        end += 1
-    return end - begin
-
-
-@inner
-def _end_of_simple_call(text: Bytes, begin: int, size: int) -> Int:
-    """Return where the closing braces stand of a call without any bracket inside, -1 where it has one or no name."""
-    i = _next_bracket(text, begin, size)
-    closed = i + 1 < size and text[i] == 125 and text[i + 1] == 125
-    return i if closed and i > begin and text[begin] != 124 else -1
-
-
-@inner
-def _end_of_piece(text: Bytes, begin: int, size: int) -> Int:
-    """Return where the piece of a link that begins here ends: at a bar, a bracket or a line end."""
-    return _next_in_link(text, begin, size)
-
-
-@inner
-def _closes_a_call(text: Bytes, k: int, size: int) -> bool:
-    """Tell whether after "|}" comes one more "}", but not two: an empty last argument and not the end of a table."""
-    return k < size and text[k] == 125 and not (k + 1 < size and text[k + 1] == 125)
-
-
-@inner
-def _end_of_block_tag(text: Bytes, begin: int, size: int, scratch: Bytes, state: Ints) -> Int:
-    """Return where a tag of a table or list ends, its kind in state[BEGIN]; -1 for other tags, -2 for a `-{` inside."""
-    i = begin + 1
-    if i < size and text[i] == 47:
-        i += 1
-    length = tag_name(text, i, size, scratch)
-    kind = -1
-    if length == 2 and scratch[1] == 108:
-        kind = UL if scratch[0] == 117 else OL if scratch[0] == 111 else DL if scratch[0] == 100 else -1
-    elif length == 5 and scratch[0] == 116 and scratch[1] == 97 and scratch[2] == 98 and scratch[3] == 108:
-        kind = TABLE if scratch[4] == 101 else -1
-    i += length
-    if kind < 0 or i >= size or not (is_space(text[i]) or text[i] == 47 or text[i] == 62):
-        return -1
-    while i < size and text[i] != 60 and text[i] != 62:
-        if text[i] == 123 and text[i - 1] == 45 and state[PLAIN_VARIANTS] == 0:
-            return -2
-        i += 1
-    state[BEGIN] = kind
-    return i + 1 if i < size and text[i] == 62 else -1
 
 
 @inner
@@ -309,10 +283,3 @@ def _close_link(
         state[BEGIN], state[FIRST_BAR], state[LAST_BAR] = begin, first, last
         return -1 - base
     return written
-
-
-_SPECIAL = marks(b"{}[]|\n<")
-_next_special = scanner(_SPECIAL)
-_next_bracket = scanner(marks(b"{}[]"))
-_next_in_link = scanner(marks(b"{}[]|\n"))
-_INDENT = marks(b" \t:*#\x7f")

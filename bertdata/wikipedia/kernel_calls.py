@@ -31,12 +31,12 @@ from bertdata.wikipedia.kernel import (
 )
 from bertdata.wikipedia.kernel_convert import write_conversion
 from bertdata.wikipedia.kernel_frames import DEPTH, REASON, SPANS
-from bertdata.wikipedia.kernel_templates import ASK, HOLE_LEFT, may_be_space, write_call
+from bertdata.wikipedia.kernel_templates import ASK, HOLE_LEFT, may_be_space, stripped, write_call
 
 # what a call leaves: Python is asked, a fixed text, one of its arguments, a hole that tells why this is no article,
-# what `kernel_templates` or `kernel_convert` write
-ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN_CALL, CONVERSION = range(6)
-_COLON = -2
+# what `kernel_templates` or `kernel_convert` write, an argument that has a name or else a hole
+ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN_CALL, CONVERSION, NAMED = range(7)
+COLON = -2
 
 
 @inner
@@ -53,9 +53,9 @@ def write_call_text(
     out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes,
 ) -> Int:  # fmt: skip
     """Write what a call leaves, given its head and all of it, and how many bars part it; -1 where Python is asked."""
-    length = _fold_name(source, begin, head_end, scratch)
-    if length == _COLON:
-        length = _fold_prefix(source, begin, find(source, begin, head_end, 58), scratch)
+    length = fold_name(source, begin, head_end, scratch)
+    if length == COLON:
+        length = fold_prefix(source, begin, find(source, begin, head_end, 58), scratch)
         known = length >= 0 and lookup(table, blob, FUNCTION, scratch, 0, length) >= 0
         return -1 if known else write_hole(out, n)
     row = lookup(table, blob, TEMPLATE, scratch, 0, length) if length >= 0 else -1
@@ -71,6 +71,9 @@ def write_call_text(
         if state[DEPTH] == 0 and state[REASON] == 0:
             state[REASON] = detail
         return write_hole(out, n)
+    if code == NAMED:
+        named = _has_argument(source, head_end, end, count, blob, table[row, VALUE_BEGIN], table[row, VALUE_END])
+        return -1 if named else write_hole(out, n)
     if code == ASKED:
         return -1
     free = end if count >= 0 else n
@@ -88,18 +91,22 @@ def write_call_text(
 
 @inner
 def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Bytes, n: int) -> Int:
-    """Write one of the arguments that begin with the bar at `begin`; -1 if it is blank, or one has a name."""
-    bars, first, last = 0, end, end
-    for i in range(begin, end):
-        if source[i] == 61:
-            return -1
-        if source[i] == 124:
-            bars += 1
-            if bars == wanted:
-                first = i + 1
-            elif bars == wanted + 1:
-                last = i
-    if bars < wanted or (count >= 0 and bars != count):
+    """Write one of the arguments that begin with the bar at `begin`; -1 if it is blank, or a name may be a number."""
+    bars, position, first, last = 0, 0, end, end
+    while begin < end:
+        bar = find(source, begin + 1, end, 124)
+        equals = find(source, begin + 1, bar, 61)
+        bars += 1
+        if equals < bar:
+            left, right = stripped(source, begin + 1, equals)
+            if left < 0 or (left < right and 48 <= source[left] <= 57):
+                return -1
+        else:
+            position += 1
+            if position == wanted:
+                first, last = begin + 1, bar
+        begin = bar
+    if position < wanted or (count >= 0 and bars != count):
         return -1
     for i in range(first, last):
         byte = source[i]
@@ -109,8 +116,24 @@ def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Byt
 
 
 @inner
-def _fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
-    """Write a folded template name to scratch; returns its length, -1 if it is too long, _COLON if it has a colon."""
+def _has_argument(source: Bytes, begin: int, end: int, count: int, blob: Bytes, name_begin: int, name_end: int) -> bool:
+    """Tell whether an argument may have a name that begins as blob[name_begin:name_end] does."""
+    bars = 0
+    while begin < end:
+        bar = find(source, begin + 1, end, 124)
+        equals = find(source, begin + 1, bar, 61)
+        bars += 1
+        if equals < bar:
+            left, right = stripped(source, begin + 1, equals)
+            if left < 0 or (left < right and source[left] == blob[name_begin]):
+                return True
+        begin = bar
+    return name_begin == name_end or (count >= 0 and bars != count)
+
+
+@inner
+def fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
+    """Write a folded template name to scratch; returns its length, -1 if it is too long, COLON if it has a colon."""
     while begin < end and _EDGE[source[begin]]:
         begin += 1
     while end > begin and _EDGE[source[end - 1]]:
@@ -119,12 +142,12 @@ def _fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     for i in range(begin, end):
         byte = source[i]
         if byte == 58:
-            return _COLON
+            return COLON
         if byte == SPACE or byte == 95 or byte == 9 or byte == NEWLINE:
             gap = length > 0
             continue
         if length + 2 > LONGEST_NAME:
-            return _COLON if find(source, i, end, 58) < end else -1
+            return COLON if find(source, i, end, 58) < end else -1
         if gap:
             scratch[length] = SPACE
             length += 1
@@ -143,7 +166,7 @@ def write_link(
     colon = find(source, begin, end, 58)
     target = begin
     if colon < end:
-        length = _fold_prefix(source, begin, colon, scratch)
+        length = fold_prefix(source, begin, colon, scratch)
         if length >= 0 and lookup(table, blob, PREFIX, scratch, 0, length) >= 0:
             return write_hole(out, n)
         if length == 0:
@@ -190,7 +213,7 @@ def write_link(
 
 
 @inner
-def _fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
+def fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     """Write a folded link prefix to scratch; returns its length, -1 if it is too long."""
     while begin < end and (_EDGE[source[begin]] or source[begin] == 95):
         begin += 1

@@ -13,8 +13,9 @@ READ, WRITTEN, DEPTH, BARS, PENDING, ORPHANS, REASON, PLAIN_VARIANTS, IN_OUT = r
 BEGIN, END, FIRST_BAR, LAST_BAR = range(9, 13)
 OPEN = 13
 CALL, LINK, WIKI_TABLE, TABLE, UL, OL, DL = range(7)
-# then where the arguments of a call begin and end
-SPANS = OPEN + 7
+# then before where no attempt is made to skip a construct, and where the arguments of a call begin and end
+SKIPPING_FROM = OPEN + 7
+SPANS = SKIPPING_FROM + 1
 STATE_SIZE = SPANS + 2 * MOST_ARGUMENTS
 # a frame: its kind, where its mark stands, its opening braces, how many bars there were
 KIND, BASE, BRACES, BARS_BEFORE = range(4)

@@ -34,6 +34,11 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
     paragraphs = False
     begin = 0
     while begin <= size:
+        body = _first_of_line(text, begin, size)
+        first = text[body] if body < size else NEWLINE
+        if first != NEWLINE and first != _EQUALS and (skipped or _is_list_mark(first)):
+            begin, block = find(text, body, size, NEWLINE) + 1, 0
+            continue
         line_end, quotes, hole = begin, False, False
         while True:
             line_end = _next_special(text, line_end, size)
@@ -101,6 +106,13 @@ def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     while end > begin and (text[end - 1] == SPACE or text[end - 1] == 9 or text[end - 1] == HOLE):
         end -= 1
     return begin, end
+
+
+@inner
+def _first_of_line(text: Bytes, begin: int, size: int) -> Int:
+    while begin < size and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
+        begin += 1
+    return begin
 
 
 @inner

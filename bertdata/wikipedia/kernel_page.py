@@ -6,9 +6,9 @@ page that has them, marks of unclosed constructs cleared, or larger buffers. The
 
 from __future__ import annotations
 
-from bertdata.compiled import compiled, inner
+from bertdata.compiled import inner
 from bertdata.wikipedia import kernel_brackets, kernel_tags
-from bertdata.wikipedia.kernel import NEWLINE, Bytes, Int, Ints, copy, marks, scanner
+from bertdata.wikipedia.kernel import NEWLINE, RESERVED, Bytes, Int, Ints, copy, lean, scanner
 from bertdata.wikipedia.kernel_brackets import brackets_kernel
 from bertdata.wikipedia.kernel_frames import DEPTH, ORPHANS, REASON, WRITTEN
 from bertdata.wikipedia.kernel_healing import finish_kernel
@@ -18,21 +18,24 @@ from bertdata.wikipedia.kernel_tags import tags_kernel
 
 DONE, ASK_TAG, ASK_CALL, ASK_LINK, VARIANTS, RECOVER, GROW_TAGS, GROW_BRACKETS, GROW_PROSE = range(9)
 # the stages between which the kernel may be left, and where the state of the first pass says which it is
-_PREPARE, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
+READ, PREPARED, _TAGS, _BRACKETS, _LINES, _INLINE = range(6)
 STAGE, SIZE, TAGS_STATE_SIZE = range(kernel_tags.STATE_SIZE, kernel_tags.STATE_SIZE + 3)
 
 
-@compiled
+@lean
 def page_kernel(
     data: Bytes, source: Bytes, first: Bytes, second: Bytes, third: Bytes, frames: Ints, bars: Ints,
     tags_state: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes, words: Bytes,
 ) -> Int:  # fmt: skip
     """Turn the wikitext `data` into prose in `first`, tags_state[SIZE] bytes of it; returns what it needs, or DONE.
 
-    `source` has room for the data. A page that is no article has a reason in `state` and no prose.
+    `source` has room for the data; where the stage is PREPARED it holds them, without reserved characters, already. A
+    page that is no article has a reason in `state` and no prose.
     """
-    if tags_state[STAGE] == _PREPARE:
+    if tags_state[STAGE] == READ:
         tags_state[SIZE] = _without_reserved(data, source)
+        tags_state[STAGE] = PREPARED
+    if tags_state[STAGE] == PREPARED:
         first[0] = NEWLINE
         tags_state[kernel_tags.WRITTEN] = 1
         tags_state[STAGE] = _TAGS
@@ -78,7 +81,7 @@ def _without_reserved(data: Bytes, out: Bytes) -> Int:
         n = copy(data, begin, i, out, n)
         if i < size and data[i] == 13:
             k = i + 1
-            while k < size and data[k] != 13 and _RESERVED[data[k]]:
+            while k < size and data[k] != 13 and RESERVED[data[k]]:
                 k += 1
             if k == size or data[k] != NEWLINE:
                 out[n] = 13
@@ -87,5 +90,4 @@ def _without_reserved(data: Bytes, out: Bytes) -> Int:
     return n
 
 
-_RESERVED = marks(b"\x7f\x0b\x01\x02\x03\r")
-_next_reserved = scanner(_RESERVED)
+_next_reserved = scanner(RESERVED)

@@ -24,10 +24,10 @@ from bertdata.wikipedia.kernel import (
     Ints,
     build_table,
 )
-from bertdata.wikipedia.kernel_calls import ASKED, CONVERSION, KEPT, LITERAL, NO_ARTICLE, WRITTEN_CALL
+from bertdata.wikipedia.kernel_calls import ASKED, CONVERSION, KEPT, LITERAL, NAMED, NO_ARTICLE, WRITTEN_CALL
 from bertdata.wikipedia.kernel_convert import CODES
 from bertdata.wikipedia.parser_functions import FUNCTIONS, VARIABLES
-from bertdata.wikipedia.template_functions import Handler, joint, kept_position, literal_text, wrapping
+from bertdata.wikipedia.template_functions import Handler, joint, kept_name, kept_position, literal_text, wrapping
 from bertdata.wikipedia.templates import Templates
 from bertdata.wikipedia.wikis import PAGE_KINDS, SECTIONS_WITHOUT_PROSE, Namespaces
 
@@ -84,6 +84,8 @@ def _code_of(handler: Handler) -> tuple[int, bytes]:
         return LITERAL, text.encode()
     if position := kept_position(handler):
         return KEPT | position << 3, b""
+    if name := kept_name(handler):
+        return NAMED, name.encode()
     if handler is convert or (isinstance(handler, partial) and handler.func is convert):
         return CONVERSION | (handler is not convert) << 3, b""
     if handler in _WRITTEN:

@@ -74,6 +74,16 @@ def kept_position(handler: Handler) -> int:
     return int(first) if first in ("1", "2", "3", "4") else 0
 
 
+def kept_name(handler: Handler) -> str:
+    """Return the one name of the argument without which a call leaves a hole, "" where that is not all there is to it.
+
+    >>> kept_name(kept("text")), kept_name(kept("1", "text"))
+    ('text', '')
+    """
+    names: tuple[str, ...] = handler.args[0] if isinstance(handler, partial) and handler.func is _kept else ()
+    return names[0] if len(names) == 1 and names[0].isalpha() else ""
+
+
 def literal_text(handler: Handler) -> str | None:
     """Return the text of a handler that `literal` made, else None."""
     return handler.args[0] if isinstance(handler, partial) and handler.func is _literal else None

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.wikipedia.calls import PageContext
-from bertdata.wikipedia.compiled import extract_compiled, unescape_compiled
+from bertdata.wikipedia.compiled import extract_compiled, extract_utf8, unescape_compiled
 from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo, unescape
 from bertdata.wikipedia.kernel import ENTITY, TAG, build_table, lookup
 from bertdata.wikipedia.ranges import plan_ranges
@@ -29,8 +29,12 @@ PAGE = PageContext("Title")
 
 
 def same(source: str, page: PageContext = PAGE) -> bool:
-    text = without_reserved(source)
-    return extract_compiled(text, page) == extract(text, page)
+    prose, reason = extract(without_reserved(source), page)
+    from_utf8 = extract_utf8(source.encode("utf-8", "surrogatepass"), page)
+    return extract_compiled(source, page) == (prose, reason) and from_utf8 == (
+        prose.encode("utf-8", "surrogatepass"),
+        reason,
+    )
 
 
 @settings(max_examples=1000, deadline=None)
@@ -45,6 +49,34 @@ def test_any_text_gives_what_the_twin_gives(source: str) -> None:
     assert same(source)
 
 
+@pytest.mark.parametrize("others", ["", "é", "é—", "é—\U0001f600", "\ud800"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_any_kind_of_string_is_read(others: str, data: st.DataObject) -> None:
+    pieces = st.sampled_from(["x" * 31, "x" * 33, "It rained. ", "\r", "\n", "\r\n", "\x0b", "\x7f", "\x01", *others])
+    assert same("".join(data.draw(st.lists(pieces, max_size=20))) + others)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{|\n| {{x|[[a]]}}\n| {|\n|b\n|}\n|}\nc",
+        "{|\n| {{x\n|}\n}} {{y|\n|}}}} b",
+        "{{x|\n{|\n|}}\n|}\n}} b {{nowrap|{{x|}}}}}} c",
+        "{{x|-{a;b}- [[c]]}} d [[File:e|{{x|]]}} [[f|g]] ]] h",
+        "[[File:a|[[b}} c]] d]] e {{x|[[}} f",
+        "{{x|<table><tr>}}</table> b}} c [[File:d|<ul>]]</ul>]] e",
+        "{{x|{{{1|{{y}}}}}}} b {{x|{{y|{{{z}} c}}}}",
+        "{{ {{x}}|a}} {{x|[[b}} c ]] {{#if:|{{x|[[a]]}}}} {{DISPLAYTITLE:{{x}}|a}} d",
+        "[[File:a]] [[ File :b|c\nd [[e]]]] [[:File:f|g [[h]]]] [[File:i|j",
+        "{{x|[[a]]" * 20 + "}}" * 17 + " b",
+        "{{x|[[a]]" * 120 + "}}" * 120 + "[[b|" * 101 + "[[File:c|[[d]]]]" + "]]" * 101,
+    ],
+)
+def test_what_is_skipped_as_a_whole_ends_where_the_walk_ends_it(source: str) -> None:
+    assert same(f"It is. {source} It was.\n\nIt rained.")
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -57,6 +89,8 @@ def test_any_text_gives_what_the_twin_gives(source: str) -> None:
         "&nGt;" * 40_000,
         "a\n*\n" * 30_000,
         "({{x}}, " * 20_000,
+        "{{lang|de|a|x=b}} {{lang|2=c|de|a}} {{lang|de|a| 2 =c}} {{lang|\xa02=c|de|a}} {{lang|de||text=d}}"
+        "{{when|text=e}} {{when|date=May|b}} {{when| text = }} {{when|{{x}}|te=b}} {{nowrap|{{when|t=|text=f=g}}}}",
     ],
 )
 def test_buffers_grow_with_the_page(source: str) -> None:
