@@ -10,6 +10,7 @@ negative numbers, records around the message (`tfrecord`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -82,7 +83,7 @@ def encode_examples(fields: Mapping[str, NDArray[Any]]) -> list[bytes]:
     """
     columns = []
     for name, values in fields.items():
-        rows = values.reshape(len(values), -1)
+        rows = values.reshape(len(values), math.prod(values.shape[1:]))
         if rows.dtype.kind == "f":
             data, width, kind = rows.astype("<f4").tobytes(), 4 * rows.shape[1], _FLOATS
             ends = np.arange(len(rows) + 1, dtype=np.int64) * width

@@ -86,8 +86,8 @@ def _create(out: Any, rows: StaticRows, total: int) -> None:
         width = rows.max_predictions_per_seq if name.startswith("masked") else rows.info.examples.max_seq_length
         inner = () if name == "next_sentence_labels" else (width,)
         if inner or rows.info.label:
-            chunks = (max(1, min(_CHUNK_ROWS, total)), *inner)
-            out.create_dataset(name, (total, *inner), dtype=kind, chunks=chunks, compression="gzip")
+            chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
+            out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
 
 
 def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:

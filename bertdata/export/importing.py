@@ -48,7 +48,7 @@ def import_shards(sources: Mapping[str, Sequence[str]], vocab: str, output: str,
     tokenizer = WordPieceTokenizer.load(vocab)
     paths = {split: files.expand(sources[split], SUFFIXES) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
-    info = _info(tokenizer, paths["train"][0], objective)
+    info = _info(tokenizer, paths["train"], objective)
     with claimed(output, "imported shards"):
         for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
             files.remove(files.join(output, name))
@@ -79,13 +79,16 @@ def import_file(path: str, info: ShardInfo, first_id: int, file: BinaryIO) -> Ta
     with pa.ipc.new_stream(file, schema) as writer:
         for fields in read_fields(path):
             begin += _write_rows(writer, schema, checked(fields, info, path, begin), first_id + begin, info, tally)
-    if not begin:
-        raise InputError("holds no rows; leave it out", path=path)
     return tally
 
 
 def read_fields(path: str) -> Iterator[Fields]:
-    """Yield the rows of a TFRecord or HDF5 file as Google's fields, a batch at a time."""
+    """Yield the rows of a TFRecord or HDF5 file as Google's fields, a batch at a time.
+
+    A TFRecord of no bytes has no rows, as a shard without any (of a length bin that is empty) is exported.
+    """
+    if not files.size(path):
+        return
     with files.open_raw(path) as raw:
         hdf5 = raw.read(len(_HDF5)) == _HDF5
     if hdf5:
@@ -107,11 +110,12 @@ def read_fields(path: str) -> Iterator[Fields]:
         begin += len(records)
 
 
-def _info(tokenizer: WordPieceTokenizer, path: str, objective: str) -> ShardInfo:
-    """Return what the shards say of themselves, from the first rows of the first file."""
-    fields = next(read_fields(path), None)
-    if fields is None:
-        raise InputError("holds no rows; leave it out", path=path)
+def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
+    """Return what the shards say of themselves, from the first rows there are."""
+    found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
+    if found is None:
+        raise InputError(f"there are no rows in {counted(len(paths), 'file')}; expected some in train", path=paths[0])
+    path, fields = found
     _check_names(fields, path)
     has_label = "next_sentence_labels" in fields
     chosen = objective or ("nsp" if has_label else "doc-sentences")
@@ -266,6 +270,8 @@ def run(arguments: argparse.Namespace) -> int:
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
+        if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
+            rows.append(("  without rows", counted(empty, "file")))
         rows.append(
             ("  predictions", f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens")
         )

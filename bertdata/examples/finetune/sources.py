@@ -17,7 +17,7 @@ import pyarrow as pa
 from bertdata.examples.finetune.classification import encode_classification
 from bertdata.examples.finetune.conll import Sentence, read_sentences, tags_column_of
 from bertdata.examples.finetune.files import class_names
-from bertdata.examples.finetune.labels import check_given, find_labels, label_ids, numbers
+from bertdata.examples.finetune.labels import Label, check_given, find_labels, label_ids, numbers
 from bertdata.examples.finetune.layout import Encoded
 from bertdata.examples.finetune.question_answering import Question, encode_question_answering, original_examples
 from bertdata.examples.finetune.settings import TaskConfig
@@ -149,9 +149,17 @@ def _sentences(
     tokenizer: WordPieceTokenizer,
     config: TaskConfig,
 ) -> TaskSplit:
+    known: dict[tuple[type, Label], int] = {}
+
     def ids(one: Sentence) -> list[int]:
-        placed = [(f"the sentence of {one.place}", tag) for tag in one.tags or ()]
-        return [tag for tag in label_ids(placed, labels, path, numbered=numbered, unlabelled=False) if tag is not None]
+        tags = one.tags or ()
+        try:
+            return [known[type(tag), tag] for tag in tags]
+        except KeyError:
+            placed = [(f"the sentence of {one.place}", tag) for tag in tags]
+            found = label_ids(placed, labels, path, numbered=numbered, unlabelled=False)
+        known.update({(type(tag), tag): number for tag, number in zip(tags, found, strict=True) if number is not None})
+        return [number for number in found if number is not None]
 
     total, tagged = 0, True
     for _, one in read():
