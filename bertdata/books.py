@@ -16,14 +16,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bertdata import gutenberg, layout
 from bertdata.chapters import Chapter, cut_chapters
+from bertdata.compiling import compiling_pays
 from bertdata.errors import ConfigError, InputError
 from bertdata.files import CHUNK, compression, decompress, open_raw, size
 
 PART_BYTES = 16 << 20
+_met = [0]
 
 _LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 _BOMS = (
@@ -97,20 +99,37 @@ def _prose(source: str) -> tuple[list[str], list[int], list[layout.Heading]]:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
-    lines = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n")))).split("\n")
-    if layout.is_line_by_line(lines):
-        found, headings = layout.lines_of(lines)
-    else:
-        blocks = [block for block in layout.blocks_of(lines) if not gutenberg.is_footnote(block)]
-        found, headings = layout.prose_of(list(gutenberg.without_credits(blocks)))
+    body = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n"))))
+    found, headings = _plain_prose(body) or _laid_out_prose(body.split("\n"))
     paragraphs: list[str] = []
     before = [0]
     for paragraph in found:
         cleaned = gutenberg.without_marks(paragraph).strip()
-        if any(map(str.isalpha, cleaned)):
+        if cleaned[:1].isalpha() or any(map(str.isalpha, cleaned)):
             paragraphs.append(cleaned)
         before.append(len(paragraphs))
     return paragraphs, before, headings
+
+
+def _laid_out_prose(lines: list[str]) -> tuple[list[str], list[layout.Heading]]:
+    if layout.is_line_by_line(lines):
+        return layout.lines_of(lines)
+    return layout.prose_of(_own_blocks(layout.blocks_of(lines)))
+
+
+def _plain_prose(body: str) -> tuple[list[str], list[layout.Heading]] | None:
+    """Return what `_laid_out_prose` returns, once this process has met enough text for compiled code to pay."""
+    if not compiling_pays(len(body), _met):
+        return None
+    from bertdata.plain import mixed_blocks
+
+    mixed = mixed_blocks(body, _own_blocks)
+    return None if mixed is None else layout.prose_of(*mixed)
+
+
+def _own_blocks(blocks: Sequence[Any]) -> list[Any]:
+    """Return the blocks that are the book's own: neither its notes nor what an archive added."""
+    return list(gutenberg.without_credits([block for block in blocks if not gutenberg.is_footnote(block)]))
 
 
 def read_books(

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bertdata.plain import Candidate
 
 Block = list[str]
 
@@ -61,7 +65,7 @@ _SIDE_NOTE = re.compile(
 _FOOTNOTE_MARK = re.compile(
     r"[ \t]?(?:\[(?:\d{1,4}[a-z]?|[A-Za-z]|[*†‡§#+]{1,4})\](?![A-Za-z])|\{(?:Pg\.?\s*|p\.\s*)?\d{1,4}[a-z]?\})"
 )
-_ROUND_MARK = re.compile(r"(?<=[a-z.,;:”’\"])\((?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”]|$)")
+_ROUND_MARK = re.compile(r"\((?<=[a-z.,;:”’\"]\()(?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”]|$)")
 _FOOTNOTE_BLOCK = re.compile(
     r"^\s*(?:\[(?:\d{1,4}[a-z]?|[A-Z]|[*†‡§]{1,4})\]:?\s+\S|\{\d{1,4}[a-z]?\}\s+\S|\((?:\*{1,3}|[†‡])\)\s*\S|"
     r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
@@ -71,9 +75,9 @@ _STARS = re.compile(r"\s*\*(?:\s+\*){2,}\s*")
 _SECTION_MARK = re.compile(r"^§+\s*\d+[.:]?\s*")
 _ACCENT = re.compile(r"\[(?:[=)(^:`'~]([A-Za-z])|([AEOaeo][Ee]))\]")
 _EMPHASIS = re.compile(
-    r"(?<![^\W_])_(?=[^\s_])([^_]+)_|(?<=[^\W_])_([^\W_]+)_(?![^\W_])|(?<=[a-z])_([a-z]{1,3})_(?=[a-z])"
+    r"_(?:(?<![^\W_]_)(?=[^\s_])([^_]+)_|(?<=[^\W_]_)([^\W_]+)_(?![^\W_])|(?<=[a-z]_)([a-z]{1,3})_(?=[a-z]))"
 )
-_STRAY = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_STRAY = re.compile(r"_(?:(?<![^\W_]_)|(?![^\W_]))")
 _PAIRED = re.compile(r"(?<![\w=~*])([=~*])(?=[^\s=~*])([^=~*]*[^\s=~*])\1(?![\w=~*])")
 _TAG = re.compile(r"</?(?:i|b|em|u|sc|small|sup|sub|tt|strong)>", re.IGNORECASE)
 _RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
@@ -104,7 +108,11 @@ def title_and_author(head: str) -> tuple[str, str]:
 
 def body_lines(lines: Sequence[str]) -> list[str]:
     """Return the lines that are neither archive header nor licence; several books in one file keep all their bodies."""
-    marks = [(number, kind) for number, line in enumerate(lines) if (kind := _marker(line))]
+    marks = [
+        (number, kind)
+        for number, line in enumerate(lines)
+        if line.lstrip(_ORNAMENT)[:1] in _MARKER_LETTERS and (kind := _marker(line))
+    ]
     begins = "start" if any(kind == "start" for _, kind in marks) else "small print"
     inside = not marks or marks[0][1] == "end"
     if begins == "small print" and _small_print_is_first(lines, marks):
@@ -119,8 +127,7 @@ def body_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _marker(line: str) -> str | None:
-    bare = line.lstrip(_ORNAMENT)
-    if bare[:1] not in _MARKER_LETTERS or not bare[:11].upper().startswith(_MARKERS) or len(line) > 300:
+    if not line.lstrip(_ORNAMENT)[:11].upper().startswith(_MARKERS) or len(line) > 300:
         return None
     if _SMALL_PRINT_END.match(line):
         return "small print"
@@ -168,14 +175,18 @@ def without_notes(text: str) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def without_credits(blocks: Sequence[Block]) -> Iterator[Block]:
+def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Candidate]:
     """Yield the blocks that are neither boilerplate of an archive, nor credits, nor transcriber's notes.
 
     A note that stands under its own heading reaches to the next heading, an indented one as far as it is indented; near
-    the end of the book, to the end.
+    the end of the book, to the end. A candidate for plain prose is none of them, but may stand in a note.
     """
     noted, indent = 0, 0
-    for number, block in enumerate(blocks):
+    for number, whole in enumerate(blocks):
+        if not isinstance(whole, list) and not noted:
+            yield whole
+            continue
+        block = whole if isinstance(whole, list) else whole.text.split("\n")
         first = block[0].strip()
         if _NOTE_HEAD.match(first):
             if number > max(20, 0.9 * len(blocks)):
@@ -191,7 +202,7 @@ def without_credits(blocks: Sequence[Block]) -> Iterator[Block]:
         joined = " ".join([line.strip() for line in block[:12]])
         if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
             continue
-        yield block
+        yield whole
 
 
 def _names_archive(text: str) -> bool:
@@ -208,9 +219,9 @@ def _is_short(block: Block) -> bool:
     return len(block) == 1 and len(text) < 50 and (text.isupper() or text[-1] not in ".,;:")
 
 
-def is_footnote(block: Block) -> bool:
+def is_footnote(block: Block | Candidate) -> bool:
     """Tell whether a block is a note to the text: it begins with a mark such as `[12]` or `*`."""
-    return bool(_FOOTNOTE_BLOCK.match(block[0]))
+    return isinstance(block, list) and bool(_FOOTNOTE_BLOCK.match(block[0]))
 
 
 def without_marks(paragraph: str) -> str:

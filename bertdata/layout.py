@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from bertdata.unwrapping import joined, one_line
+
 Block = list[str]
+PlainBlock = str
+"""Lines that are known to be prose, parted by line feeds (`plain`)."""
 
 
 class Heading(NamedTuple):
@@ -65,14 +69,10 @@ _MARK = r"[\W_]*(?:[\[({][\w*]{1,4}[\])}][\W_]*)?$"
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 _ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _OPENS_SPEECH = re.compile(r"^[\s_(\[]*[\"`“”‘'«»„—–]")
-_PARTED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
-_DASHES = re.compile(r"-{2,}|—{2,}")
 _DASH = re.compile(r"--+|—|\s–\s")
-_OPEN_DASH = re.compile(r"(?<=\S)—\n")
-_COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
-_WRAP_LIMIT = 120
+WRAP_LIMIT = 120
 _TAIL = 16
 _SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
 _OTHER_SIGNS = "£"
@@ -102,7 +102,7 @@ def is_line_by_line(lines: Sequence[str]) -> bool:
 
 def _is_unwrapped(full: Sequence[str]) -> bool:
     """Tell lines that are whole paragraphs: most of the text stands in lines longer than any page is wide."""
-    return sum(len(line) for line in full if len(line) > _WRAP_LIMIT) > sum(map(len, full)) / 2
+    return sum(len(line) for line in full if len(line) > WRAP_LIMIT) > sum(map(len, full)) / 2
 
 
 def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
@@ -110,19 +110,30 @@ def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
     return prose_of(blocks)[0]
 
 
-def prose_of(blocks: Sequence[Block]) -> tuple[list[str], list[Heading]]:
+def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list[str], list[Heading]]:
     """Return the paragraphs of prose in blocks of wrapped lines, and the headings that were left out.
+
+    `width` is where lines are wrapped, 0 where that is to be found; it is given where blocks are known to be prose.
 
     >>> blocks = blocks_of(["CHAPTER I", "", "It was a dark night, and no-", "body spoke for an hour.", "", "* * *"])
     >>> prose_of(blocks)
     (['It was a dark night, and nobody spoke for an hour.'], [Heading(paragraphs=0, line='CHAPTER I')])
     """
-    width = _width(blocks)
+    width = width or width_of([len(line) for block in blocks if len(block) > 2 for line in block[:-1]])
     kept: list[Block] = []
     waiting: list[Block] = []
     found: list[Heading] = []
     contents, notes, headed, open_end = False, False, True, False
     for number, block in enumerate(_split_at_indents(blocks, width)):
+        if isinstance(block, str):
+            if kept and not (notes or headed or contents):
+                if open_end and block.lstrip()[0].islower():
+                    kept[-1].append(block)
+                else:
+                    kept.append([block])
+                open_end = block[-1].isalnum()
+                continue
+            block = block.split("\n")  # noqa: PLW2901
         late = number > len(blocks) // 2
         headings = _headings(block, width)
         for line in block[:headings]:
@@ -151,14 +162,14 @@ def prose_of(blocks: Sequence[Block]) -> tuple[list[str], list[Heading]]:
         else:
             kept.append(lines)
         open_end = kind == "prose" and lines[-1][-1].isalnum()
-    return _joined(["\n".join(lines) for lines in kept]), found
+    return joined(["\n".join(lines) for lines in kept]), found
 
 
 def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
     """Return the lines that hold words and are no chapter labels, each a paragraph of its own, and those labels."""
     kept: list[str] = []
     found: list[Heading] = []
-    for line in map(_one_line, lines):
+    for line in map(one_line, lines):
         if _LABEL.match(line):
             found.append(Heading(len(kept), line))
         elif any(map(str.isalpha, line)):
@@ -187,16 +198,16 @@ def rank_of(heading: str) -> int:
     return 4 if heading[-1] in ",;:" else 3
 
 
-def _width(blocks: Sequence[Block]) -> int:
+def width_of(lengths: list[int]) -> int:
     """Return the column at which lines are wrapped: the 90th percentile of the lines that another follows."""
-    lengths = sorted(len(line) for block in blocks if len(block) > 2 for line in block[:-1])
-    return min(max(lengths[len(lengths) * 9 // 10], 40), _WRAP_LIMIT) if lengths else 72
+    lengths.sort()
+    return min(max(lengths[len(lengths) * 9 // 10], 40), WRAP_LIMIT) if lengths else 72
 
 
-def _split_at_indents(blocks: Iterable[Block], width: int) -> Iterator[Block]:
+def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
     """Part the paragraphs of a block that are told by an indented first line only."""
     for block in blocks:
-        if "\n " not in "\n".join(block):
+        if isinstance(block, str) or "\n " not in "\n".join(block):
             yield block
             continue
         indented = [line[0] == " " for line in block]
@@ -323,28 +334,3 @@ def _is_title(text: str) -> bool:
     words = _WORD.findall(text)
     large = [word for word in words if len(word) > 3] or words
     return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()
-
-
-def _joined(texts: list[str]) -> list[str]:
-    """Join the lines of each paragraph; a word parted at a line end is healed as the rest of the book writes it."""
-    known: set[str] = set()
-    if any("-\n" in text for text in texts):
-        for text in texts:
-            known.update(_COMPOUND.findall(_PARTED.sub(" ", text) if "-\n" in text else text))
-
-    def heal(match: re.Match[str]) -> str:
-        first, second = match[1], match[2]
-        whole = first.islower() and second.islower() and f"{first}-{second}" not in known
-        if whole and (first + second in known or first not in known or second not in known):
-            return first + second
-        return f"{first}-{second}"
-
-    return [_one_line(_PARTED.sub(heal, text) if "-\n" in text else text) for text in texts]
-
-
-def _one_line(text: str) -> str:
-    if "--" in text or "——" in text:
-        text = _DASHES.sub("—", text)
-    if "—\n" in text:
-        text = _OPEN_DASH.sub("—", text)
-    return " ".join(text.split())
