@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 
 Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
-WORK_UNIT = 8 << 20
 STEP = 1 << 20
+READ_AHEAD = 80
+"""How many bytes behind a text kernels may read."""
+_MANY = 1000
 _SEPARATORS = " \t\n\r"
 _TO_SPACE = bytes.maketrans(b"\t\n\r", b"   ")
 
@@ -101,19 +103,22 @@ def _checked(texts: object) -> Sequence[Any]:
 
 
 def array_of(texts: Sequence[Any]) -> pa.Array:
-    """Return strings as an Arrow array of large_string.
+    """Return strings as an Arrow array of large_string, with room behind the last one for kernels to read.
 
-    A few texts, or long ones, are encoded here: `pa.array` would keep their UTF-8 in each string, and import pandas.
+    They are encoded here, many at once: `pa.array` would keep their UTF-8 in each string, and import pandas.
     """
-    if len(texts) > 1000 and sum(map(len, texts)) < 1000 * len(texts):
-        return pa.array(texts, pa.large_string())
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("expected strings")
-    encoded = [text.encode() for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(list(map(len, encoded)), out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    if len(texts) < _MANY:
+        encoded = list(map(str.encode, texts))
+        np.cumsum(list(map(len, encoded)), out=offsets[1:])
+        data = b"".join([*encoded, bytes(READ_AHEAD)])
+    else:
+        data = "".join([*texts, "\0" * READ_AHEAD]).encode()
+        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+        if len(data) != offsets[-1] + READ_AHEAD:
+            begins_character = np.frombuffer(data, np.int8) >= -64  # the other bytes, 0x80 to 0xBF, continue one
+            offsets = np.flatnonzero(begins_character)[offsets]
+    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def _check_rows(texts: Sequence[object]) -> None:
@@ -136,18 +141,17 @@ def check_text(text: str, where: str) -> None:
         ) from error
 
 
-def work_units(strings: pa.ChunkedArray, size: int = WORK_UNIT) -> Iterator[tuple[int, pa.Array]]:
-    """Yield (first row, rows) in slices of about `size` bytes of text; a longer row comes alone."""
-    row = 0
-    for array in strings.chunks:
-        offsets = offsets_of(array)
-        start = 0
-        while start < len(array):
-            stop = int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1
-            stop = min(max(stop, start + 1), len(array))
-            yield row + start, array.slice(start, stop - start)
-            start = stop
-        row += len(array)
+def units_of(offsets: NDArray[np.int64], size: int = STEP) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows, from and to, of about `size` bytes between `offsets`; a longer row comes alone.
+
+    >>> list(units_of(np.array([0, 2, 4, 9, 9, 10]), 4))
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    row, last = 0, len(offsets) - 1
+    while row < last:
+        stop = min(last, max(row + 1, int(np.searchsorted(offsets, offsets[row] + size, side="right")) - 1))
+        yield row, stop
+        row = stop
 
 
 def offsets_of(array: pa.Array) -> NDArray[np.int64]:

@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import Texts, as_strings, check_utf8, offsets_of, padded, text_of, work_units
+from bertdata.wordpiece.chunks import Texts, arrays_of, as_strings, check_utf8, offsets_of, padded, text_of, units_of
 from bertdata.wordpiece.normalizer import Normalizer
 
 SCHEMA = pa.schema([pa.field("word", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
-CHUNKS, WORDS = 1 << 19, 1 << 20
+CHUNKS, WORDS = (1 << 19) - 1, (1 << 20) - 1
 """Most distinct chunks, and words, that are held at a time: at most 130 MB in all."""
 _CHUNK_ARENA, _WORD_ARENA = 16, 16
 
@@ -44,12 +44,11 @@ def count_words(
     {'word': [',', 'be', 'not', 'or', 'to'], 'count': [1, 2, 1, 1, 2]}
     """
     normalizer = Normalizer(do_lower_case, strip_accents, tokenize_chinese_chars)
-    strings = as_strings(texts)
     with np.errstate(over="ignore"):  # uncompiled, a hash that wraps around warns
         counter = _Counter(normalizer)
-        if all(counter.count(rows) for _, rows in work_units(strings)) and (table := counter.table()) is not None:
+        if all(map(counter.count, arrays_of(texts))) and (table := counter.table()) is not None:
             return table
-    check_utf8(strings)
+    check_utf8(as_strings(texts))
     raise InputError("the texts are not UTF-8; build the array from decoded text")
 
 
@@ -65,13 +64,14 @@ class _Counter:
         from bertdata.wordpiece import kernel_counts as kernel
         from bertdata.wordpiece.characters import CharacterTable
         from bertdata.wordpiece.kernel_words import MAX_KEY, PAD, UNKNOWN_CHARACTER
-        from bertdata.wordpiece.tables import empty_table
+        from bertdata.wordpiece.tables import empty_table, empty_window
 
         self._kernel, self._padding, self._unknown = kernel, PAD, UNKNOWN_CHARACTER
         self._normalizer = normalizer
         self._characters = CharacterTable(normalizer, _known(normalizer))
         self._chunks = empty_table(CHUNKS, CHUNKS * _CHUNK_ARENA)
         self._words = empty_table(WORDS, WORDS * _WORD_ARENA)
+        self._window = empty_window()
         self._key = np.zeros(MAX_KEY + PAD, np.uint8)
         self._word = np.zeros(kernel.WORD_BYTES, np.uint8)
         self._others: Counter[str] = Counter()
@@ -79,9 +79,14 @@ class _Counter:
 
     def count(self, rows: pa.Array) -> bool:
         """Count an array; returns False where it is found to be no UTF-8."""
+        whole, offsets = text_of(rows), offsets_of(rows)
+        return all(self._count_unit(*padded(whole, offsets, *unit, self._padding), *unit) for unit in units_of(offsets))
+
+    def _count_unit(self, text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int) -> bool:
         kernel, registers = self._kernel, np.zeros(4, np.int64)
-        text, offsets = padded(text_of(rows), offsets_of(rows), 0, len(rows), self._padding)
-        while (status := kernel.count_chunks(text, offsets, len(rows), self._chunks, registers)) != kernel.DONE:
+        registers[kernel.ROW], registers[kernel.PLACE] = row, offsets[row]
+        arguments = text, offsets, stop, self._chunks, self._window, registers
+        while (status := kernel.count_chunks(*arguments)) != kernel.DONE:
             if status == kernel.CHUNKS_FULL:
                 if not self._flush():
                     return False

@@ -8,7 +8,7 @@ of them. What the kernel cannot tell goes through `tokenizers`, once for each di
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import offsets_of, padded, text_of, utf8_error
+from bertdata.wordpiece.chunks import offsets_of, padded, text_of, units_of, utf8_error
 
 if TYPE_CHECKING:
     from bertdata.wordpiece.tables import ChunkCache
 
 MAX_IDLE = 8
-_UNIT = 1 << 20
 _MAX_PENDING = 4096
 
 
@@ -77,7 +76,7 @@ class _Run:
     """Arrays on their way through the kernel."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
-        from bertdata.wordpiece.kernel_encode import WINDOW
+        from bertdata.wordpiece.kernel_chunks import WINDOW
         from bertdata.wordpiece.kernel_pieces import SLACK
 
         self._encoder, self._cache = encoder, cache
@@ -95,9 +94,8 @@ class _Run:
         for rows in arrays:
             whole, offsets = text_of(rows), offsets_of(rows)
             registers[ROW], self._ends = 0, self._all_ends[self._first_row :]
-            for stop in _units(offsets):
+            for row, stop in units_of(offsets):
                 self._cache.begin()
-                row = int(registers[ROW])
                 self._text, self._offsets = padded(whole, offsets, row, stop, PAD)
                 registers[AT] = self._offsets[row]
                 self._scan(stop)
@@ -166,11 +164,3 @@ class _Run:
 
     def _utf8_error(self, row: int) -> InputError:
         return utf8_error(self._text, self._offsets, row, self._first_row)
-
-
-def _units(offsets: NDArray[np.int64]) -> Iterator[int]:
-    """Yield the ends of runs of rows of about a megabyte, so that little is scanned twice."""
-    row, last = 0, len(offsets) - 1
-    while row < last:
-        row = min(last, max(row + 1, int(np.searchsorted(offsets, offsets[row] + _UNIT, side="right")) - 1))
-        yield row

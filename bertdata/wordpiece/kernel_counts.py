@@ -1,9 +1,9 @@
 """The compiled core of the word counter: chunks of text are counted as they stand, then each becomes words once.
 
-`count_chunks` goes through the rows once, and counts the chunks between gaps in a table of their bytes. `count_words`
-then cuts each distinct chunk into words (`kernel_words.next_word`) and adds its count to theirs, in a second table.
-What the tables cannot tell or hold is left to the caller, who goes on from there. Nothing is counted twice or in part:
-a chunk is counted when all of it is.
+`count_chunks` goes through the rows once, and counts the chunks (`kernel_chunks.py`) in a table of their bytes.
+`count_words` then cuts each distinct chunk into words (`kernel_words.next_word`) and adds its count to theirs, in a
+second table. What the tables cannot tell or hold is left to the caller, who goes on from there. Nothing is counted
+twice or in part: a chunk is counted when all of it is.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.wordpiece.kernel_chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.wordpiece.kernel_encode import Characters
-from bertdata.wordpiece.kernel_loads import BLOCK, borrowing, gap_marks, inlined, load64, lowest_bit
+from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64
 from bertdata.wordpiece.kernel_words import (
     ARENA_USED,
     MAX_KEY,
@@ -60,34 +61,40 @@ def _add(table: Table, data: Any, i: int, n: int, count: Any) -> Any:
 
 
 @borrowing
-def count_chunks(text: Any, offsets: Any, stop: int, chunks: Table, registers: Any) -> Any:
-    """Count the chunks of the rows from ROW to `stop`, from PLACE on; DONE, CHUNKS_FULL or LONG_CHUNK.
+def count_chunks(text: Any, offsets: Any, last_row: int, chunks: Table, window: Window, registers: Any) -> Any:
+    """Count the chunks of the rows from ROW to `last_row`, from PLACE on; DONE, CHUNKS_FULL or LONG_CHUNK.
 
     Unless DONE, PLACE is where the chunk begins that was not counted; of a LONG_CHUNK, LENGTH is how long it is.
     """
-    for row in range(registers[ROW], stop):
-        end: Any = offsets[row + 1]
-        begin: Any = max(registers[PLACE], offsets[row])
-        block: Any = begin
-        registers[ROW] = row
-        while block <= end:
-            marks = gap_marks(text, block)
-            if end - block < BLOCK:
-                last = _1 << _U(end - block)
-                marks = marks & (last - _1) | last
-            while marks != _0:
-                close = block + np.int64(lowest_bit(marks))
-                marks &= marks - _1
-                n = close - begin
-                if n > MAX_KEY:
-                    registers[PLACE], registers[LENGTH] = begin, n
+    entries, stops = chunks.entries, window.stops
+    scanned_row, row, at = registers[ROW], registers[ROW], _U(registers[PLACE])
+    block = at
+    while scanned_row < last_row:
+        scanned_row, block, n_chunks = find_stops(text, offsets, scanned_row, last_row, at, block, stops)
+        find_places(text, at, n_chunks, chunks, window)
+        for j in range(n_chunks):
+            k = _U(j)
+            stop, place, low, high = stops[k], window.places[k], window.lows[k], window.highs[k]
+            n = (stop >> _2) - at
+            unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
+            if unlike | ((entries[place + _2] & MARK) ^ n) != _0:
+                start: Any = np.int64(at)
+                size: Any = np.int64(n)
+                registers[ROW], registers[PLACE], registers[LENGTH] = row, start, size
+                if size > MAX_KEY:
                     return LONG_CHUNK
-                if n > 0 and not _add(chunks, text, begin, n, _1):
-                    registers[PLACE] = begin
-                    return CHUNKS_FULL
-                begin = close + 1
-            block += BLOCK
-    registers[ROW] = stop
+                h = hash_key(low, high, text, start, size)
+                slot = seek(chunks, low, high, h, text, start, size)
+                if place_at(chunks, slot) == _0:
+                    if not has_room(chunks, size):
+                        return CHUNKS_FULL
+                    enter(chunks, slot, low, high, h, mark_of(size), _0, text, start, size)
+                place = place_at(chunks, slot)
+            entries[place + _3] += _1
+            at = (stop >> _2) + (stop & AT_GAP)
+            if stop & AT_END != _0:
+                row += 1
+    registers[ROW], registers[PLACE] = row, np.int64(at)
     return DONE
 
 

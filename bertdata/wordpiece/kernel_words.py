@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.wordpiece.chunks import READ_AHEAD
 from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64, lowest_bit, only_within
 
-PAD = 80
+PAD = READ_AHEAD
 MAX_KEY = 64
 WIDTH = 4
 """An entry of a table is four words: the first 8 bytes of the key, the next 8, `meta`, a value."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.wordpiece import kernel_cache, kernel_pieces
+from bertdata.wordpiece import kernel_cache, kernel_chunks, kernel_pieces
 from bertdata.wordpiece import kernel_encode as kernel
 from bertdata.wordpiece.characters import Becomes, CharacterTable
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
@@ -21,7 +21,7 @@ from bertdata.wordpiece.kernel_words import MAX_ENTRIES, MAX_KEY, PAD, USED, WID
 from bertdata.wordpiece.normalizer import Normalizer
 from bertdata.wordpiece.vocabulary import CONTINUATION, UNK
 
-CHUNKS = 1 << 20
+CHUNKS = (1 << 20) - 1
 """Most chunks in a cache: 52 MB. A sixteenth of them, the first that came, are kept when it begins anew."""
 FIRST_SLOTS = 1 << 16
 """How many slots a cache begins with, so that a little text touches little memory; they grow fourfold."""
@@ -63,7 +63,7 @@ class ChunkCache:
     def __init__(self, normalizer: Normalizer, known: dict[str, Becomes]) -> None:
         self.characters = CharacterTable(normalizer, known)
         self.word = np.zeros(kernel.WORD_BYTES, np.uint8)
-        self.window = kernel.Window(*(np.zeros(kernel.WINDOW + 2 * BLOCK, np.uint64) for _ in range(4)))
+        self.window = empty_window()
         self.arrays = kernel_cache.Cache(
             empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), np.empty(CHUNKS * _POOL_IDS, np.uint32)
         )
@@ -76,7 +76,7 @@ class ChunkCache:
         rooms = (len(table.entries) // WIDTH - 1, len(table.arena) - PAD - MAX_KEY, len(pool) - kernel_cache.MAX_IDS)
         if any(used > room for used, room in zip(table.counters.tolist(), rooms, strict=True)):
             self._enter_anew(n_slots, max(1, min(rooms[0] // 16, used // 2)))
-        elif 4 * used > n_slots and n_slots < 2 * rooms[0]:
+        elif 4 * used > n_slots and n_slots < 2 * (rooms[0] + 1):
             self._enter_anew(4 * n_slots, used)
 
     def _enter_anew(self, n_slots: int, kept: int) -> None:
@@ -95,6 +95,11 @@ def empty_table(n: int, arena_bytes: int, most_slots: int = 1 << 32) -> Table:
     entries[:WIDTH] = np.array([0, 0, 0xFFFF, 0], np.uint64)
     slots = np.zeros(min(most_slots, 1 << (2 * n + 1).bit_length()), np.uint32)
     return Table(slots, entries, np.empty(arena_bytes + PAD, np.uint8), np.array([1, 0, 0], np.int64))
+
+
+def empty_window() -> kernel_chunks.Window:
+    """Return room for the chunks of a window."""
+    return kernel_chunks.Window(*(np.zeros(kernel_chunks.WINDOW + 2 * BLOCK, np.uint64) for _ in range(4)))
 
 
 def _aligned(n: int) -> NDArray[np.uint64]:

@@ -116,12 +116,12 @@ def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, m
         state = _grown(state)
     while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
         state = _grown(state)
-    pieces = []
-    for symbol in range(len(tokens), int(state.counters[N_SYMBOLS])):
-        start, length = state.symbols[symbol, [START, LENGTH]].tolist()
-        piece = "".join(map(chr, state.chars[start : start + length].tolist()))
-        pieces.append(CONTINUATION + piece if state.symbols[symbol, CONTINUES] else piece)
-    return pieces
+    found = state.symbols[len(tokens) : int(state.counters[N_SYMBOLS])].tolist()
+    chars = state.chars[: state.counters[N_CHARS]].astype(np.uint32).tobytes().decode("utf-32-le")
+    return [
+        (CONTINUATION if symbol[CONTINUES] else "") + chars[symbol[START] : symbol[START] + symbol[LENGTH]]
+        for symbol in found
+    ]
 
 
 def _grown(state: State) -> State:

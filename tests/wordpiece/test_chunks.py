@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import as_strings, split_rows, split_text, work_units
+from bertdata.wordpiece.chunks import arrays_of, as_strings, offsets_of, split_rows, split_text, units_of
 
 TEXTS = ["one two", "", " three\tfour\n", "one\r\none", "\x0b\x85\u2028 é", "two"]
 
@@ -33,7 +33,7 @@ def test_offsets_past_2_gib_do_not_wrap() -> None:
     data[start:] = np.frombuffer(b"a b c\xc3\xa9 ", np.uint8)[:8]
     offsets = pa.py_buffer(np.array([start, start + 3, start + 7], np.int64))
     array = pa.Array.from_buffers(pa.large_string(), 2, [None, offsets, pa.py_buffer(data)])
-    assert [rows.to_pylist() for _, rows in work_units(as_strings(array), 3)] == [["a b"], [" cé"]]
+    assert list(units_of(offsets_of(array), 3)) == [(0, 1), (1, 2)]
     assert chunks_of_rows(array) == [["a", "b"], ["", "cé"]]
 
 
@@ -44,12 +44,23 @@ def test_each_distinct_chunk_is_there_once() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 5, 9, 1000])
-def test_work_units_hold_every_row_once_and_in_order(size: int) -> None:
-    chunked = pa.chunked_array([pa.array(TEXTS), pa.array([], pa.string()), pa.array(["x" * 30, *TEXTS]).slice(1)])
-    units = list(work_units(chunked, size))
-    assert [text for _, rows in units for text in rows.to_pylist()] == TEXTS + TEXTS
-    assert [row for row, _ in units] == np.cumsum([0, *(len(rows) for _, rows in units)])[:-1].tolist()
-    assert all(len(rows) == 1 or sum(len(text.encode()) for text in rows.to_pylist()) <= size for _, rows in units)
+def test_units_hold_every_row_once_and_in_order(size: int) -> None:
+    array = pa.array(["x" * 30, *TEXTS, "", "", "y"]).slice(1)
+    offsets = offsets_of(array)
+    units = list(units_of(offsets, size))
+    assert [row for unit in units for row in range(*unit)] == list(range(len(array)))
+    assert all(stop == row + 1 or offsets[stop] - offsets[row] <= size for row, stop in units)
+
+
+@pytest.mark.parametrize("size", [1, 5, 9, 1000])
+def test_strings_become_arrays_of_about_a_size_in_their_order(size: int) -> None:
+    arrays = list(arrays_of(TEXTS, size))
+    assert [text for array in arrays for text in array.to_pylist()] == TEXTS
+    assert all(len(array) == 1 or sum(map(len, array.to_pylist())) <= size for array in arrays)
+    many = [*TEXTS, "", "é\U0001f600", ""] * 300
+    assert [text for array in arrays_of(many) for text in array.to_pylist()] == many
+    for array in arrays:
+        array.validate(full=True)
 
 
 @pytest.mark.parametrize(
