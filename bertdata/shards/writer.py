@@ -79,10 +79,10 @@ def write_shard(
         for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
             if length_bin == 0:
                 _count_copy(planned, info, tally)
-            full = True
+            full, of_source = True, _sources(planned)
             chosen = np.flatnonzero(np.searchsorted(bins, planned.lengths) == length_bin)
             for examples, borders in _batches(planned, chosen, info, copy):
-                sources = _sources(planned, examples)
+                sources = of_source[examples]
                 rows = build_rows(
                     planned.block,
                     planned.plan,
@@ -132,12 +132,12 @@ def _batches(
         yield packed[within], borders
 
 
-def _sources(planned: PlannedCopy, examples: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Return the source of the document that each example's first token is of, int8; empty where that is not told."""
+def _sources(planned: PlannedCopy) -> NDArray[np.int8]:
+    """Return the source of the document that each example's first token is of, int8 (E,), 0 where that is not told."""
     block, plan = planned.block, planned.plan
+    first = plan.spans[plan.offsets[:-1], 0]
     if not len(block.document_sources):
-        return block.document_sources
-    first = plan.spans[plan.offsets[examples], 0]
+        return np.zeros(len(first), np.int8)
     found: NDArray[np.int8] = block.document_sources[np.searchsorted(block.document_ends, first, side="right")]
     return found
 
