@@ -148,7 +148,7 @@ def _count_block(block: TokenBlock, info: ShardInfo, tally: Tally, *, whole: boo
     tally.add("documents_sharing_id", len(block.document_keys) - len(np.unique(block.document_keys)) if whole else 0)
     tally.add("sentences", len(block.sentence_ends) if whole else 0)
     tally.add("tokens", len(block.tokens) if whole else 0)
-    tally.add("unknown_tokens", int((block.tokens == info.unk_token_id).sum()) if whole else 0)
+    tally.add("unknown_tokens", int(np.count_nonzero(block.tokens == info.unk_token_id)) if whole else 0)
     tally.add("tokens_in_copies", 0)
     sizes = np.diff(block.document_ends, prepend=0)
     for number, name in enumerate(info.sources):
