@@ -2,11 +2,17 @@
 
 Run: python benchmarks/wikitext.py [--megabytes 3] [--rounds 5]
 Speed is bytes of wikitext over CPU seconds on articles of a real dump, redirects left out, all tools in turns on the
-same core and pages; the slowest get a tenth of them. Quality is that of ../shared/tools/score_wikitext.py on rendered
-articles, where the tool is found beside the data. Before it measures, it checks that the compiled passes and their
-readable twin give the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each
-peer gets an environment of its own in a cache folder, and is left out, saying so, where that cannot be made. Last it
-sets the CPU seconds from the dump to documents against those of `bzip2 -dc` on the same file, in turns.
+same core and pages; the slowest get a tenth of them. All get and give Python's strings, but for the row that says so.
+wikiextractor has two rows: its default run expands the templates that the dump defines, with `--no-templates` it does
+not. That is the fairer peer in speed, for ours expands none either, but writes the text of those it knows. Quality is
+that of ../shared/tools/score_wikitext.py on rendered articles, where the tool is found beside the data. Before it
+measures, it checks that the compiled passes and their readable twin give the same text for every page. It needs the
+folder that BERTDATA_DATA names, or ../shared/data; each peer gets an environment of its own in a cache folder, and is
+left out, saying so, where that cannot be made. Last it sets the CPU seconds from the dump to documents against those of
+`bzip2 -dc` on the same file, in turns.
+
+`--residue` measures something else: what markup is left in the prose of every article of the data's dumps, or of those
+that are named, per million characters of prose, by kind.
 """
 
 from __future__ import annotations
@@ -16,12 +22,13 @@ import importlib
 import json
 import logging
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +38,7 @@ SCORER = DATA.parent / "tools" / "score_wikitext.py"
 OURS, OURS_UTF8, TWIN = "bertdata", "bertdata, UTF-8 in and out", "bertdata, readable twin"
 PEERS = {
     "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
+    "wikiextractor 3.1, templates expanded": ["wikiextractor==3.1.0"],
     "mwparserfromhell strip_code": ["mwparserfromhell"],
     "wikitextparser plain_text": ["wikitextparser"],
     "gensim filter_wiki": ["gensim"],
@@ -43,6 +51,17 @@ FIGURES = {
     "precision": "precision_4gram",
     "junk per M": "junk_per_million_chars",
 }
+RESIDUE = {
+    "braces": r"\{\{|\}\}|\{\||\|\}",
+    "brackets": r"\[\[|\]\]|\[https?:",
+    "quotes": r"''+",
+    "tags": r"</?[A-Za-z][A-Za-z0-9]{0,20}(?:\s[^<>\n]{0,200})?/?>|<!--",
+    "entities": r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});",
+    "headings": r"(?m)^==+[^=\n]+==+$",
+    "lists and tables": r"(?m)^(?:[*#;]+ |\|[-}| ]|! )",
+    "switches": r"__[A-Z]{4,40}__",
+    "markers": r"[\x01-\x03\x0b\x7f]",
+}
 Extract = Callable[[str, str], str]
 
 
@@ -53,17 +72,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--residue", nargs="*", metavar="DUMP", help="measure what markup is left, in these dumps")
     flags = parser.parse_args()
+    if flags.residue is not None:
+        folders = (DATA / "wikipedia", DATA / "wikipedia-other")
+        every = [path for folder in folders for path in sorted(folder.glob("*.xml*"))]
+        print(residue_table([Path(path) for path in flags.residue] or every))
+        return
     dumps = sorted((DATA / "wikipedia").glob("*-pages-articles*.xml.bz2"))
     if not dumps:
         sys.exit(f"no dump below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
-    pages = articles(dumps[0], flags.megabytes * 1e6)
+    pages, templates = articles(dumps[0], flags.megabytes * 1e6)
     rendered = DATA / "wikipedia" / "goodwiki-dev.jsonl"
     rows = [json.loads(line) for line in rendered.open(encoding="utf-8")] if rendered.exists() else []
     scored = [[row["title"], row["wikitext"]] for row in rows]
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         work = Path(folder) / "work.json"
-        work.write_text(json.dumps({"pages": pages, "scored": scored}))
+        work.write_text(json.dumps({"pages": pages, "scored": scored, "templates": templates}))
         contestants = {}
         for name in (OURS, OURS_UTF8, TWIN, *PEERS):
             python: str | Path = sys.executable
@@ -96,6 +121,47 @@ def main() -> None:
     print(f"the dump to documents: {ours:.2f} CPU s, {ours / bzip2:.2f} times the {bzip2:.2f} s of bzip2 -dc")
 
 
+def residue_table(dumps: list[Path]) -> str:
+    """Return a table of the markup that is left in the prose of each dump's articles, with the first two of a kind."""
+    import _harness as harness
+
+    rows, examples = [], []
+    for path in dumps:
+        prose = "\n".join(documents(path))
+        found = {kind: [match[0] for match in re.finditer(pattern, prose)] for kind, pattern in RESIDUE.items()}
+        total = sum(map(len, found.values()))
+        kinds = ", ".join(f"{kind} {len(matches)}" for kind, matches in found.items() if matches)
+        rate = f"{1e6 * total / len(prose):.1f}" if prose else ""
+        rows.append([path.name, f"{len(prose):,}", str(total), rate, kinds])
+        for kind, pattern in RESIDUE.items():
+            places = [match.start() for match in re.finditer(pattern, prose)][:2]
+            examples += [f"{path.name}, {kind}: {prose[max(0, at - 60) : at + 40]!r}" for at in places]
+    head = ["dump", "characters", "left", "per million", "kinds"]
+    return "\n".join([harness.table(head, rows), "", *examples])
+
+
+def documents(dump: Path) -> Iterator[str]:
+    """Yield the prose of a dump's articles, cleaned as the pipeline cleans them; a dump that is cut off ends there."""
+    from bertdata import cleaning
+    from bertdata.errors import InputError
+    from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
+    from bertdata.wikipedia.ranges import plan_ranges
+    from bertdata.wikipedia.templates import BUILT_IN
+    from bertdata.wikipedia.wikis import Namespaces
+
+    site = read_siteinfo(str(dump))
+    namespaces = Namespaces.from_siteinfo(site.namespaces)
+    for span in plan_ranges(str(dump), 1 << 30).ranges:
+        try:
+            for page in read_pages(span, site):
+                if isinstance(page, Page):
+                    text, reason = cleaning._article(page, namespaces, BUILT_IN, 0)
+                    if not reason:
+                        yield text.decode()
+        except InputError as error:
+            print(error, file=sys.stderr)
+
+
 def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
     """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
     from bertdata import cleaning
@@ -122,8 +188,8 @@ def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
     return statistics.median(ours[1:]), statistics.median(theirs[1:])
 
 
-def articles(dump: Path, size: float) -> list[list[str]]:
-    """Return the titles and wikitext of articles, spread over the dump, of about so many bytes."""
+def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the titles and wikitext of articles spread over the dump, about so many bytes, and of its templates."""
     from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
     from bertdata.wikipedia.ranges import plan_ranges
 
@@ -132,7 +198,7 @@ def articles(dump: Path, size: float) -> list[list[str]]:
     found = [page for span in spans for page in read_pages(span, site) if isinstance(page, Page)]
     kept = [[page.title, page.text] for page in found if page.ns == 0 and page.redirect is None]
     step = max(1, round(sum(len(text) for _, text in kept) / size))
-    return kept[::step]
+    return kept[::step], [[page.title, page.text] for page in found if page.ns == 10]
 
 
 def score(pairs: Path, texts: dict[str, str], folder: Path) -> dict[str, Any]:
@@ -150,10 +216,10 @@ def contest(work: str, name: str) -> None:
     """Be one contestant: say the text of the rendered articles, then the speed of each round."""
     given = json.loads(Path(work).read_text())
     pages: list[list[str]] = given["pages"][::10] if name in SLOW else given["pages"]
-    extract = tool(name)
+    extract = tool(name, given["templates"])
     texts = {title: extract(title, source) for title, source in given["scored"]}
     if name == OURS:
-        twin = tool(TWIN)
+        twin = tool(TWIN, [])
         differing = [title for title, source in pages if extract(title, source) != twin(title, source)]
         if differing:
             sys.exit(f"the kernels and their twin differ on {differing[:5]}")
@@ -176,22 +242,28 @@ def contest(work: str, name: str) -> None:
         print(json.dumps({"bytes_per_second": size / (time.process_time() - began)}), flush=True)
 
 
-def tool(name: str) -> Extract:
-    """Return the function that extracts the prose of a page, given its title and wikitext."""
+def tool(name: str, templates: list[list[str]]) -> Extract:
+    """Return the function that extracts the prose of a page, given its title and wikitext, and the wiki's templates."""
     if name in (OURS, OURS_UTF8, TWIN):
         from bertdata.wikipedia.calls import PageContext
         from bertdata.wikipedia.compiled import extract_compiled
         from bertdata.wikipedia.wikitext import extract, without_reserved
 
-        run = extract if name == TWIN else extract_compiled
-        return lambda title, source: run(without_reserved(source), PageContext(title))[0]
+        if name == TWIN:
+            return lambda title, source: extract(without_reserved(source), PageContext(title))[0]
+        return lambda title, source: extract_compiled(source, PageContext(title))[0]
     if name.startswith("wikiextractor"):
         module: Any = importlib.import_module("wikiextractor.extract")
         logging.disable(logging.CRITICAL)
+        expand = name.endswith("expanded")
+        known: dict[str, str] = {}
+        redirects: dict[str, str] = {}
+        for template, text in templates if expand else ():
+            module.define_template(template, text.splitlines(keepends=True), known, redirects)
 
         def wikiextractor(title: str, source: str) -> str:
-            one = module.Extractor("1", "1", "", title, [source])
-            return "\n".join(one.clean_text(source, expand_templates=False, html_safe=False))
+            one = module.Extractor("1", "1", "", title, [source], known, redirects, "Template:")
+            return "\n".join(one.clean_text(source, expand_templates=expand, html_safe=False))
 
         return wikiextractor
     if name.startswith("mwparserfromhell"):

@@ -27,7 +27,7 @@ from bertdata.wikipedia.kernel import (
 from bertdata.wikipedia.kernel_calls import ASKED, CONVERSION, KEPT, LITERAL, NAMED, NO_ARTICLE, WRITTEN_CALL
 from bertdata.wikipedia.kernel_convert import CODES
 from bertdata.wikipedia.parser_functions import FUNCTIONS, VARIABLES
-from bertdata.wikipedia.template_functions import Handler, joint, kept_name, kept_position, literal_text, wrapping
+from bertdata.wikipedia.template_makers import Handler, joint, kept_name, kept_position, literal_text, wrapping
 from bertdata.wikipedia.templates import Templates
 from bertdata.wikipedia.wikis import PAGE_KINDS, SECTIONS_WITHOUT_PROSE, Namespaces
 

@@ -14,7 +14,8 @@ from bertdata import files
 from bertdata.errors import InputError
 from bertdata.wikipedia import template_functions as functions
 from bertdata.wikipedia.convert import Arguments, convert
-from bertdata.wikipedia.template_functions import Handler, block, get, joined, kept, literal, money, wrapped
+from bertdata.wikipedia.template_functions import block, money
+from bertdata.wikipedia.template_makers import Handler, get, joined, kept, literal, pattern, positional, wrapped
 from bertdata.wikipedia.wikis import case_variants, fold_name
 
 
@@ -72,7 +73,7 @@ def own_templates(path: str) -> Templates:
             raise InputError(
                 f"line {number} is {line!r}; expected `name, name = text`, as `elevation = {{1}} m`", path=path
             )
-        own.update(dict.fromkeys(case_variants(folded), functions.pattern(text)))
+        own.update(dict.fromkeys(case_variants(folded), pattern(text)))
     return Templates(own)
 
 
@@ -200,7 +201,7 @@ _TEXT: dict[str, Handler] = {
     # science
     "chem, chem/link": functions.chemistry,
     "ce": kept("1"),
-    "delta": lambda arguments: "δ" + "".join(functions.positional(arguments)[:2]),
+    "delta": lambda arguments: "δ" + "".join(positional(arguments)[:2]),
     "nuclide": joined("-", most=2),
     "jupiter mass": lambda arguments: f"{get(arguments, '1')} MJ".strip(),
     "solar mass": lambda arguments: f"{get(arguments, '1')} M☉".strip(),
@@ -216,7 +217,7 @@ _TEXT: dict[str, Handler] = {
     "unité, tmp": joined(" ", most=2),
     "langue": kept("2", "texte"),
     "date-": kept("1"),
-    "heure": lambda arguments: " h ".join(functions.positional(arguments)[:2]) or None,
+    "heure": lambda arguments: " h ".join(positional(arguments)[:2]) or None,
     "incise": wrapped("– ", " –"),
     "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": kept("1"),
     "m s.l.m., m s.l.m": literal("m s.l.m."),
