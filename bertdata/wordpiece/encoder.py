@@ -1,6 +1,6 @@
 """Rows of text to ids: the tables that `kernel_encode.scan` works on, and the answers that it asks for.
 
-A cache from chunk to ids lives as long as its encoder, and grows to at most 55 MB; then it begins anew. A call has one
+A cache from chunk to ids lives as long as its encoder, and grows to at most 53 MB; then it begins anew. A call has one
 to itself, so nothing is locked and nothing can be seen half-written; those not in use lie in a pile, at most `MAX_IDLE`
 of them. What the kernel cannot tell goes through `tokenizers`, once for each distinct chunk. Special tokens are text.
 """

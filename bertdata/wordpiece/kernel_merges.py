@@ -29,9 +29,9 @@ from bertdata.wordpiece.kernel_pairs import (
     within,
     worth,
 )
+from bertdata.wordpiece.kernel_symbols import joined_symbol, pair_of
 from bertdata.wordpiece.state import (
     ARENA_USED,
-    CONTINUES,
     COUNT,
     CRITERION,
     FIRST_LIST,
@@ -41,7 +41,6 @@ from bertdata.wordpiece.state import (
     KEY,
     LEFT,
     LENGTH,
-    MARKS,
     MERGED,
     N_CHARS,
     N_EVENTS,
@@ -73,48 +72,6 @@ def _weight(words: Any, word: Any) -> Any:
 
 
 @within
-def _place(s: State, a: Any, b: Any) -> Any:
-    """Return where in the table the pair is, or would be."""
-    mask = len(s.pair_table) // 2 - 1
-    key = np.int64(a) << 32 | np.int64(b)
-    h = np.int64(a) * 1640531527 + np.int64(b) * 1013904223
-    slot = (h ^ (h >> 21)) & mask
-    while s.pair_table[2 * slot] != key and s.pair_table[2 * slot] >= 0:
-        slot = (slot + 1) & mask
-    return 2 * slot
-
-
-@within
-def _enter_place(s: State, place: Any, pair: Any) -> None:
-    s.pair_table[place] = np.int64(s.pairs[pair, LEFT]) << 32 | np.int64(s.pairs[pair, RIGHT])
-    s.pair_table[place + 1] = pair
-
-
-@borrowing
-def rehash(s: State) -> None:
-    """Enter all pairs into the table of pairs, which is empty."""
-    for pair in range(s.counters[N_PAIRS]):
-        _enter_place(s, _place(s, s.pairs[pair, LEFT], s.pairs[pair, RIGHT]), pair)
-
-
-@within
-def _pair(s: State, a: Any, b: Any) -> Any:
-    """Return the pair of two symbols, new if need be."""
-    place = _place(s, a, b)
-    if s.pair_table[place] >= 0:
-        return s.pair_table[place + 1]
-    pair = s.counters[N_PAIRS]
-    s.counters[N_PAIRS] += 1
-    s.pairs[pair, LEFT], s.pairs[pair, RIGHT] = a, b
-    s.pairs[pair, COUNT] = s.pairs[pair, MERGED] = 0
-    s.keys[pair, KEY] = NO_KEY
-    s.pairs[pair, FIRST_LIST] = -1
-    s.pairs[pair, MARKS] = 0
-    _enter_place(s, place, pair)
-    return pair
-
-
-@within
 def _add_list(s: State, pair: Any, length: Any) -> Any:
     """Give a pair a list of `length` words, to be filled; returns where it begins."""
     start = s.counters[ARENA_USED]
@@ -141,7 +98,7 @@ def count_pairs(s: State) -> Any:
             return GROW
         weight = _weight(s.words, word)
         for i in range(word + HEADER, word + HEADER + n - 1):
-            pair = _pair(s, np.int64(s.words[i]), np.int64(s.words[i + 1]))
+            pair = pair_of(s, np.int64(s.words[i]), np.int64(s.words[i + 1]))
             s.pairs[pair, COUNT] += weight
             s.pairs[pair, FIRST_LIST] += 1
             s.events[0, s.counters[N_EVENTS]] = pair
@@ -170,55 +127,6 @@ def count_pairs(s: State) -> Any:
     for pair in range(s.counters[N_PAIRS]):
         enter(s, pair)
     return DONE
-
-
-@within
-def _symbol_place(s: State, start: Any, length: Any, continues: Any) -> Any:
-    """Return where in the table the symbol of some characters is, or would be."""
-    mask = len(s.symbol_table) - 1
-    h = np.int64(continues + 1)
-    for i in range(start, start + length):
-        h = (h * 1000003 + np.int64(s.chars[i])) & ((1 << 40) - 1)
-    place = (h ^ (h >> 19)) & mask
-    while s.symbol_table[place] >= 0:
-        found = s.symbol_table[place]
-        if s.symbols[found, LENGTH] == length and s.symbols[found, CONTINUES] == continues:
-            same = 0
-            while same < length and s.chars[s.symbols[found, START] + same] == s.chars[start + same]:
-                same += 1
-            if same == length:
-                break
-        place = (place + 1) & mask
-    return place
-
-
-@borrowing
-def add_symbols(s: State) -> None:
-    """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
-    for symbol in range(s.counters[N_SYMBOLS]):
-        s.symbol_table[
-            _symbol_place(s, s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES])
-        ] = symbol
-
-
-@within
-def _joined(s: State, a: Any, b: Any) -> Any:
-    """Return the symbol that two make, new if need be."""
-    start, length = s.counters[N_CHARS], np.int64(0)
-    for part in (a, b):
-        for i in range(s.symbols[part, LENGTH]):
-            s.chars[start + length] = s.chars[s.symbols[part, START] + i]
-            length += 1
-    continues = s.symbols[a, CONTINUES]
-    place = _symbol_place(s, start, length, continues)
-    if s.symbol_table[place] >= 0:
-        return s.symbol_table[place]
-    symbol = s.counters[N_SYMBOLS]
-    s.counters[N_SYMBOLS] += 1
-    s.counters[N_CHARS] += length
-    s.symbol_table[place] = symbol
-    s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES] = start, length, continues
-    return symbol
 
 
 @within
@@ -273,14 +181,14 @@ def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
         before = side & 1 == _BEFORE
         lost = weight - adjoining if before and symbol == new else weight
         if lost > 0:
-            old = _pair(s, symbol, a) if before else _pair(s, b, symbol)
+            old = pair_of(s, symbol, a) if before else pair_of(s, b, symbol)
             change_count(s, old, -lost)
-        formed = _pair(s, symbol, new) if before else _pair(s, new, symbol)
+        formed = pair_of(s, symbol, new) if before else pair_of(s, new, symbol)
         change_count(s, formed, weight)
         s.sides[side, _PAIR] = formed
         s.sides[side, _WEIGHT] = _add_list(s, formed, s.sides[side, _NUMBER])
     if adjoining > 0:
-        change_count(s, _pair(s, b, a), -adjoining)
+        change_count(s, pair_of(s, b, a), -adjoining)
     for event in range(s.counters[N_EVENTS]):
         side = np.int64(s.events[0, event])
         s.arena[s.sides[side, _WEIGHT]] = s.events[1, event]
@@ -291,7 +199,7 @@ def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
 def _merge(s: State, pair: Any) -> None:
     a, b = s.pairs[pair, LEFT], s.pairs[pair, RIGHT]
     known = s.counters[N_SYMBOLS]
-    new = _joined(s, a, b)
+    new = joined_symbol(s, a, b)
     joined = adjoining = np.int64(0)
     number = s.pairs[pair, FIRST_LIST]
     s.pairs[pair, FIRST_LIST] = -1

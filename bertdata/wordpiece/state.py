@@ -1,4 +1,4 @@
-"""The arrays that the vocabulary trainer works on, laid out for `kernel_pairs.py` and `kernel_merges.py`.
+"""The arrays that the vocabulary trainer works on, laid out for its kernels.
 
 Only the layout is here. -1 is none, in all of them. Arrays whose most is known are made at once, and cost no memory
 where they are not written to; `grow` enlarges the others.

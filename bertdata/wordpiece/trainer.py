@@ -108,10 +108,11 @@ def _check_settings(vocab_size: int, criterion: str, min_frequency: int, limit_a
 
 def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
     from bertdata.wordpiece import kernel_merges as kernel
+    from bertdata.wordpiece.kernel_symbols import add_symbols
 
     state = _state(corpus, tokens, vocab_size)
     state.counters[CRITERION], state.counters[MIN_FREQUENCY] = criterion, min_frequency
-    kernel.add_symbols(state)
+    add_symbols(state)
     while kernel.count_pairs(state) == kernel.GROW:
         state = _grown(state)
     while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
@@ -125,11 +126,11 @@ def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, m
 
 
 def _grown(state: State) -> State:
-    from bertdata.wordpiece import kernel_merges as kernel
+    from bertdata.wordpiece.kernel_symbols import rehash
 
     larger = grow(state)
     if larger.pair_table is not state.pair_table:
-        kernel.rehash(larger)
+        rehash(larger)
     return larger
 
 

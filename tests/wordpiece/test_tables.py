@@ -15,7 +15,7 @@ from tests.wordpiece.reference import SPECIAL
 LETTERS = st.text("abé中😀", min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(st.sets(LETTERS, max_size=40), st.sets(LETTERS, max_size=40), st.lists(LETTERS, min_size=1, max_size=20))
 def test_the_longest_match_is_that_of_the_slow_twin_for_any_vocabulary(
     words: set[str], rests: set[str], texts: list[str]
