@@ -133,6 +133,8 @@ def unescape_compiled(data: bytes) -> bytes:
     >>> unescape_compiled(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
     'AT&amp;T <b> é'
     """
+    if b"&" not in data and b"\r" not in data:
+        return data
     work = _buffers()
     out = work.reserve("source", len(data))
     plain: bytes = out[: unescape_kernel(np.frombuffer(data, np.uint8), out)].tobytes()
