@@ -3,11 +3,12 @@
 1. Builds shards with static, with dynamic and with whole-word masks, of one vocabulary.
 2. Pretrains the same model on each with `bertdata pretrain`; draws the losses side by side.
 3. Measures each on the validation shards under one set of masks.
-4. Makes a task of gold sentences (which words were written with a capital letter, told from uncased text), encodes it
-   with `encode-task`, and fine-tunes the pretrained model and the same model from scratch, several seeds each.
+4. Makes two tasks of gold sentences (find the two neighbouring words that changed places; tell from uncased text which
+   words were written with a capital letter), encodes them with `encode-task`, and fine-tunes the pretrained model and
+   the same model from scratch, several seeds each.
 
 Every step is left out where its result is there, so the command can be stopped and given again. It prints Markdown
-tables and writes the pictures to `--pictures`. A core is used; the time is that of pretraining, about 0.15 s a step.
+tables and writes the pictures to `--pictures`. A core is used; the time is that of pretraining, about 0.2 s a step.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -36,12 +38,13 @@ from bertdata.torch.measures import means_of, sums_of
 from bertdata.wordpiece import WordPieceTokenizer
 
 MASKS = {"dynamic": [], "whole-word": ["--mask-unit", "word"], "static": ["--masking", "static"]}
-PRETRAIN = ["--config", "tiny", "--batch-size", "16", "--learning-rate", "1e-3", "--warmup", "0.05"]
+SHAPE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+BUILD = ["--vocab-size", "2000", "--max-seq-length", "32", "64", "--validation-fraction", "0.05", "--workers", "1"]
+PRETRAIN = ["--batch-size", "64", "--learning-rate", "2e-3", "--warmup", "0.05"]
 LOG = ["--log-every", "20", "--checkpoint-every", "500", "--num-workers", "0", "--device", "cpu"]
 SENTENCES = ("ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl")
-TAGS = ("O", "B-CAP", "I-CAP")
-TRAIN_SIZES = (1000,)
-FINETUNE = FinetuneSettings(epochs=3, batch_size=16, learning_rate=1e-3, device="cpu")
+TRAIN_SIZES = (1000, 4000)
+FINETUNE = FinetuneSettings(epochs=5, batch_size=16, learning_rate=1e-3, device="cpu")
 
 
 def bertdata(*arguments: str | Path) -> None:
@@ -57,22 +60,27 @@ def build(data: Path, place: Path) -> None:
     """Build the corpus with each kind of masks: the dump, and books enough for a quarter of the text."""
     books = sorted((data / "books").glob("pg6*.txt"))
     for name, flags in MASKS.items():
-        sources: list[str | Path] = [
-            "--wikipedia",
-            data / "wikipedia",
-            "--books",
-            *books,
-            "--validation-fraction",
-            "0.05",
-        ]
-        bertdata("build", *sources, "--vocab-size", "8000", "--workers", "1", "--output", place / name, *flags)
+        sources: list[str | Path] = ["--wikipedia", data / "wikipedia", "--books", *books]
+        bertdata("build", *sources, *BUILD, "--output", place / name, *flags)
 
 
 def pretrain(place: Path, steps: int) -> None:
-    """Pretrain on each build."""
+    """Pretrain the same fresh model on each build, in rows of 32 and at last of 64."""
+    fresh = write_fresh(place, 0)
     for name in MASKS:
         output = place / "models" / name
-        bertdata("pretrain", place / name, "--output", output, "--steps", str(steps), *PRETRAIN, *LOG)
+        flags: list[str | Path] = ["--config", fresh, "--output", output, "--steps", str(steps)]
+        bertdata("pretrain", place / name, *flags, *PRETRAIN, *LOG)
+
+
+def write_fresh(place: Path, seed: int) -> Path:
+    """Write a model that has learned nothing, with the vocabulary of the builds, and return where."""
+    fresh = place / "models" / f"fresh-{seed}"
+    tokenizer = WordPieceTokenizer.load(place / "dynamic" / "32" / "tokenizer")
+    torch.manual_seed(seed)
+    BertForPreTraining(BertConfig.tiny(vocab_size=tokenizer.vocab_size, **SHAPE)).save_pretrained(fresh)
+    tokenizer.save(fresh)
+    return fresh
 
 
 def draw_losses(place: Path, pictures: Path) -> None:
@@ -91,15 +99,14 @@ class Validation:
     """A model on the validation shards: loss and accuracy of masked words and pairs; the training loss at its end."""
 
     name: str
-    steps: int
     training: float
     scores: dict[str, float]
 
 
-def validate(place: Path) -> list[Validation]:
-    """Measure each model on the validation shards with the same masks of tokens."""
+def validate(place: Path, length: str) -> list[Validation]:
+    """Measure each model on the validation shards of a length with the same masks of tokens."""
     torch.set_num_threads(1)
-    dataset = ShardDataset(open_shards(place / "dynamic", "validation"))
+    dataset = ShardDataset(open_shards(place / "dynamic" / length, "validation"))
     collator, found = PretrainingCollator(dataset, seed=1), []
     for name in MASKS:
         model = BertForPreTraining.from_pretrained(model_of(place, name)).eval()
@@ -109,9 +116,9 @@ def validate(place: Path) -> list[Validation]:
             with torch.no_grad():
                 part = sums_of(model(**batch), batch, dataset.info.label)
             sums = {one: sums.get(one, 0.0) + float(value) for one, value in part.items()}
-        records = read(place / "models" / name / "log.jsonl")
+        records = [one for one in read(place / "models" / name / "log.jsonl") if str(one["max_seq_length"]) == length]
         training = statistics.fmean(record["mlm_loss"] for record in records[-10:])
-        found.append(Validation(name, int(records[-1]["step"]), training, means_of(sums)))
+        found.append(Validation(name, training, means_of(sums)))
     return found
 
 
@@ -123,10 +130,10 @@ def model_of(place: Path, name: str) -> Path:
     return max((output / "checkpoints").iterdir())
 
 
-def tagged(words: Sequence[str]) -> list[str]:
-    """Return which words are written with a capital letter, as entities; not the first of a sentence, nor "I".
+def capitals(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return words, and which have a capital letter, as entities; not the first of a sentence, nor "I".
 
-    >>> tagged("The town of New York and I .".split())
+    >>> capitals("The town of New York and I .".split())[1]
     ['O', 'O', 'O', 'B-CAP', 'I-CAP', 'O', 'O', 'O']
     """
     tags: list[str] = []
@@ -134,56 +141,70 @@ def tagged(words: Sequence[str]) -> list[str]:
         bare = word.strip("\"'()[].,;:!?")
         capital = number > 0 and bare[:1].isupper() and bare.split("'")[0] != "I"
         tags.append(("I-CAP" if tags[-1] != "O" else "B-CAP") if capital else "O")
-    return tags
+    return list(words), tags
+
+
+def order(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return words of which two neighbours changed places, drawn by the words, and those two as an entity.
+
+    >>> order("the town is old".split())
+    (['the', 'is', 'town', 'old'], ['O', 'B-CHANGED', 'I-CHANGED', 'O'])
+    """
+    place = int(bits(key(0, "encoder task change"), text_bits(" ".join(words)))) % (len(words) - 1)
+    changed = [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
+    return changed, ["B-CHANGED" if n == place else "I-CHANGED" if n == place + 1 else "O" for n in range(len(words))]
+
+
+TASKS = {"order": order, "capitals": capitals}
 
 
 def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
-    """Yield (held out, words) of sentences of 5 to 40 words, ordered and parted by hash; documents stay whole."""
+    """Yield (held out, words) of sentences of 5 to 16 words, ordered and parted by hash; documents stay whole."""
     found = []
     for name in SENTENCES:
         for line in (data / "sentences" / name).read_text().splitlines():
             document = json.loads(line)
             held = bool(happens(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
             rows = [sentence.split() for paragraph in document["paragraphs"] for sentence in paragraph]
-            found += [(held, words) for words in rows if 5 <= len(words) <= 40]
+            found += [(held, words) for words in rows if 5 <= len(words) <= 16]
     order = sorted(range(len(found)), key=lambda place: int(bits(key(0, "encoder task order"), place)))
     return (found[place] for place in order)
 
 
 def encode(data: Path, place: Path) -> None:
-    """Write the task with training sets of several sizes, and encode it."""
-    parts: dict[bool, list[str]] = {False: [], True: []}
+    """Write the tasks with training sets of several sizes, and encode them."""
+    parts: dict[bool, list[list[str]]] = {False: [], True: []}
     for held, words in sentences(data):
-        parts[held].append(json.dumps({"tokens": words, "tags": tagged(words)}) + "\n")
-    (place / "tasks").mkdir(exist_ok=True)
-    (place / "tasks" / "validation.jsonl").write_text("".join(parts[True][:500]))
-    for size in TRAIN_SIZES:
-        source = place / "tasks" / f"train-{size}.jsonl"
-        source.write_text("".join(parts[False][:size]))
-        paths = {"train": str(source), "validation": str(place / "tasks" / "validation.jsonl")}
-        config = TaskConfig(task="token-classification", max_seq_length=128)
-        encode_task(place / "tasks" / str(size), str(place / "dynamic" / "tokenizer"), paths, config)
+        parts[held].append(words)
+    tokenizer = str(place / "dynamic" / "64" / "tokenizer")
+    for name, task in TASKS.items():
+        folder = place / "tasks" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        validation = _write(folder / "validation.jsonl", map(task, parts[True][:500]))
+        for size in TRAIN_SIZES:
+            train = _write(folder / f"train-{size}.jsonl", map(task, parts[False][:size]))
+            config = TaskConfig(task="token-classification", max_seq_length=32)
+            encode_task(folder / str(size), tokenizer, {"train": train, "validation": validation}, config)
 
 
-def tune(place: Path, seeds: int) -> dict[tuple[int, str], list[float]]:
-    """Fine-tune the pretrained model and a fresh one, and return the F1 of each (training size, start)."""
+def _write(path: Path, examples: Iterable[tuple[list[str], list[str]]]) -> str:
+    path.write_text("".join(json.dumps({"tokens": words, "tags": tags}) + "\n" for words, tags in examples))
+    return str(path)
+
+
+def tune(place: Path, seeds: int) -> dict[tuple[str, int, str], list[float]]:
+    """Fine-tune the pretrained model and a fresh one, and return the F1s of each (task, training size, start)."""
     torch.set_num_threads(1)
-    tokenizer = WordPieceTokenizer.load(place / "dynamic" / "tokenizer")
-    scores: dict[tuple[int, str], list[float]] = {}
-    for size in TRAIN_SIZES:
-        for seed in range(seeds):
-            fresh = place / "models" / f"fresh-{seed}"
-            torch.manual_seed(seed)
-            BertForPreTraining(BertConfig.tiny(vocab_size=tokenizer.vocab_size)).save_pretrained(fresh)
-            tokenizer.save(fresh)
-            for start, model in (("scratch", fresh), ("pretrained", model_of(place, "dynamic"))):
-                output = place / "tuned" / f"{size}-{start}-{seed}"
-                settings = FinetuneSettings(**{**vars(FINETUNE), "seed": seed})
-                if not (output / "scores.json").exists():
-                    finetune(place / "tasks" / str(size), model, output, settings)
-                found = json.loads((output / "scores.json").read_text())
-                scores.setdefault((size, start), []).append(found["f1"])
-                print(f"{size} {start} {seed}: {found}", file=sys.stderr, flush=True)
+    scores: dict[tuple[str, int, str], list[float]] = {}
+    for task, size, seed in product(TASKS, TRAIN_SIZES, range(seeds)):
+        for start, model in (("scratch", write_fresh(place, seed)), ("pretrained", model_of(place, "dynamic"))):
+            output = place / "tuned" / f"{task}-{size}-{start}-{seed}"
+            settings = FinetuneSettings(**{**vars(FINETUNE), "seed": seed})
+            if not (output / "scores.json").exists():
+                finetune(place / "tasks" / task / str(size), model, output, settings)
+            found = json.loads((output / "scores.json").read_text())
+            scores.setdefault((task, size, start), []).append(found["f1"])
+            print(f"{task} {size} {start} {seed}: {found}", file=sys.stderr, flush=True)
     return scores
 
 
@@ -193,7 +214,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("BERTDATA_DATA", "../shared/data")))
     parser.add_argument("--place", type=Path, default=Path("encoder-benchmark"), help="builds, models and tasks")
     parser.add_argument("--pictures", type=Path, default=Path(__file__).resolve().parents[1] / "docs")
-    parser.add_argument("--steps", type=int, default=3000, help="of pretraining")
+    parser.add_argument("--steps", type=int, default=4000, help="of pretraining")
     parser.add_argument("--seeds", type=int, default=3, help="of fine-tuning")
     parser.add_argument("--only", nargs="+", choices=["build", "pretrain", "validate", "tune"], help="(default: all)")
     arguments = parser.parse_args()
@@ -204,22 +225,23 @@ def main() -> None:
         pretrain(place, arguments.steps)
     if "validate" in chosen:
         draw_losses(place, arguments.pictures)
-        print("| masks | steps | training loss, last 200 steps | validation loss | accuracy | pairs |")
-        print("|---|---:|---:|---:|---:|---:|")
-        for one in validate(place):
-            cells = f"{one.training:.3f} | {one.scores['mlm_loss']:.3f} | {one.scores['mlm_accuracy']:.1%}"
-            print(f"| {one.name} | {one.steps:,} | {cells} | {one.scores['pair_accuracy']:.1%} |")
+        print("| rows of | masks | training loss, last 200 steps | validation loss | accuracy | pairs |")
+        print("|---:|---|---:|---:|---:|---:|")
+        for length in ("32", "64"):
+            for one in validate(place, length):
+                cells = f"{one.training:.3f} | {one.scores['mlm_loss']:.3f} | {one.scores['mlm_accuracy']:.1%}"
+                print(f"| {length} | {one.name} | {cells} | {one.scores['pair_accuracy']:.1%} |")
     if "tune" in chosen:
         encode(arguments.data, place)
         scores = tune(place, arguments.seeds)
-        print("| sentences to learn from | from scratch, F1 | pretrained, F1 |")
-        print("|---:|---:|---:|")
-        for size in TRAIN_SIZES:
+        print("| task | sentences to learn from | from scratch, F1 | pretrained, F1 |")
+        print("|---|---:|---:|---:|")
+        for task, size in product(TASKS, TRAIN_SIZES):
             shown = [
                 f"{statistics.fmean(values):.1%} ({min(values):.1%} to {max(values):.1%})"
-                for values in (scores[size, "scratch"], scores[size, "pretrained"])
+                for values in (scores[task, size, "scratch"], scores[task, size, "pretrained"])
             ]
-            print(f"| {size:,} | {shown[0]} | {shown[1]} |")
+            print(f"| {task} | {size:,} | {shown[0]} | {shown[1]} |")
 
 
 if __name__ == "__main__":
