@@ -37,6 +37,8 @@ from bertdata.wordpiece.normalizer import Normalizer
 Becomes = tuple[int, str]
 """A kind and the characters that come of it."""
 CHINESE = (0x4E00, 0x9FA5)
+COMMON = (*range(0x250), *range(0x391, 0x3A2), *range(0x3A3, 0x3CA), *range(0x2010, 0x2045))
+"""Characters that nearly every text has some of (Latin, Greek letters, punctuation): they get codes before any text."""
 SETTLED = (
     (0, 0x52F),
     (0x5D0, 0x5EA),
@@ -116,8 +118,9 @@ class CharacterTable:
         self._normalizer, self._known = normalizer, known
         self._places: dict[str, int] = {}
         self._used = 0
-        self.add(map(chr, range(128)))
-        self.add_new(_NO_TEXT, 0, 0)  # the kernel is at hand from the first text on
+        self.add(map(chr, COMMON))
+        self.add_new(_NO_TEXT, 0, 0)  # the kernel and the reference are at hand from the first text on
+        normalizer.words_by_reference("")
         for character in map(chr, range(128)):
             kind, body = self._known[character]
             if kind == LETTER and len(body) == 1 and body.isascii():
