@@ -1,0 +1,56 @@
+"""Fuzz the wikitext kernels with atheris: coverage of the readable twin leads, and the kernels must agree with it.
+
+Run: pip install atheris; NUMBA_BOUNDSCHECK=1 python scripts/fuzz_wikitext.py -max_total_time=600 [CORPUS]
+The arguments are libFuzzer's. An input is a row of bytes, each a piece of markup or a character. It stops at the first
+difference or error and shows the wikitext; such an input belongs into tests/wikipedia/test_compiled.py.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["bertdata.wikipedia"]):
+    from bertdata.wikipedia.calls import PageContext
+    from bertdata.wikipedia.wikitext import extract, without_reserved
+
+from bertdata.wikipedia.compiled import extract_utf8
+
+PAGE = PageContext("Title")
+PIECES = """
+{{ }} {{{ }}} [[ ]] [ ] | || |- ! {| |} <ref> </ref> <ref/> <!-- --> <nowiki> </nowiki> <math> </math> <table> </table>
+<gallery> </gallery> <br> <div> </div> <pre> </pre> [[File:a.jpg|thumb| [[Category:x]] {{convert|5|km {{convert|5|km}}
+{{lang|fr|mot}} {{nowrap| {{frac|1|2}} {{!}} {{Infobox '' ''' ''''' = == === * # : ; ---- ~~~~ __TOC__ -{ }- http://a.b
+&lt; &nbsp; &#65; & ( ) () , .
+"""
+ALPHABET = [
+    *PIECES.split(),
+    "\n",
+    "\n\n",
+    "\n== References ==\n",
+    "\n* ",
+    " ",
+    "\t",
+    "\r\n",
+    "\0",
+    "é",
+    "日",
+    "\ud800",
+    "a",
+    "Text. ",
+]
+
+
+def check(data: bytes) -> None:
+    """Raise where the kernels give other prose, or another reason to drop the page, than the twin."""
+    source = "".join(ALPHABET[byte % len(ALPHABET)] for byte in data)
+    prose, reason = extract(without_reserved(source), PAGE)
+    found = extract_utf8(source.encode("utf-8", "surrogatepass"), PAGE)
+    if found != (prose.encode("utf-8", "surrogatepass"), reason):
+        raise AssertionError(f"{source!r}: twin {prose!r} {reason!r}, kernels {found}")
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, check)
+    atheris.Fuzz()
