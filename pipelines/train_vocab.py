@@ -1,7 +1,8 @@
 """Documents to a WordPiece vocabulary.
 
-    ranges of documents -> CountWords -> word counts, one file for each range
-    word counts, by reference, in one group -> TrainVocabulary -> vocab.txt
+    ranges of documents -> CountWords -> word counts, one file for each range, its words grouped by partition
+    references (partition, words) -> group by partition -> sums, one file for each partition
+    sums, by reference, in one group -> TrainVocabulary -> vocab.txt
 
 Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [--dedup none|exact|near]
     [-- RUNNER FLAGS]
@@ -19,9 +20,9 @@ from bertdata.beam.stages import Done, create, finished, forget_stale, read_docu
 from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
 from bertdata.output import claimed, refuse_own
-from bertdata.records import Record, load, remove_others
+from bertdata.records import Record, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
-from bertdata.wordpiece.parts import plan_words, vocabulary_task
+from bertdata.wordpiece.parts import merge_tasks, plan_words, vocabulary_task
 
 from .find_duplicates import drop_duplicates
 
@@ -33,21 +34,24 @@ def train_vocab(
     require_documents(parts)
     ranges = cut_ranges([(task.path, record) for task, record in parts])
     counting = plan_words(ranges, files.join(stages, "words"), config)
-    directory = files.join(stages, "vocabulary")
 
     def construct(pipeline: Any) -> None:
         from bertdata.beam.transforms import CountWords, TrainVocabulary
 
-        _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(directory, config)
+        _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(stages, config)
 
-    if forget_stale(counting) or load(vocabulary_task(finished(counting), directory, config)) is None:
-        files.remove(directory)
-        training = stage_of("train vocabulary", [vocabulary_task([], directory, config)], unit="vocabulary")
-        runner.run(
-            [stage_of("count words", counting), training], construct, [stages, *(task.path for task, _ in parts)]
-        )
-    remove_others(counting[0].directory, counting)
-    [(task, record)] = finished([vocabulary_task(finished(counting), directory, config)])
+    pending = forget_stale(counting)
+    merging = merge_tasks([] if pending else finished(counting), stages)
+    pending += forget_stale(merging)
+    training = vocabulary_task([] if pending else finished(merging), stages, config)
+    if forget_stale([training]) or pending:
+        files.remove(training.directory)
+        titles = [stage_of("count words", counting), stage_of("train vocabulary", [*merging, training], unit="part")]
+        runner.run(titles, construct, [stages, *(task.path for task, _ in parts)])
+    merging = merge_tasks(finished(counting), stages)
+    [(task, record)] = finished([vocabulary_task(finished(merging), stages, config)])
+    for tasks in (counting, merging):
+        remove_others(tasks[0].directory, tasks)
     return WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case), record
 
 

@@ -126,7 +126,7 @@ def train(name: str, work: Path, folders: list[str], workers: int) -> tuple[Word
     flags = [] if name.startswith("uncased") else ["--no-do-lower-case"]
     arguments = ["--documents", *(str(work / folder) for folder in folders), "--output", str(work / name)]
     train_vocab.main([*arguments, "--workers", str(workers), "--vocab-size", str(VOCAB_SIZE), *flags])
-    parts = sorted((work / name / "stages" / "words").glob("*.arrow"))
+    parts = sorted((work / name / "stages" / "merged-words").glob("*.arrow"))
     counts = merge_counts(pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in parts)
     return WordPieceTokenizer.load(work / name), counts
 

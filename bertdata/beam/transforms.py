@@ -29,8 +29,9 @@ from bertdata.errors import BertDataError
 from bertdata.records import Record, Tally, Task, run_once
 from bertdata.shards.parts import ShardsSpec, TokensSpec, bin_tasks, shard_part, slices_of, tokens_part
 from bertdata.shards.tokens import Slice
+from bertdata.streams import Stream
 from bertdata.tables import table_part
-from bertdata.wordpiece.parts import vocabulary_part, vocabulary_task, words_part
+from bertdata.wordpiece.parts import merge_part, merge_task, vocabulary_part, vocabulary_task, words_of, words_part
 
 Work = Callable[[Task, BinaryIO], Tally]
 Done = tuple[Task, Record]
@@ -121,24 +122,32 @@ class CountWords(MakeParts):
 
 
 class TrainVocabulary(beam.PTransform):  # type: ignore[misc]
-    """All word counts, by reference, to one vocabulary."""
+    """Word counts, by reference, summed partition by partition; all partitions to one vocabulary."""
 
-    def __init__(self, directory: str, config: VocabularyConfig) -> None:
+    def __init__(self, stages: str, config: VocabularyConfig) -> None:
         super().__init__()
-        self._directory, self._config = directory, config
+        self._stages, self._config = stages, config
 
     def expand(self, counted: Any) -> Any:
         return (
             counted
-            | beam.Map(lambda done: (None, done))
-            | beam.GroupByKey()
-            | beam.Map(_vocabulary_task, self._directory, self._config)
-            | MakeParts(partial(vocabulary_part, self._config))
+            | beam.FlatMapTuple(words_of)
+            | "Partition" >> beam.GroupByKey()
+            | beam.Map(_merge_task, self._stages)
+            | "Merge" >> MakeParts(merge_part)
+            | "Together" >> beam.Map(lambda done: (None, done))
+            | "All" >> beam.GroupByKey()
+            | beam.Map(_vocabulary_task, self._stages, self._config)
+            | "Train" >> MakeParts(partial(vocabulary_part, self._config))
         )
 
 
-def _vocabulary_task(group: tuple[None, Iterable[Done]], directory: str, config: VocabularyConfig) -> Task:
-    return vocabulary_task(list(group[1]), directory, config)
+def _merge_task(group: tuple[int, Iterable[Stream]], stages: str) -> Task:
+    return merge_task(group[0], group[1], stages)
+
+
+def _vocabulary_task(group: tuple[None, Iterable[Done]], stages: str, config: VocabularyConfig) -> Task:
+    return vocabulary_task(group[1], stages, config)
 
 
 class Tokenize(beam.PTransform):  # type: ignore[misc]

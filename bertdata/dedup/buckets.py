@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from bertdata.dedup.store import Stream, read_stream
+from bertdata.streams import Stream, read_stream
 
 BUCKETS = pa.schema([pa.field("bucket", pa.uint32()), pa.field("file", pa.uint32()), pa.field("row", pa.uint32())])
 

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.dedup.minhash import BINS, estimate
-from bertdata.dedup.store import Stream, read_stream
+from bertdata.streams import Stream, read_stream
 
 EXACT, NEAR = "exact duplicate", "near duplicate"
 NEIGHBOURS = 16

@@ -18,9 +18,10 @@ from bertdata import files
 from bertdata.config import DedupConfig
 from bertdata.dedup.buckets import find_buckets
 from bertdata.dedup.decide import find_dropped
-from bertdata.dedup.store import PARTITIONS, Stream, read_stream, write_signatures
+from bertdata.dedup.store import PARTITIONS, write_signatures
 from bertdata.documents import DocumentRange, Dropped, first_rows, open_parquet, read_range, without_rows
 from bertdata.records import Record, Tally, Task, fingerprint
+from bertdata.streams import Stream, read_stream
 from bertdata.tables import part_name
 
 REVISION = 1

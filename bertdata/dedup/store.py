@@ -8,20 +8,17 @@ like share of any corpus. Keys never go through a runner's shuffle, references t
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata import files
 from bertdata.dedup.minhash import BINS, EMPTY, signatures
 from bertdata.draws import bits, key
-from bertdata.errors import InputError
 from bertdata.records import Tally
+from bertdata.streams import write_stream
 
 PARTITIONS = 32
 DIGEST_BYTES = 16
@@ -35,16 +32,6 @@ DOCUMENTS = pa.schema(
 )
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
 _LONGEST_BAND = 16
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Where one Arrow stream lies in a file of the store; `sha256` is that of the file."""
-
-    path: str
-    sha256: str
-    offset: int
-    length: int
 
 
 def band_rows(threshold: float) -> int:
@@ -79,7 +66,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
         rows += [(row + count).astype(np.uint32) for _, row in found]
         count += table.num_rows
     tally.add("documents", count)
-    streams = [_write(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
+    streams = [write_stream(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
     every = np.concatenate([np.zeros(0, np.uint64), *keys])
     owner = np.concatenate([np.zeros(0, np.uint32), *rows])
     partition = (every >> np.uint64(59)).astype(np.int64)
@@ -87,16 +74,9 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
     bounds = np.searchsorted(partition[order], np.arange(PARTITIONS + 1))
     for number in range(PARTITIONS):
         chosen = order[bounds[number] : bounds[number + 1]]
-        streams.append(_write(file, pa.table([pa.array(every[chosen]), pa.array(owner[chosen])], schema=KEYS)))
+        streams.append(write_stream(file, pa.table([pa.array(every[chosen]), pa.array(owner[chosen])], schema=KEYS)))
     tally.details["streams"] = streams
     return tally
-
-
-def _write(file: BinaryIO, table: pa.Table) -> list[int]:
-    begin = file.tell()
-    with pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table)
-    return [begin, file.tell() - begin]
 
 
 def _signed(
@@ -129,20 +109,3 @@ def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint6
     for band in range(BINS // rows):
         numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
         yield bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))
-
-
-def read_stream(stream: Stream) -> pa.Table:
-    """Return the table of one stream; raises InputError where the file is not what it was."""
-    with files.open_raw(stream.path) as file:
-        file.seek(stream.offset)
-        data = file.read(stream.length)
-    try:
-        table = pa.ipc.open_stream(io.BytesIO(data)).read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"the signature store is damaged ({error}); delete this file and run again",
-            path=stream.path,
-            offset=stream.offset,
-        ) from error
-    return table

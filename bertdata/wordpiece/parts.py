@@ -1,12 +1,12 @@
-"""Word counts of one range of documents, and the vocabulary trained from all of them, as parts.
+"""Word counts of one range of documents, the sums of one partition, and the vocabulary trained from all, as parts.
 
-What it does not do: counting and training themselves (`counting`, `trainer`).
+What it does not do: counting, dealing, summing and training themselves (`counting`, `partitions`, `trainer`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -16,13 +16,33 @@ from bertdata import files
 from bertdata.config import VocabularyConfig
 from bertdata.documents import DocumentRange, read_range
 from bertdata.records import Record, Tally, Task, fingerprint
+from bertdata.streams import Stream, read_stream, write_stream
 from bertdata.tables import part_name
-from bertdata.wordpiece.counting import count_words, merge_counts, prune_counts
+from bertdata.wordpiece.counting import count_words
+from bertdata.wordpiece.partitions import (
+    PARTITIONS,
+    deal_words,
+    frequencies,
+    frequent_words,
+    least_count,
+    merge_words,
+)
 from bertdata.wordpiece.trainer import train_wordpiece
 from bertdata.wordpiece.vocabulary import format_vocabulary
 
-REVISION = 1
-_MERGE_ROWS = 4_000_000
+REVISION = 2
+
+Done = tuple[Task, Record]
+
+
+@dataclass(frozen=True)
+class MergedWords:
+    """The word counts of one partition: where they are, how many words there are, and their `frequencies`."""
+
+    stream: Stream
+    words: int
+    distinct_words: int
+    frequencies: tuple[int, ...]
 
 
 def plan_words(ranges: Sequence[DocumentRange], directory: str, config: VocabularyConfig) -> list[Task]:
@@ -41,43 +61,84 @@ def plan_words(ranges: Sequence[DocumentRange], directory: str, config: Vocabula
 
 
 def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tally:
-    """Write the words of one range of documents with their counts, all of them, sorted by word.
+    """Write the words of one range of documents with their counts, all of them, a stream for each partition.
 
-    Memory is the text of the range, and what `count_words` takes.
+    details["streams"] lists [offset, length] of each. Memory is the text of the range, and what `count_words` takes.
     """
     documents: DocumentRange = task.payload
     tally = Tally()
     texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
     counted = count_words(pa.chunked_array(texts, pa.string()), do_lower_case=config.do_lower_case)
-    with pa.ipc.new_stream(file, counted.schema) as writer:
-        writer.write_table(counted)
-    tally.add("distinct_words", counted.num_rows)
-    tally.add("words", pc.sum(counted["count"]).as_py() or 0)
+    tally.details["streams"] = [write_stream(file, table) for table in deal_words(counted)]
+    _tally_words(tally, counted)
     return tally
 
 
-def vocabulary_task(parts: Sequence[tuple[Task, Record]], directory: str, config: VocabularyConfig) -> Task:
-    """Return the task that trains a vocabulary from all counted parts."""
-    ordered = sorted((task.path, record.sha256) for task, record in parts)
-    mark = fingerprint("train_vocabulary", REVISION, asdict(config), [digest for _, digest in ordered])
-    return Task(directory, "vocab", ".txt", mark, 0, tuple(path for path, _ in ordered))
+def _tally_words(tally: Tally, counted: pa.Table) -> None:
+    tally.add("distinct_words", counted.num_rows)
+    tally.add("words", pc.sum(counted["count"]).as_py() or 0)
+
+
+def words_of(task: Task, record: Record) -> list[tuple[int, Stream]]:
+    """Return the references (partition, stream) into the word counts of one range."""
+    return [(one, Stream(task.path, record.sha256, *place)) for one, place in enumerate(record.details["streams"])]
+
+
+def merge_task(partition: int, streams: Iterable[Stream], stages: str) -> Task:
+    """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
+    ordered = tuple(sorted(streams, key=lambda one: one.path))
+    mark = fingerprint("merge_words", REVISION, [[one.sha256, one.offset, one.length] for one in ordered])
+    weight = sum(one.length for one in ordered)
+    return Task(files.join(stages, "merged-words"), part_name("merged", partition), ".arrow", mark, weight, ordered)
+
+
+def merge_tasks(counted: Iterable[Done], stages: str) -> list[Task]:
+    """Return the tasks of all partitions, from the counted ranges."""
+    found: dict[int, list[Stream]] = {partition: [] for partition in range(PARTITIONS)}
+    for partition, stream in (pair for task, record in counted for pair in words_of(task, record)):
+        found[partition].append(stream)
+    return [merge_task(partition, streams, stages) for partition, streams in found.items()]
+
+
+def merge_part(task: Task, file: BinaryIO) -> Tally:
+    """Write the word counts of one partition, sorted by word; memory is its words and a few millions more.
+
+    details["frequencies"] are those of `partitions.frequencies`.
+    """
+    merged = merge_words(map(read_stream, task.payload))
+    write_stream(file, merged)
+    tally = Tally()
+    _tally_words(tally, merged)
+    tally.details["frequencies"] = frequencies(merged)
+    return tally
+
+
+def vocabulary_task(parts: Iterable[Done], stages: str, config: VocabularyConfig) -> Task:
+    """Return the task that trains a vocabulary from all merged partitions."""
+    ordered = sorted(parts, key=lambda done: done[0].path)
+    mark = fingerprint("train_vocabulary", REVISION, asdict(config), [record.sha256 for _, record in ordered])
+    payload = tuple(
+        MergedWords(
+            Stream(task.path, record.sha256, 0, record.bytes),
+            record.counts["words"],
+            record.counts["distinct_words"],
+            tuple(record.details["frequencies"]),
+        )
+        for task, record in ordered
+    )
+    return Task(files.join(stages, "vocabulary"), "vocab", ".txt", mark, 0, payload)
 
 
 def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tally:
-    """Merge the word counts and write the vocabulary trained from them, one piece a line.
+    """Write the vocabulary trained from the words of all partitions, one piece a line.
 
     The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
     vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
-    the distinct words of the corpus, a few millions more while counts are merged, and what the trainer takes.
+    the words that are kept, one partition, and what the trainer takes.
     """
-    waiting: list[pa.Table] = []
-    for path in task.payload:
-        with files.open_raw(path) as raw:
-            waiting.append(pa.ipc.open_stream(raw).read_all())
-        if sum(table.num_rows for table in waiting[1:]) > _MERGE_ROWS:
-            waiting = [merge_counts(waiting)]
-    everything = merge_counts(waiting)
-    words = prune_counts(everything, config.max_words)
+    merged: tuple[MergedWords, ...] = task.payload
+    least = least_count([one.frequencies for one in merged], config.max_words)
+    words = frequent_words((read_stream(one.stream) for one in merged), least, config.max_words)
     vocabulary = train_wordpiece(
         words,
         vocab_size=config.vocab_size,
@@ -87,9 +148,9 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
     )
     file.write(format_vocabulary(vocabulary))
     tally = Tally()
-    tally.add("distinct_words", everything.num_rows)
-    tally.add("words", pc.sum(everything["count"]).as_py() or 0)
-    if left_out := everything.num_rows - words.num_rows:
+    tally.add("distinct_words", sum(one.distinct_words for one in merged))
+    tally.add("words", sum(one.words for one in merged))
+    if left_out := tally.counts["distinct_words"] - words.num_rows:
         tally.drop("rare word", left_out)
     tally.add("pieces", len(vocabulary))
     return tally

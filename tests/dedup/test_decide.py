@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from bertdata import InputError
 from bertdata.dedup.buckets import find_buckets
 from bertdata.dedup.decide import EXACT, NEAR, find_dropped
-from bertdata.dedup.store import PARTITIONS, Stream, band_rows, read_stream, write_signatures
+from bertdata.dedup.store import PARTITIONS, band_rows, write_signatures
 from bertdata.files import atomic_write
+from bertdata.streams import Stream, read_stream
 
 Document = tuple[str, str]
 Decisions = dict[str, tuple[str, str]]

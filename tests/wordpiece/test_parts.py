@@ -1,40 +1,70 @@
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
+import pytest
 
 from bertdata.config import VocabularyConfig
-from bertdata.records import Task
-from bertdata.wordpiece import count_words
-from bertdata.wordpiece.parts import vocabulary_part
+from bertdata.documents import DocumentRange, DocumentWriter
+from bertdata.errors import InputError
+from bertdata.records import Record, Tally, Task, run_once
+from bertdata.wordpiece.parts import merge_part, merge_tasks, plan_words, vocabulary_part, vocabulary_task, words_part
 
 TEXTS = ["the fox saw the grapes", "the grapes were sour", "said the fox of sour grapes", "foxes say so"]
+Done = tuple[Task, Record]
+
+
+def ranges_of(folder: Path, cuts: Sequence[int]) -> list[DocumentRange]:
+    folder.mkdir()
+    found = []
+    for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(TEXTS)], strict=True)):
+        path = folder / f"documents-{number}.parquet"
+        with path.open("wb") as file, DocumentWriter(file, Tally()) as writer:
+            for text in TEXTS[begin:end]:
+                writer.add(text, "", "", "", text)
+        found.append(DocumentRange(str(path), str(number), 0, 1, path.stat().st_size))
+    return found
+
+
+def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list[Done]:
+    tasks = plan_words(ranges_of(folder, cuts), str(folder / "words"), config)
+    return [(task, run_once(task, lambda one, file: words_part(config, one, file))) for task in tasks]
+
+
+def merged(folder: Path, words: Sequence[Done]) -> list[Done]:
+    return [(task, run_once(task, merge_part)) for task in merge_tasks(words, str(folder))]
 
 
 def trained(folder: Path, cuts: Sequence[int], max_words: int) -> tuple[bytes, dict[str, int], dict[str, int]]:
-    paths = []
-    for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(TEXTS)], strict=True)):
-        table = count_words(TEXTS[begin:end])
-        paths.append(str(folder / f"{number}.arrow"))
-        with pa.ipc.new_stream(paths[-1], table.schema) as writer:
-            writer.write_table(table)
     config = VocabularyConfig(vocab_size=60, max_words=max_words)
-    file = io.BytesIO()
-    tally = vocabulary_part(config, Task(str(folder), "vocab", ".txt", "", 0, tuple(paths)), file)
-    return file.getvalue(), tally.counts, tally.drops
+    task = vocabulary_task(merged(folder, counted(folder, cuts, config)), str(folder), config)
+    record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    return Path(task.path).read_bytes(), record.counts, record.drops
 
 
 def test_rare_words_are_left_out_alike_however_the_corpus_is_cut(tmp_path: Path) -> None:
-    whole = trained(tmp_path, [], 4)
-    assert whole == trained(tmp_path, [1, 2, 3], 4) == trained(tmp_path, [2], 4)
+    whole = trained(tmp_path / "whole", [], 4)
+    assert whole == trained(tmp_path / "each", [1, 2, 3], 4) == trained(tmp_path / "halves", [2], 4)
     assert whole[1]["distinct_words"] == 11
+    assert whole[1]["words"] == 18
     assert whole[2] == {"rare word": 7}
     assert b"\nthe\n" in whole[0]
     assert b"\nm\n" not in whole[0]
 
 
 def test_no_word_is_left_out_where_all_fit(tmp_path: Path) -> None:
-    assert trained(tmp_path, [2], 11)[2] == {}
+    assert trained(tmp_path / "halves", [2], 11)[2] == {}
+
+
+def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path: Path) -> None:
+    words = counted(tmp_path / "corpus", [1, 3], VocabularyConfig())
+    here, there = merge_tasks(words, str(tmp_path)), merge_tasks(reversed(words), str(tmp_path))
+    assert here == there
+
+
+def test_damaged_counts_are_refused_with_their_place(tmp_path: Path) -> None:
+    words = counted(tmp_path / "corpus", [], VocabularyConfig())
+    Path(words[0][0].path).write_bytes(b"\x00" * words[0][1].bytes)
+    with pytest.raises(InputError, match=r"words-00000\.arrow, byte \d+: this part of a build is damaged"):
+        merged(tmp_path, words)
