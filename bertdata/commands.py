@@ -42,7 +42,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True, defaul
         type=int,
         default=0,
         metavar="N",
-        help="worker processes on this machine (default: 0, one for each core)",
+        help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
 
 

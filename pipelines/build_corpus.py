@@ -201,7 +201,7 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
         rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
     if examples.bin_size or examples.pack:
         rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
-    rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or cores()} workers here"))
+    rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"))
     return summary.table(rows)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tqdm import tqdm
@@ -20,11 +20,12 @@ _PLAIN_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Stage:
-    """What is to be done: a title, and the weight of each part by the path of its record."""
+    """What is to be done: a title, the weight of each part by the path of its record, and its bytes if that is other."""
 
     title: str
     weights: Mapping[str, int]
     unit: str = "B"
+    sizes: Mapping[str, int] | None = None
 
     def directories(self) -> set[str]:
         """Return where the records appear."""
@@ -32,8 +33,16 @@ class Stage:
 
     def done(self) -> int:
         """Return the weight of the records that are there."""
-        there = (files.join(directory, name) for directory in self.directories() for name in files.names(directory))
-        return sum(self.weights.get(path, 0) for path in there)
+        return sum(self.weights.get(path, 0) for path in self._there())
+
+    def pending_bytes(self) -> int:
+        """Return the bytes of the parts whose records are not there."""
+        there = set(self._there())
+        sizes = self.weights if self.sizes is None else self.sizes
+        return sum(size for path, size in sizes.items() if path not in there)
+
+    def _there(self) -> Iterator[str]:
+        return (files.join(directory, name) for directory in self.directories() for name in files.names(directory))
 
 
 class Progress:

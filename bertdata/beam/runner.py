@@ -1,7 +1,8 @@
-"""Runs a pipeline: on every core of this machine by default, or wherever the runner flags say.
+"""Runs a pipeline: on the cores of this machine by default, or wherever the runner flags say.
 
-The local runner is Beam's FnApiRunner, in this process for one worker and in worker processes of ours for more. A
-failure on a worker comes back as the error it was there. What it does not do: know any stage.
+The local runner is Beam's FnApiRunner, in this process for one worker and in worker processes of ours for more. Little
+work is done in this process unless workers were asked for: to start one takes longer. A failure on a worker comes back
+as the error it was there. What it does not do: know any stage.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from bertdata.beam.progress import Progress, Stage
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
+BYTES_PER_WORKER = 8 << 20
+"""From so many bytes for each on, a worker process pays for the seconds it takes to start."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
 _IN_TRACEBACK = re.compile(
     r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '|\n\n|\n?\Z)", re.M | re.S
@@ -46,7 +49,7 @@ class Runner:
 
     def __post_init__(self) -> None:
         if self.workers < 0:
-            raise ConfigError(f"--workers is {self.workers}; expected 1 or more, or 0 for every core")
+            raise ConfigError(f"--workers is {self.workers}; expected 1 or more, or 0 for as many as are worth it")
 
     def timings(self) -> list[tuple[str, str]]:
         """Return the seconds of each pipeline that ran."""
@@ -69,7 +72,7 @@ class Runner:
         began = time.monotonic()
         progress = None if self.quiet else Progress(list(stages))
         with Workers() as workers:
-            pipeline = self._pipeline(parsed, workers)
+            pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(stages))
             construct(pipeline)
             try:
                 failure = _wait_for(pipeline, workers, progress)
@@ -80,13 +83,12 @@ class Runner:
         if failure is not None:
             raise _told_failure(stages) or _translated(failure)
 
-    def _pipeline(self, parsed: argparse.Namespace, workers: Workers) -> Any:
+    def _pipeline(self, parsed: argparse.Namespace, workers: Workers, number: int) -> Any:
         from apache_beam import Pipeline
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
         options = PipelineOptions(list(self.flags))
-        number = self.workers or cores()
         runner = None
         if not parsed.runner and (number == 1 or parsed.mode_is_named):
             runner = FnApiRunner()
@@ -97,6 +99,11 @@ class Runner:
             return Pipeline(runner=runner, options=options)
         except (ValueError, ImportError) as error:
             raise ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}") from error
+
+
+def _worthwhile(stages: Sequence[Stage]) -> int:
+    """Return how many workers are worth starting for what is not done yet: one a core, fewer for little work."""
+    return min(cores(), max(1, sum(stage.pending_bytes() for stage in stages) // BYTES_PER_WORKER))
 
 
 def _import_beam() -> None:

@@ -19,8 +19,8 @@ Done = tuple[Task, Record]
 
 def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
     """Return what progress shows of a stage: its tasks' records, weighed by bytes, or counted in another unit."""
-    weights = {task.record_path: max(1, task.weight) if unit == "B" else 1 for task in tasks}
-    return Stage(title, weights, unit)
+    sizes = {task.record_path: max(1, task.weight) for task in tasks}
+    return Stage(title, sizes if unit == "B" else dict.fromkeys(sizes, 1), unit, sizes)
 
 
 def forget_stale(tasks: Sequence[Task]) -> list[Task]:

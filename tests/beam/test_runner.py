@@ -18,6 +18,7 @@ from bertdata import errors
 from bertdata.beam import processes
 from bertdata.beam import runner as module
 from bertdata.beam.runner import Runner
+from bertdata.beam.stages import stage_of
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from bertdata.records import load
 from tests.beam.jobs import fail, make, note_process, slowly, tasks
@@ -140,6 +141,24 @@ def test_two_workers_share_the_tasks(tmp_path: Path, capfd: pytest.CaptureFixtur
     assert sorted(shares.values()) == [4, 5]
     assert not any(psutil.pid_exists(pid) for pid in shares)
     assert capfd.readouterr() == ("", "")
+
+
+def test_workers_are_started_where_the_work_is_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    little = make(Runner(quiet=True), tasks(tmp_path / "little", 2), note_process)
+    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path / "heavy", 2)]
+    much = make(Runner(quiet=True), heavy, note_process)
+    assert {record.details["pid"] for _, record in little} == {os.getpid()}
+    assert os.getpid() not in {record.details["pid"] for _, record in much}
+
+
+@pytest.mark.parametrize(("done", "number"), [(0, 4), (1, 3), (2, 2), (3, 1), (4, 1)])
+def test_what_is_done_needs_no_worker(done: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 16)
+    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path, 4)]
+    for task in heavy[:done]:
+        Path(task.record_path).write_text("{}")
+    assert module._worthwhile([stage_of("write shards", heavy, unit="shard")]) == number
 
 
 @pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
