@@ -3,8 +3,8 @@
 Run: python benchmarks/pretraining_data.py [--megabytes 2] [--rounds 3]
 The text is one sentence a line, a blank line between documents; each round has text of its own. Rows of 128, NSP, 20
 predictions at most, a tenth of the chunks short, as the script's defaults are; 10 copies, its default, and 1.
-`_create_pretraining_data` is the script's way, to TFRecords. Ours takes each line for a paragraph (which Punkt may cut
-further), and writes documents, the token store, and shards, with their records. Before it measures, it checks that the
+`_create_pretraining_data` is the script's way, to TFRecords. Ours reads the same file (Punkt may cut a line further),
+and writes documents, the token store, and shards, with their records. Before it measures, it checks that the
 ids of every document are the same, and the rows of each: their length, the balance of labels, the share of tokens that
 is predicted. Seconds are of processor time, without what is loaded once (vocabulary, sentence parameters). The articles
 are those of `BERTDATA_DATA`, else the sample books.
@@ -136,24 +136,18 @@ def google(folder: Path, number: int, output: Path, _way: str, copies: int) -> R
 def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Run:
     """Make the shards of one text; returns its tokens, and what describes the examples."""
     from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
-    from bertdata.documents import DocumentWriter, cut_ranges
-    from bertdata.records import Tally, Task, run_once
+    from bertdata.documents import cut_ranges
+    from bertdata.records import run_once
     from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
+    from bertdata.tables import plan_tables, table_part
 
     place = str(folder / "tokenizer")
     tokenizer, segmenter = loaded(place)
 
-    def documents(task: Task, file: Any) -> Tally:
-        tally = Tally()
-        with DocumentWriter(file, tally) as writer:
-            for place, text in enumerate((folder / f"text-{number}.txt").read_text("utf-8").split("\n\n")):
-                writer.add(f"doc:{place:06d}", "", "", "", text.strip().replace("\n", "\n\n"))
-        return tally
-
-    task = Task(str(output), "documents-00000", ".parquet", "benchmark", 1, None)
-    record = run_once(task, documents)
+    [task] = plan_tables([str(folder / f"text-{number}.txt")], str(output), 1 << 30)
+    record = run_once(task, table_part)
     plan = plan_shards([record], ShardsConfig(validation_fraction=0))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [
@@ -169,7 +163,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
         import pyarrow as pa
 
         rows = [row for one, _ in store for row in pa.ipc.open_stream(one.path).read_all().to_pylist()]
-        rows.sort(key=lambda row: row["id"])
+        rows.sort(key=lambda row: int(row["id"].rpartition(":")[2]))
         counts = made[0][1].counts
         tables = [pa.ipc.open_stream(one.path).read_all() for one, _ in made]
         return {

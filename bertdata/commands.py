@@ -54,7 +54,8 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         required=required,
         default=[],
         metavar="PATH",
-        help="Parquet, .jsonl, .jsonl.gz or .jsonl.zst, or a folder that clean_wikipedia or clean_books wrote",
+        help="Parquet, JSON lines (.jsonl, also .gz or .zst), plain text with one sentence a line and a blank line "
+        "between documents (.txt, also .gz, .bz2 or .zst), or a folder that clean_wikipedia or clean_books wrote",
     )
     parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
 

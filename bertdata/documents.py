@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bertdata import files
@@ -60,7 +61,7 @@ class DocumentWriter:
     """
 
     def __init__(self, file: BinaryIO, tally: Tally) -> None:
-        self._writer = pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=3, write_statistics=False)
+        self._writer = pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False)
         self._tally = tally
         self._rows: list[tuple[str, str, str, str, bytes]] = []
         self._bytes = 0
@@ -75,23 +76,37 @@ class DocumentWriter:
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
         source, title, url = (_storable(one) for one in (source, title, url))
         text = _storable(text).encode() if isinstance(text, str) else text
-        size = len(text)
-        count = self._slots.setdefault(slot(document_id), [0, 0])
-        count[0] += 1
-        count[1] += size
+        self._count(document_id, len(text))
         self._rows.append((document_id, source, title, url, text))
-        self._bytes += size
-        self._tally.add("documents")
-        self._tally.add("text_bytes", size)
+        self._bytes += len(text)
         if self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
+    def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
+        """Write documents of one source, without titles and addresses, as a row group of their own."""
+        self._flush()
+        ids = [one.encode("utf-8", "backslashreplace").decode() for one in document_ids]
+        sizes = pc.binary_length(texts).to_pylist()
+        for document_id, size in zip(ids, sizes, strict=True):
+            self._count(document_id, size)
+        nothing = pa.repeat("", len(ids))
+        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), nothing, nothing, texts], sum(sizes))
+
+    def _count(self, document_id: str, size: int) -> None:
+        count = self._slots.setdefault(slot(document_id), [0, 0])
+        count[0] += 1
+        count[1] += size
+        self._tally.add("documents")
+        self._tally.add("text_bytes", size)
+
     def _flush(self) -> None:
         if self._rows:
-            columns = [pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)]
-            self._writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
-            self._groups.append([len(self._rows), self._bytes])
+            self._write([pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)], self._bytes)
         self._rows, self._bytes = [], 0
+
+    def _write(self, columns: Sequence[pa.Array], size: int) -> None:
+        self._writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
+        self._groups.append([len(columns[0]), size])
 
     def __enter__(self) -> DocumentWriter:
         return self

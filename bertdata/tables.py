@@ -1,8 +1,9 @@
-"""Any other text: rows of Parquet and JSON-lines files as documents.
+"""Any other text: rows of Parquet and JSON-lines files, and plain text in BERT's own form, as documents.
 
 A row needs a text column; `id`, `source`, `title` and `url` are used where they are there, other columns are ignored.
-A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as paragraph
-borders; in text with none, every line is a paragraph. What it does not do: cleaning.
+A row without an id gets one from its file's name and its place in it, as every document of plain text does (`texts`).
+Text with blank lines keeps them as paragraph borders; in text with none, every line is a paragraph. What it does not
+do: cleaning.
 """
 
 from __future__ import annotations
@@ -15,19 +16,23 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata import files
+from bertdata import files, texts
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
 from bertdata.draws import text_bits
 from bertdata.errors import InputError
 from bertdata.records import Record, Tally, Task, fingerprint
 
-SUFFIXES = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst")
-REVISION = 1
+SUFFIXES = (
+    *(".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"),
+    *texts.SUFFIXES,
+)
+REVISION = 2
+SOURCE = "documents"
 
 
 @dataclass(frozen=True)
 class TableRange:
-    """A run of row groups (Parquet) or of bytes (JSON lines) of one file; `label` begins the ids it makes up."""
+    """A run of row groups (Parquet) or of bytes (the others) of one file; `label` begins the ids it makes up."""
 
     path: str
     label: str
@@ -78,11 +83,8 @@ def plan_tables(paths: Sequence[str], directory: str, target_bytes: int, text_co
     """Return one task for each range of the files; raises InputError for a file without the text column."""
     tasks = []
     for path, label in zip(paths, labels(paths), strict=True):
-        ranges = (
-            _parquet_ranges(path, label, target_bytes, text_column)
-            if _is_parquet(path)
-            else _json_ranges(path, label, target_bytes, text_column)
-        )
+        kind = _text_ranges if texts.is_text(path) else _parquet_ranges if _is_parquet(path) else _json_ranges
+        ranges = kind(path, label, target_bytes, text_column)
         for number, (one, weight) in enumerate(ranges):
             mark = fingerprint("tables", REVISION, files.identity(path), label, one.start, one.end, text_column)
             tasks.append(Task(directory, part_name(label, number), ".parquet", mark, weight, one))
@@ -93,6 +95,11 @@ def plan_tables(paths: Sequence[str], directory: str, target_bytes: int, text_co
 
 def _is_parquet(path: str) -> bool:
     return path.lower().endswith(".parquet")
+
+
+def _text_ranges(path: str, label: str, target: int, column: str) -> Iterator[tuple[TableRange, int]]:
+    for start, end in texts.text_ranges(path, target):
+        yield TableRange(path, label, start, end, column), end - start
 
 
 def _parquet_ranges(path: str, label: str, target: int, column: str) -> Iterator[tuple[TableRange, int]]:
@@ -151,9 +158,18 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 
 def table_part(task: Task, file: BinaryIO) -> Tally:
-    """Write the documents of one `TableRange`: counts rows, drops those without text, names broken ones."""
+    """Write the documents of one `TableRange`: counts rows, drops those without text, names broken ones.
+
+    Raises InputError where the file cannot be read.
+    """
     one: TableRange = task.payload
     tally = Tally()
+    if texts.is_text(one.path):
+        with DocumentWriter(file, tally) as writer:
+            for found in texts.read_texts(one.path, one.start, one.end):
+                tally.add("rows", len(found.texts))
+                writer.add_texts([f"{one.label}:{place}" for place in found.places.tolist()], SOURCE, found.texts)
+        return tally
     broken: list[dict[str, Any]] = []
     rows = _parquet_rows(one) if _is_parquet(one.path) else _json_rows(one)
     with DocumentWriter(file, tally) as writer:
@@ -172,7 +188,7 @@ def table_part(task: Task, file: BinaryIO) -> Tally:
             assert row is not None
             writer.add(
                 _text(row.get("id"), f"{one.label}:{place}"),
-                _text(row.get("source"), "documents"),
+                _text(row.get("source"), SOURCE),
                 _text(row.get("title"), ""),
                 _text(row.get("url"), ""),
                 text,

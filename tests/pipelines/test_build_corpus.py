@@ -134,6 +134,15 @@ def test_documents_of_other_tables_are_built_too(tmp_path: Path) -> None:
     assert manifest["tokens"]["counts"]["sentences"] == 80
 
 
+def test_plain_text_with_a_sentence_a_line_is_built_and_adds_up(tmp_path: Path) -> None:
+    lines = [f"River number {n} is long\nIt flows past Mt. Salt and on.\n" for n in range(40)]
+    (tmp_path / "rivers.txt").write_text("\n".join(lines))
+    manifest = build(tmp_path / "corpus", sources=Sources(documents=(str(tmp_path),)))
+    assert manifest["sources"]["documents"]["counts"]["rows"] == manifest["tokens"]["counts"]["documents"] == 40
+    assert manifest["tokens"]["counts"]["sentences"] == 80
+    verify(tmp_path / "corpus")
+
+
 def test_plan_says_what_would_be_done_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "corpus"
     assert module.main(["--output", str(output), "--plan"]) == 0
