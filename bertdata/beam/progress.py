@@ -20,7 +20,7 @@ _PLAIN_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Stage:
-    """What is to be done: a title, the weight of each part by the path of its record, and its bytes if that is other."""
+    """What is to be done: a title, the weight of each part by its record, and its bytes if those differ."""
 
     title: str
     weights: Mapping[str, int]
