@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -44,6 +44,11 @@ class CleaningTask:
     templates: str
     rejects: str
 
+    @property
+    def path(self) -> str:
+        """The dump."""
+        return self.span.path
+
 
 @dataclass(frozen=True)
 class BookGroup:
@@ -52,6 +57,11 @@ class BookGroup:
     paths: tuple[str, ...]
     labels: tuple[str, ...]
     split_chapters: bool = False
+
+    @property
+    def path(self) -> str:
+        """The first of its files, all of which are of one source."""
+        return self.paths[0]
 
 
 def find_dumps(patterns: Sequence[str]) -> list[str]:
@@ -169,18 +179,24 @@ def _not_an_article(page: Page) -> str | None:
     return None
 
 
-def plan_books(patterns: Sequence[str], directory: str, config: CleaningConfig) -> list[Task]:
-    """Return one task for each group of books of like size."""
+def plan_books(
+    patterns: Sequence[str], directory: str, config: CleaningConfig, source_of: Mapping[str, str] | None = None
+) -> list[Task]:
+    """Return one task for each group of books of like size; a group is of one source ("books" unless told)."""
     paths = files.expand(patterns, BOOK_SUFFIXES)
     names = dict(zip(paths, labels(paths), strict=True))
     target = config.target_bytes(sum(files.size(path) for path in paths))
+    shelves: dict[str, list[str]] = {}
+    for path in paths:
+        shelves.setdefault((source_of or {}).get(path, "books"), []).append(path)
     tasks = []
-    for number, group in enumerate(group_books(paths, target)):
-        one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters)
-        identities = [files.identity(path) for path in group]
-        mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters)
-        weight = sum(files.size(path) for path in group)
-        tasks.append(Task(directory, part_name("books", number), ".parquet", mark, weight, one))
+    for source, shelf in shelves.items():
+        for number, group in enumerate(group_books(shelf, target)):
+            one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters)
+            identities = [files.identity(path) for path in group]
+            mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters)
+            weight = sum(files.size(path) for path in group)
+            tasks.append(Task(directory, part_name(source, number), ".parquet", mark, weight, one))
     return tasks
 
 

@@ -51,11 +51,13 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
     parser.add_argument(
         "--documents",
         nargs="+",
+        action="extend",
         required=required,
         default=[],
         metavar="PATH",
         help="Parquet, JSON lines (.jsonl, also .gz or .zst), plain text with one sentence a line and a blank line "
-        "between documents (.txt, also .gz, .bz2 or .zst), or a folder that clean_wikipedia or clean_books wrote",
+        "between documents (.txt, also .gz, .bz2 or .zst), or a folder that clean_wikipedia or clean_books wrote; "
+        "NAME=PATH names their source",
     )
     parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
 

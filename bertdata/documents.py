@@ -1,7 +1,9 @@
 """The document: one row of text with its identity, and the Parquet files that hold documents.
 
 A document's text is paragraphs parted by a blank line. A part of documents keeps row groups of about 8 MiB, so that a
-reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot.
+reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. The column
+`source` says where a text is from: the kind of input, or what a table's own row says. Which source of a build it is of
+(`bertdata.sources`) is no matter of the document, and not in its file.
 What this module does not do: cleaning, or reading other people's tables (see `bertdata.tables`).
 """
 

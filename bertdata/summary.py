@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.config import LABEL_NAMES, LABELS
+from bertdata.sources import KINDS, units_of
 
-_UNITS = {"wikipedia": "pages", "books": "books", "documents": "rows"}
 _SHOWN_BROKEN = 3
 
 Row = tuple[str, str]
@@ -18,8 +18,9 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
     rows: list[Row] = []
     for name, source in sources.items():
         counts = source["counts"]
-        unit = _UNITS.get(name, "rows")
-        rows.append((f"{name}: {unit} in", f"{sum(counts.get(one, 0) for one in _UNITS.values()):,}"))
+        units = units_of(counts)
+        shown = " and ".join(units) or KINDS.get(name, "rows")
+        rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         broken = source["broken"]
         for one in broken[:_SHOWN_BROKEN]:
@@ -86,11 +87,15 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
 
 
 def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
-    """Return a row for each source of a mixture, none where sources are not weighted."""
+    """Return a row for each source where there are several: its tokens, its epochs, and its weight where it has one."""
     return [
-        (f"  from {name}", f"{one['tokens']:,} tokens, {one['epochs']:g} epochs (weight {one['weight']:g})")
+        (
+            f"  from {name}",
+            f"{one['tokens']:,} tokens, {one['epochs']:g} epoch{'' if one['epochs'] == 1 else 's'}"
+            + (f" (weight {one['weight']:g})" if "weight" in one else ""),
+        )
         for name, one in mix.items()
-        if "weight" in one
+        if len(mix) > 1
     ]
 
 

@@ -2,9 +2,9 @@
 
     clean_wikipedia, clean_books, read documents -> documents -> find_duplicates -> train_vocab -> build_shards
 
-Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia DUMP ...] [--books PATH ...]
-    [--documents PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N] [--plan] [--force]
-    [-- RUNNER FLAGS]
+Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUMP ...] [--books [NAME=]PATH ...]
+    [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N]
+    [--mix NAME=WEIGHT ...] [--plan] [--force] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from bertdata import __version__, commands, files, summary
 from bertdata.beam.runner import Runner, cores
-from bertdata.beam.stages import Done, read_documents
+from bertdata.beam.stages import Done, find_documents, input_of, read_documents
 from bertdata.cleaning import BOOK_SUFFIXES, find_dumps, plan_books, plan_wikipedia
 from bertdata.config import (
     CleaningConfig,
@@ -40,33 +40,41 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import source_entry
 from bertdata.shards.phases import plan_phases
-from bertdata.tables import SUFFIXES
+from bertdata.sources import find_files, order_sources
 from bertdata.wordpiece import WordPieceTokenizer
 
-from .build_shards import add_mix, build_shards, load_segmenter, require_material
+from .build_shards import Sourced, add_mix, build_shards, load_segmenter, require_material
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
 from .train_vocab import train_vocab
 
+STAGES = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
+"""The folder of the documents of each kind."""
+Inputs = dict[str, dict[str, str]]
+"""The files of each kind that has any, sorted, each with the name of its source."""
+
 
 @dataclass(frozen=True)
 class Sources:
-    """What a build reads: dumps, books and other documents, each a list of paths, folders or globs."""
+    """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
+
+    NAME= in front of a path names its source (see `bertdata.sources`); the others are of that named after their kind.
+    """
 
     wikipedia: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
     text_column: str = "text"
 
-    def inputs(self) -> dict[str, list[str]]:
-        """Return the files of each kind of source that has any; raises InputError where a path matches nothing."""
+    def inputs(self) -> Inputs:
+        """Return the files of each kind; raises InputError where a path matches nothing."""
         found = {
-            "wikipedia": find_dumps(self.wikipedia) if self.wikipedia else [],
-            "books": files.expand(self.books, BOOK_SUFFIXES),
-            "documents": files.expand(self.documents, SUFFIXES),
+            "wikipedia": find_files(self.wikipedia, "wikipedia", find_dumps),
+            "books": find_files(self.books, "books", lambda paths: files.expand(paths, BOOK_SUFFIXES)),
+            "documents": find_documents(self.documents, "documents"),
         }
-        return {name: paths for name, paths in found.items() if paths}
+        return {kind: of for kind, of in found.items() if of}
 
 
 @dataclass(frozen=True)
@@ -94,48 +102,33 @@ def build_corpus(
 ) -> tuple[dict[str, Any], bool]:
     """Build shards from sources in `output`; returns the manifest and whether there was anything to do."""
     inputs = sources.inputs()
-    check_mix(dict(settings.mix), list(inputs))
-    for paths in inputs.values():
-        refuse_own(output, paths)
+    names = _names(inputs)
+    check_mix(dict(settings.mix), names)
+    for of in inputs.values():
+        refuse_own(output, list(of))
     given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
     segmenter = load_segmenter(settings.sentences)
-    mark = _mark(inputs, settings, given, segmenter)
+    mark = _mark(inputs, sources.text_column, settings, given, segmenter)
     with claimed(output, "build"):
         stages = files.join(output, "stages")
         if force:
             files.remove(stages)
         elif manifest := finished_manifest(output, mark):
             return manifest, False
-        parts: dict[str, list[Done]] = {}
-        if "wikipedia" in inputs:
-            folder = files.join(stages, "wikipedia")
-            parts["wikipedia"] = clean_wikipedia(inputs["wikipedia"], folder, settings.cleaning, runner)
-        if "books" in inputs:
-            parts["books"] = clean_books(inputs["books"], files.join(stages, "books"), settings.cleaning, runner)
-        if "documents" in inputs:
-            folder = files.join(stages, "tables")
-            found = read_documents(runner, inputs["documents"], folder, settings.cleaning, sources.text_column)
-            parts["documents"] = found
-        _forget_other_sources(stages, inputs)
-        every = drop_duplicates(
-            [done for name in parts for done in parts[name]], files.join(stages, "duplicates"), settings.dedup, runner
-        )
-        kept = iter(every)
-        parts = {name: [next(kept) for _ in parts[name]] for name in parts}
+        every: list[Done] = []
+        for kind, of in inputs.items():
+            every += _documents(kind, of, files.join(stages, STAGES[kind]), sources, settings, runner)
+        _forget_other_kinds(stages, inputs)
+        every = drop_duplicates(every, files.join(stages, "duplicates"), settings.dedup, runner)
+        source_of = {path: name for of in inputs.values() for path, name in of.items()}
+        parts = [(source_of[input_of(task)], (task, record)) for task, record in every]
         require_material(every, settings.examples.objective, segmenter)
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
         else:
             tokenizer, vocabulary = given, {"pieces": given.vocab_size}
-        entries = {
-            name: source_entry(
-                [(files.name(path), files.size(path)) for path in inputs[name]],
-                [record for _, record in parts[name]],
-                sum(task.weight for task, _ in parts[name]) if name != "documents" else None,
-            )
-            for name in parts
-        }
+        entries = {name: _entry(name, parts, inputs) for name in names}
         configs = settings.dealing, settings.phases(), settings.masking
         manifest = build_shards(
             parts,
@@ -152,20 +145,53 @@ def build_corpus(
     return manifest, True
 
 
+def _names(inputs: Inputs) -> list[str]:
+    return order_sources(name for of in inputs.values() for name in of.values())
+
+
+def _documents(
+    kind: str, of: Mapping[str, str], folder: str, sources: Sources, settings: Settings, runner: Runner
+) -> list[Done]:
+    """Make documents of the files of one kind, as parts in `folder`."""
+    if kind == "wikipedia":
+        return clean_wikipedia(list(of), folder, settings.cleaning, runner)
+    if kind == "books":
+        return clean_books(list(of), folder, settings.cleaning, runner, of)
+    return read_documents(runner, list(of), folder, settings.cleaning, sources.text_column)
+
+
+def _entry(name: str, parts: Sequence[Sourced], inputs: Inputs) -> dict[str, Any]:
+    """Return what the manifest says of a source; tables are taken whole, as a range of one has no bytes of its file."""
+    paths = [path for of in inputs.values() for path, source in of.items() if source == name]
+    tables, own = inputs.get("documents", {}), [done for source, done in parts if source == name]
+    taken = sum(task.weight for task, _ in own if input_of(task) not in tables)
+    taken += sum(files.size(path) for path in paths if path in tables)
+    return source_entry([(files.name(path), files.size(path)) for path in paths], [one for _, one in own], taken)
+
+
 def _mark(
-    inputs: dict[str, list[str]], settings: Settings, given: WordPieceTokenizer | None, segmenter: SentenceSegmenter
+    inputs: Inputs,
+    text_column: str,
+    settings: Settings,
+    given: WordPieceTokenizer | None,
+    segmenter: SentenceSegmenter,
 ) -> str:
-    identities = {name: [files.identity(path) for path in paths] for name, paths in inputs.items()}
+    """Return what a finished build is known by; what names and a text column add is left out where none is given."""
+    identities = {
+        kind: [files.identity(path) if name == kind else [files.identity(path), name] for path, name in of.items()]
+        for kind, of in inputs.items()
+    }
     configs = asdict(settings) | {
         "vocab": given.fingerprint if given else None,
         "sentences": segmenter.fingerprint,
     }
-    return fingerprint("build", __version__, configs, identities)
+    column = [text_column] if "documents" in inputs and text_column != Sources.text_column else []
+    return fingerprint("build", __version__, configs, identities, *column)
 
 
-def _forget_other_sources(stages: str, inputs: dict[str, list[str]]) -> None:
-    for name, folder in (("wikipedia", "wikipedia"), ("books", "books"), ("documents", "tables")):
-        if name not in inputs:
+def _forget_other_kinds(stages: str, inputs: Inputs) -> None:
+    for kind, folder in STAGES.items():
+        if kind not in inputs:
             files.remove(files.join(stages, folder))
 
 
@@ -173,16 +199,19 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
     """Return what a build would do, without doing it."""
     rows = []
     inputs = sources.inputs()
-    check_mix(dict(settings.mix), list(inputs))
-    for name, paths in inputs.items():
+    names = _names(inputs)
+    check_mix(dict(settings.mix), names)
+    for name in names:
+        paths = [path for of in inputs.values() for path, source in of.items() if source == name]
         size = sum(files.size(path) for path in paths)
         rows.append((name, f"{summary.counted(len(paths), 'file')}, {size:,} bytes"))
     if "wikipedia" in inputs:
-        tasks, notes = plan_wikipedia(inputs["wikipedia"], "", settings.cleaning)
+        tasks, notes = plan_wikipedia(list(inputs["wikipedia"]), "", settings.cleaning)
         rows.append(("clean wikipedia", summary.counted(len(tasks), "range")))
         rows += [("  note", note) for note in notes]
     if "books" in inputs:
-        rows.append(("clean books", summary.counted(len(plan_books(inputs["books"], "", settings.cleaning)), "group")))
+        groups = plan_books(list(inputs["books"]), "", settings.cleaning, inputs["books"])
+        rows.append(("clean books", summary.counted(len(groups), "group")))
     if settings.dedup.dedup != "none":
         rows.append(("duplicates", f"{settings.dedup.dedup} ones are dropped"))
     wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
@@ -207,8 +236,9 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags of a build."""
-    parser.add_argument("--wikipedia", nargs="+", default=[], metavar="DUMP", help="dumps: files, folders or globs")
-    parser.add_argument("--books", nargs="+", default=[], metavar="PATH", help="books: files, folders or globs")
+    for flag, metavar, what in (("--wikipedia", "DUMP", "dumps"), ("--books", "PATH", "books")):
+        shown = f"{what}: files, folders or globs; NAME={metavar} names their source"
+        parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=shown)
     commands.add_documents(parser, required=False)
     commands.add_output(parser, required=False)
     parser.add_argument(

@@ -15,7 +15,17 @@ from typing import Any
 
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
+from bertdata.beam.stages import (
+    Done,
+    create,
+    find_documents,
+    finished,
+    forget_stale,
+    input_of,
+    read_documents,
+    require_documents,
+    stage_of,
+)
 from bertdata.config import (
     CleaningConfig,
     DedupConfig,
@@ -39,16 +49,17 @@ from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.requirements import require_documents_for
 from bertdata.shards.schema import SPLITS, shard_info
+from bertdata.sources import KINDS, order_sources
 from bertdata.wordpiece import WordPieceTokenizer
 
 from .find_duplicates import drop_duplicates
 
-SOURCES = ("wikipedia", "books", "documents")
-"""The names of the sources a build may have, in their order."""
+Sourced = tuple[str, Done]
+"""A part of documents behind the name of its source."""
 
 
 def build_shards(
-    parts: Mapping[str, Sequence[Done]],
+    parts: Sequence[Sourced],
     tokenizer: WordPieceTokenizer,
     output: str,
     configs: tuple[ShardsConfig, Sequence[ExamplesConfig], MaskingConfig],
@@ -59,16 +70,17 @@ def build_shards(
     vocabulary: dict[str, Any],
     mix: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
-    """Build the shards of parts of documents, given by source, in `output`; returns the manifest, written last.
+    """Build the shards of parts of documents in `output`; returns the manifest, written last.
 
-    `segmenter` cuts documents into sentences. Of several settings of examples each is a phase (see
-    `bertdata.shards.phases`), and the manifest holds theirs. `mix` are weights of the sources (see
-    `bertdata.examples.mixing`).
+    The order of the parts numbers the token store alone: where it knows no names, a source can be named anew without
+    tokenizing again. `sources` is what the manifest says of each, in the order that numbers them. `segmenter` cuts
+    documents into sentences. Of several settings of examples each is a phase (see `bertdata.shards.phases`), and the
+    manifest holds theirs. `mix` are weights of the sources (see `bertdata.examples.mixing`).
     """
-    every = [done for source in parts for done in parts[source]]
+    names, every = list(sources), [done for _, done in parts]
     dealing, examples, masking = configs
     require_material(every, examples[0].objective, segmenter)
-    epochs = _epochs(parts, mix or {}, examples[0].dupe_factor)
+    epochs = _epochs(names, parts, mix or {}, examples[0].dupe_factor)
     phases = plan_phases(output, examples)
     files.remove(files.join(output, "manifest.json"))
     forget_other_layout(output, phases)
@@ -80,7 +92,7 @@ def build_shards(
         files.remove(files.join(phase.output, "manifest.json"))
         place = files.join(phase.output, "tokenizer")
         tokenizer.save(place)
-        info = shard_info(tokenizer, phase.examples, masking, list(parts), epochs)
+        info = shard_info(tokenizer, phase.examples, masking, names, epochs)
         specs.append(ShardsSpec(phase.output, plan, info, place, phase.records))
     sentences = files.join(output, "sentences")
     save_parameters(segmenter.parameters, sentences)
@@ -93,7 +105,7 @@ def build_shards(
         segmenter.join_references,
     )
     store = files.join(output, "stages", "tokens")
-    source_of = {task.path: number for number, source in enumerate(parts) for task, _ in parts[source]}
+    source_of = {task.path: names.index(name) for name, (task, _) in parts}
     tokenizing = plan_tokens(cut_ranges([(task.path, record) for task, record in every]), store, tokens, source_of)
 
     def construct(pipeline: Any) -> None:
@@ -133,18 +145,20 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     return SentenceSegmenter.load(config.sentences, join_references=config.join_references)
 
 
-def _epochs(parts: Mapping[str, Sequence[Done]], mix: Mapping[str, float], dupe_factor: int) -> list[float]:
+def _epochs(names: Sequence[str], parts: Sequence[Sourced], mix: Mapping[str, float], dupe_factor: int) -> list[float]:
     """Return the epochs of each source that a mix takes, none without one; raises ConfigError for a mix of others."""
-    check_mix(mix, list(parts))
+    check_mix(mix, names)
     if not mix:
         return []
-    sizes = {source: sum(record.counts.get("text_bytes", 0) for _, record in parts[source]) for source in parts}
+    sizes = dict.fromkeys(names, 0)
+    for name, (_, record) in parts:
+        sizes[name] += record.counts.get("text_bytes", 0)
     epochs = epochs_of(mix, sizes, dupe_factor)
-    return [epochs.get(source, float(dupe_factor)) for source in parts]
+    return [epochs.get(name, float(dupe_factor)) for name in names]
 
 
 def source_of_part(record: Record) -> str:
-    """Tell by the record of a part of documents which source it is of.
+    """Tell by the record of a part of documents which kind it is of, the name of its source where none is given.
 
     >>> source_of_part(Record("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
     'wikipedia'
@@ -181,6 +195,7 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mix",
         nargs="+",
+        action="extend",
         default=[],
         metavar="SOURCE=WEIGHT",
         help="the share of the text each source has in train, as wikipedia=3 books=1; what weighs more than it holds "
@@ -201,19 +216,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = commands.parse(parser, arguments)
     dealing, masking = from_flags(flags, ShardsConfig), from_flags(flags, MaskingConfig)
     configs, mix = (dealing, each_from_flags(flags, ExamplesConfig), masking), parse_mix(flags.mix)
-    check_mix({name: weight for name, weight in mix.items() if name not in SOURCES}, SOURCES)
+    documents = find_documents(flags.documents)
+    given = set(documents.values())
+    known = order_sources(one for name in given for one in ([name] if name else KINDS))
+    check_mix({name: mix[name] for name in mix if "" not in given or name not in known}, known)
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    refuse_own(flags.output, flags.documents)
+    refuse_own(flags.output, list(documents))
     with claimed(flags.output, "build"):
         tables = files.join(flags.output, "stages", "tables")
-        found = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        found = read_documents(runner, list(documents), tables, CleaningConfig(), flags.text_column)
         duplicates = files.join(flags.output, "stages", "duplicates")
         found = drop_duplicates(found, duplicates, from_flags(flags, DedupConfig), runner)
-        names = sorted({source_of_part(record) for _, record in found}, key=SOURCES.index)
-        parts = {name: [done for done in found if source_of_part(done[1]) == name] for name in names}
-        sources = {name: source_entry([], [record for _, record in parts[name]]) for name in names}
+        found.sort(key=lambda done: list(KINDS).index(source_of_part(done[1])))
+        parts = [(documents[input_of(done[0])] or source_of_part(done[1]), done) for done in found]
+        names = order_sources(name for name, _ in parts)
+        sources = {
+            name: source_entry([], [record for source, (_, record) in parts if source == name]) for name in names
+        }
         vocabulary = {"pieces": tokenizer.vocab_size}
         manifest = build_shards(
             parts,

@@ -8,7 +8,7 @@ Run: python -m pipelines.clean_books BOOK... --output DIR [--workers N] [-- RUNN
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bertdata import commands, summary
 from bertdata.beam.runner import Runner
@@ -19,16 +19,22 @@ from bertdata.output import claimed
 from bertdata.shards.manifest import source_entry
 
 
-def clean_books(sources: Sequence[str], output: str, config: CleaningConfig, runner: Runner) -> list[Done]:
-    """Clean books into parts of documents in `output`; returns the parts with their records."""
-    tasks = plan_books(sources, output, config)
+def clean_books(
+    books: Sequence[str],
+    output: str,
+    config: CleaningConfig,
+    runner: Runner,
+    source_of: Mapping[str, str] | None = None,
+) -> list[Done]:
+    """Clean books into parts of documents in `output`, each part of one source; returns them with their records."""
+    tasks = plan_books(books, output, config, source_of)
 
     def transform() -> object:
         from bertdata.beam.transforms import CleanBooks
 
         return CleanBooks()
 
-    return make_parts(runner, "clean books", tasks, transform, sources)
+    return make_parts(runner, "clean books", tasks, transform, books)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

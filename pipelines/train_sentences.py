@@ -18,11 +18,20 @@ from typing import Any, get_type_hints
 
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
+from bertdata.beam.stages import (
+    Done,
+    create,
+    find_documents,
+    finished,
+    forget_stale,
+    read_documents,
+    require_documents,
+    stage_of,
+)
 from bertdata.config import CleaningConfig
 from bertdata.documents import cut_ranges
 from bertdata.errors import InputError
-from bertdata.output import claimed
+from bertdata.output import claimed, refuse_own
 from bertdata.records import add_counts, load, remove_others
 from bertdata.sentences import PunktParameters, PunktSettings, save_parameters
 from bertdata.sentences.parts import parameters_task, plan_counts, read_parameters
@@ -86,10 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = {name: getattr(flags, name) for name in names} | {"abbreviations": read_abbreviations(flags.abbreviations)}
     settings = PunktSettings(**given)
     runner = commands.runner(flags)
+    documents = list(find_documents(flags.documents))
+    refuse_own(flags.output, documents)
     with claimed(flags.output, "sentence parameters"):
         stages = files.join(flags.output, "stages")
         tables = files.join(stages, "tables")
-        parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
         parameters, counts = train_sentences(parts, stages, settings, runner)
         save_parameters(parameters, flags.output)
     names = ["documents", "tokens", "abbrev_types", "collocations", "sent_starters", "ortho_context"]

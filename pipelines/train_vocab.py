@@ -16,7 +16,16 @@ from typing import Any
 
 from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, read_documents, require_documents, stage_of
+from bertdata.beam.stages import (
+    Done,
+    create,
+    find_documents,
+    finished,
+    forget_stale,
+    read_documents,
+    require_documents,
+    stage_of,
+)
 from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig, add_flags, from_flags
 from bertdata.documents import cut_ranges
 from bertdata.output import claimed, refuse_own
@@ -65,11 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = commands.parse(parser, arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     runner = commands.runner(flags)
-    refuse_own(flags.output, flags.documents)
+    documents = list(find_documents(flags.documents))
+    refuse_own(flags.output, documents)
     with claimed(flags.output, "vocabulary"):
         stages = files.join(flags.output, "stages")
         tables = files.join(stages, "tables")
-        parts = read_documents(runner, flags.documents, tables, CleaningConfig(), flags.text_column)
+        parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
         parts = drop_duplicates(parts, files.join(stages, "duplicates"), dedup, runner)
         tokenizer, record = train_vocab(parts, stages, config, runner)
         tokenizer.save(flags.output)

@@ -44,9 +44,19 @@ def test_a_source_shows_what_came_in_what_was_dropped_and_what_is_left() -> None
     assert rows == [("books: books in", "4"), ("  dropped, empty", "1"), ("  documents", "3 (88.1 kB of text)")]
 
 
-@pytest.mark.parametrize(("name", "counts"), [("documents", {"rows": 7}), ("documents", {"pages": 5, "books": 2})])
-def test_documents_that_stages_wrote_show_what_they_were_made_from(name: str, counts: dict[str, int]) -> None:
-    assert source_rows({name: source(counts)})[0] == ("documents: rows in", "7")
+@pytest.mark.parametrize(
+    ("counts", "units"), [({"rows": 7}, "rows"), ({"pages": 5, "books": 2}, "pages and books"), ({"pages": 7}, "pages")]
+)
+def test_documents_that_stages_wrote_show_what_they_were_made_from(counts: dict[str, int], units: str) -> None:
+    assert source_rows({"documents": source(counts)})[0] == (f"documents: {units} in", "7")
+
+
+def test_several_sources_show_their_tokens_and_epochs_weighted_or_not() -> None:
+    mix = {"en": {"tokens": 1200, "epochs": 1.0}, "de": {"tokens": 800, "epochs": 2.5, "weight": 3.0, "planned": 2.5}}
+    rows = dict(build_rows(manifest() | {"mix": mix}))
+    assert rows["  from en"] == "1,200 tokens, 1 epoch"
+    assert rows["  from de"] == "800 tokens, 2.5 epochs (weight 3)"
+    assert "  from en" not in dict(build_rows(manifest() | {"mix": {"en": mix["en"]}}))
 
 
 def test_a_source_without_anything_is_shown_as_zero() -> None:

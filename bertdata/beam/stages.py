@@ -12,6 +12,7 @@ from bertdata.beam.runner import Runner
 from bertdata.config import CleaningConfig
 from bertdata.errors import BertDataError, InputError
 from bertdata.records import Record, Task, add_counts, load, remove_others
+from bertdata.sources import find_files
 from bertdata.tables import SUFFIXES, own_part, plan_tables
 
 Done = tuple[Task, Record]
@@ -74,6 +75,20 @@ def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
 
     numbered = pipeline | beam.Create(list(enumerate(tasks)), reshuffle=False)
     return numbered | "Deal" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda number, group: group)
+
+
+def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
+    """Return the files that --documents names, sorted, each with its source, `default` where none is named.
+
+    Raises InputError where there are none, ConfigError for a file of two sources.
+    """
+    return find_files(given, default, lambda paths: files.expand(paths, SUFFIXES))
+
+
+def input_of(task: Task) -> str:
+    """Return the file of the user's that a part of documents was made from, the part itself where it is one."""
+    path: str = task.path if task.payload is None else task.payload.path
+    return path
 
 
 def read_documents(

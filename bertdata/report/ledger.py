@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_UNITS = ("pages", "books", "rows")
+from bertdata.sources import came_in, units_of
+
 _DROPPED, _BORROWED = "tokens_dropped_", "tokens_borrowed"
 
 
@@ -42,8 +43,8 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     steps = []
     for name, source in manifest["sources"].items():
         counts = source["counts"]
-        units = [unit for unit in _UNITS if unit in counts]
-        came = sum(counts[unit] for unit in units)
+        units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
+        came = came_in(counts)
         drops = tuple(source["drops"].items())
         title = f"{name} to documents"
         steps.append(Step(title, " and ".join(units) or "pieces", came, drops, 0, counts.get("documents", 0)))
@@ -59,8 +60,10 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
             for name, number in counts.items()
             if name.startswith(_DROPPED) and number
         )
-        times = f", {copies} copies" if copies > 1 else ""
+        mixed = split == "train" and manifest["info"].get("epochs")
+        times = ", mixed by weight" if mixed else f", {copies} copies" if copies > 1 else ""
         title = f"tokens to {split} examples{times}"
-        came, left = counts["tokens"] * copies, counts["tokens_in_examples"]
+        came = counts["tokens_in_copies"] if mixed else counts["tokens"] * copies
+        left = counts["tokens_in_examples"]
         steps.append(Step(title, "tokens", came, dropped, counts.get(_BORROWED, 0), left))
     return steps

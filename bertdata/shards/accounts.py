@@ -29,6 +29,7 @@ from bertdata.records import Counts, add_counts
 from bertdata.shards.manifest import mixture
 from bertdata.shards.recount import UncountableError
 from bertdata.shards.schema import ShardInfo
+from bertdata.sources import came_in
 
 MANIFEST = "manifest.json"
 DROPPED = ("tokens_dropped_single_word", "tokens_dropped_no_partner")
@@ -38,7 +39,6 @@ OF_THE_BLOCK = {
     *(BORROWED, *DROPPED),
 }
 """Counts of what a shard was made from, which its rows do not tell."""
-_UNITS = ("pages", "books", "rows")
 _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
 """What the token store holds, every one of it in a shard."""
 
@@ -158,8 +158,7 @@ def check_sums(build: Build) -> None:
     """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs."""
     for name, (counts, drops) in build.sources.items():
         build.expect(MANIFEST, f"bytes read of source {name}", counts["bytes"], counts["bytes of its files"])
-        taken = sum(counts.get(unit, 0) for unit in _UNITS)
-        taken += counts.get("chapters", 0) - counts.get("books_in_chapters", 0)
+        taken = came_in(counts)
         left = counts.get("documents", 0) + sum(drops.values())
         if taken != left:
             build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")

@@ -15,6 +15,7 @@ from bertdata.records import Counts, Record, add_counts, fingerprint
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 from bertdata.shards.tasks import TaskInfo, task_card
+from bertdata.sources import units_of
 
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
@@ -22,7 +23,7 @@ LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see e
 def source_entry(
     inputs: Sequence[tuple[str, int]], records: Sequence[Record], taken: int | None = None
 ) -> dict[str, Any]:
-    """Return what the manifest says of one kind of source: its files, counts, drops by reason, broken pieces.
+    """Return what the manifest says of one source: its files, counts, drops by reason, broken pieces.
 
     `taken` are the bytes that the ranges of the files have together, those of the files unless given.
     """
@@ -147,7 +148,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
     lines += ["", "## Sources", "", "| source | in | documents | dropped |", "|---|---:|---:|---|"]
     for name, source in manifest["sources"].items():
         counts = source["counts"]
-        taken = counts.get("pages", counts.get("books", counts.get("rows", 0)))
+        taken = sum(counts[unit] for unit in units_of(counts))
         dropped = ", ".join(f"{reason}: {number:,}" for reason, number in source["drops"].items()) or "none"
         lines.append(f"| {name} | {taken:,} | {counts.get('documents', 0):,} | {dropped} |")
     lines += [

@@ -65,6 +65,7 @@ def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> 
         build_corpus.build_corpus(
             SAMPLE, str(tmp_path / "corpus"), replace(SETTINGS, mix=(("news", 1.0),)), Runner(1, quiet=True)
         )
+    (tmp_path / "rows.jsonl").write_text('{"text": "Salt."}')
     flags = ["--documents", str(tmp_path), "--vocab", "bertdata-30k-uncased", "--output", str(tmp_path / "corpus")]
     with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books, documents"):
         build_shards.main([*flags, "--mix", "news=1"])

@@ -89,6 +89,13 @@ def test_examples_are_shown_with_their_masks_marked(build: Path) -> None:
         assert (example.label or "") in text_of(article)
 
 
+def test_the_ledger_counts_the_chapters_that_books_were_cut_into(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    counts = {"books": 4, "books_in_chapters": 3, "chapters": 40, "documents": 40}
+    step = ledger(manifest | {"sources": {"books": {"counts": counts, "drops": {"no prose": 1}}}})[0]
+    assert (step.unit, step.came, step.balanced) == ("books and chapters", 41, True)
+
+
 def test_the_ledger_adds_up_from_what_came_in_to_the_examples(build: Path) -> None:
     manifest = json.loads((build / "manifest.json").read_text())
     steps = ledger(manifest)
