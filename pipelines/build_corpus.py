@@ -40,7 +40,7 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import source_entry
 from bertdata.shards.phases import plan_phases
-from bertdata.sources import find_files, order_sources
+from bertdata.sources import find_files, order_sources, refuse_shared
 from bertdata.wordpiece import WordPieceTokenizer
 
 from .build_shards import Sourced, add_mix, build_shards, load_segmenter, require_material
@@ -68,12 +68,13 @@ class Sources:
     text_column: str = "text"
 
     def inputs(self) -> Inputs:
-        """Return the files of each kind; raises InputError where a path matches nothing."""
+        """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice."""
         found = {
             "wikipedia": find_files(self.wikipedia, "wikipedia", find_dumps),
             "books": find_files(self.books, "books", lambda paths: files.expand(paths, BOOK_SUFFIXES)),
             "documents": find_documents(self.documents, "documents"),
         }
+        refuse_shared(found)
         return {kind: of for kind, of in found.items() if of}
 
 

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
-from bertdata.sources import KINDS, MOST_SOURCES, came_in, find_files, named, order_sources, units_of
+from bertdata.sources import (
+    KINDS,
+    MOST_SOURCES,
+    came_in,
+    find_files,
+    named,
+    order_sources,
+    refuse_shared,
+    units_of,
+)
 
 
 def find(given: Sequence[str], default: str = "documents") -> dict[str, str]:
@@ -102,6 +111,12 @@ def test_a_file_of_two_sources_is_refused_by_whatever_path(folder: Path) -> None
         find(["*.jsonl", "two=a.jsonl"])
     with pytest.raises(ConfigError, match=r"with no name and two="):
         find([".", "two=a.jsonl"], "")
+
+
+def test_a_file_of_two_kinds_is_refused(folder: Path) -> None:
+    refuse_shared({"books": ["a.jsonl"], "documents": ["b.jsonl"]})
+    with pytest.raises(ConfigError, match=r"^\./a\.jsonl: is given twice, to --books and to --documents"):
+        refuse_shared({"books": ["a.jsonl"], "documents": ["./a.jsonl"]})
 
 
 def test_remote_files_are_known_by_the_path_they_are_found_at() -> None:
