@@ -78,7 +78,7 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     weights = {"pubmed": 1.0, "news": 2.0, "wikipedia": 1.0}
     sampler = numpy_batches("corpus", 8, weights=weights).sampler
     drawn = Counter(ShardExamples("corpus").sources[[number for batch in sampler for _, number in batch]].tolist())
-    assert abs(drawn[1] / drawn.total() - 0.5) < 0.01
+    assert abs(drawn[1] / drawn.total() - 0.5) < 0.05
     assert dispatch(["report", "corpus", "--output", "report.html"]) == 0
     assert "Sources: news, pubmed, wikipedia." in (tables / "report.html").read_text()
 
