@@ -6,6 +6,7 @@
     device      DeviceCollator: the same masks, drawn on the device
     loader      ResumableLoader: a DataLoader of the three that knows where the trainer is
     config, bert, weights     the encoder, named and saved as in transformers; packed rows in `attention`
+    bert_pretraining          its heads for masks and pairs, and their loss
     albert, electra, heads    its kin on the same blocks, and heads for tasks
     pretrain, finetune        plain training loops
 
@@ -24,7 +25,7 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("torch", "torch") from error
 
 from bertdata.torch.albert import AlbertForPreTraining
-from bertdata.torch.bert import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.bert_pretraining import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.config import AlbertConfig, BertConfig, ElectraConfig
 from bertdata.torch.dataset import ShardDataset

@@ -13,15 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.torch.attention import Mask
-from bertdata.torch.bert import (
-    BertSelfAttention,
-    Encoder,
-    PretrainingOutput,
-    activation_of,
-    first_states,
-    initialize,
-    pretraining_output,
-)
+from bertdata.torch.bert import BertSelfAttention, Encoder, activation_of, first_states, initialize
+from bertdata.torch.bert_pretraining import PretrainingOutput, pretraining_output
 from bertdata.torch.config import AlbertConfig, BertConfig
 from bertdata.torch.weights import PreTrainedModel
 

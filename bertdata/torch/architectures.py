@@ -14,7 +14,7 @@ from bertdata import files
 from bertdata.errors import ConfigError
 from bertdata.shards.schema import ShardInfo
 from bertdata.torch.albert import AlbertForPreTraining
-from bertdata.torch.bert import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.bert_pretraining import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.config import PRESETS, BertConfig, ElectraConfig, load_config
 from bertdata.torch.electra import ElectraForReplacedTokenDetection
 from bertdata.wordpiece import WordPieceTokenizer

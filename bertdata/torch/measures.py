@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bertdata.examples.masking import IGNORE_INDEX
-from bertdata.torch.bert import PretrainingOutput
+from bertdata.torch.bert_pretraining import PretrainingOutput
 from bertdata.torch.electra import DISCRIMINATOR_WEIGHT, ReplacedTokenOutput
 from bertdata.torch.flops import Work
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bertdata.torch.albert import AlbertForPreTraining
 from bertdata.torch.attention import attention, attention_by_block_mask, borders_of
-from bertdata.torch.bert import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.bert_pretraining import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.config import AlbertConfig, BertConfig, ElectraConfig
 from bertdata.torch.dataset import ShardDataset

@@ -10,7 +10,7 @@ import transformers
 from torch import Tensor, nn
 
 from bertdata.torch.albert import AlbertForPreTraining
-from bertdata.torch.bert import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.bert_pretraining import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.config import AlbertConfig, BertConfig, ElectraConfig
 from bertdata.torch.electra import ElectraForMaskedLM, ElectraForPreTraining
 from bertdata.torch.heads import (
