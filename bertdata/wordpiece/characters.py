@@ -37,8 +37,6 @@ from bertdata.wordpiece.normalizer import Normalizer
 Becomes = tuple[int, str]
 """A kind and the characters that come of it."""
 CHINESE = (0x4E00, 0x9FA5)
-COMMON = (*range(0x250), *range(0x391, 0x3A2), *range(0x3A3, 0x3CA), *range(0x2010, 0x2045))
-"""Characters that nearly every text has some of (Latin, Greek letters, punctuation): they get codes before any text."""
 SETTLED = (
     (0, 0x52F),
     (0x5D0, 0x5EA),
@@ -52,6 +50,8 @@ SETTLED = (
     CHINESE,
     (0xAC00, 0xD7A3),
 )
+FIRST = [chr(point) for first, last in SETTLED if last < CHINESE[0] for point in range(first, last + 1)]
+"""Characters that get codes before any text: all that are settled, but for Chinese and Korean ones."""
 _POINTS = 0x110000
 _BODY_BYTES = 1 << 20
 _AT_A_TIME = 4096
@@ -118,7 +118,7 @@ class CharacterTable:
         self._normalizer, self._known = normalizer, known
         self._places: dict[str, int] = {}
         self._used = 0
-        self.add(map(chr, COMMON))
+        self.add(character for character in FIRST if unicodedata.category(character) != "Cn")
         self.add_new(_NO_TEXT, 0, 0)  # the kernel and the reference are at hand from the first text on
         normalizer.words_by_reference("")
         for character in map(chr, range(128)):

@@ -24,7 +24,7 @@ Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
 STEP = 1 << 20
 READ_AHEAD = 80
 """How many bytes behind a text kernels may read."""
-_MANY = 1000
+_AT_A_TIME = 1 << 16
 _SEPARATORS = " \t\n\r"
 _TO_SPACE = bytes.maketrans(b"\t\n\r", b"   ")
 
@@ -105,20 +105,29 @@ def _checked(texts: object) -> Sequence[Any]:
 def array_of(texts: Sequence[Any]) -> pa.Array:
     """Return strings as an Arrow array of large_string, with room behind the last one for kernels to read.
 
-    They are encoded here, many at once: `pa.array` would keep their UTF-8 in each string, and import pandas.
+    They are encoded here, some at a time, into memory that Arrow keeps and uses again: what is touched for the first
+    time costs more than what is written to it. `pa.array` would keep their UTF-8 in each string, and import pandas.
     """
+    size = sum(map(len, texts))
+    at_a_time = max(1, len(texts) * _AT_A_TIME // max(1, size))
+    buffer = pa.allocate_buffer(size + size // 16 + READ_AHEAD, resizable=True)
+    data = memoryview(buffer).cast("B")
+    lengths: list[int] = []
+    end = 0
+    for row in range(0, len(texts), at_a_time):
+        encoded = list(map(str.encode, texts[row : row + at_a_time]))
+        lengths.extend(map(len, encoded))
+        joined = b"".join(encoded)
+        start, end = end, end + len(joined)
+        if end + READ_AHEAD > len(data):
+            data.release()
+            buffer.resize(2 * end + READ_AHEAD)
+            data = memoryview(buffer).cast("B")
+        data[start:end] = joined
+    data[end : end + READ_AHEAD] = bytes(READ_AHEAD)
     offsets = np.zeros(len(texts) + 1, np.int64)
-    if len(texts) < _MANY:
-        encoded = list(map(str.encode, texts))
-        np.cumsum(list(map(len, encoded)), out=offsets[1:])
-        data = b"".join([*encoded, bytes(READ_AHEAD)])
-    else:
-        data = "".join([*texts, "\0" * READ_AHEAD]).encode()
-        np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-        if len(data) != offsets[-1] + READ_AHEAD:
-            begins_character = np.frombuffer(data, np.int8) >= -64  # the other bytes, 0x80 to 0xBF, continue one
-            offsets = np.flatnonzero(begins_character)[offsets]
-    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    np.cumsum(lengths, out=offsets[1:])
+    return pa.Array.from_buffers(pa.large_string(), len(texts), [None, pa.py_buffer(offsets), buffer])
 
 
 def _check_rows(texts: Sequence[object]) -> None:
@@ -175,22 +184,29 @@ def text_of(array: pa.Array) -> NDArray[np.uint8]:
     return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
 
 
-def padded(
-    text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int, padding: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return text and offsets such that `padding` bytes may be read behind the rows from `row` to `stop`.
+def padded_units(
+    text: NDArray[np.uint8], offsets: NDArray[np.int64], padding: int
+) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int]]:
+    """Yield text, offsets and runs of rows, from and to, such that `padding` bytes may be read behind each run.
 
-    They are those given, or those rows copied; read-only in any case, so that kernels see one type.
+    Text and offsets are those given, or copies for rows at the very end; read-only in any case, so that kernels see one
+    type.
     """
-    start, end = int(offsets[row]), int(offsets[stop])
-    if end + padding <= len(text):
-        shared = text.view()
-    else:
-        shared = np.zeros(end - start + padding, np.uint8)
-        shared[: end - start] = text[start:end]
-        offsets = offsets - start
-    shared.flags.writeable = False
-    return shared, offsets
+    n_padded = int(np.searchsorted(offsets, len(text) - padding, side="right")) - 1
+    for row, stop in units_of(offsets):
+        split = min(max(row, n_padded), stop)
+        if row < split:
+            yield _frozen(text.view()), offsets, row, split
+        if split < stop:
+            start, end = int(offsets[split]), int(offsets[stop])
+            copied = np.zeros(end - start + padding, np.uint8)
+            copied[: end - start] = text[start:end]
+            yield _frozen(copied), offsets - start, split, stop
+
+
+def _frozen(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    text.flags.writeable = False
+    return text
 
 
 def split_rows(array: pa.Array, first_row: int = 0) -> Chunks:

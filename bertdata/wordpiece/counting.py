@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import Texts, arrays_of, as_strings, check_utf8, offsets_of, padded, text_of, units_of
+from bertdata.wordpiece.chunks import Texts, arrays_of, as_strings, check_utf8, offsets_of, padded_units, text_of
 from bertdata.wordpiece.normalizer import Normalizer
 
 SCHEMA = pa.schema([pa.field("word", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)])
@@ -79,8 +79,7 @@ class _Counter:
 
     def count(self, rows: pa.Array) -> bool:
         """Count an array; returns False where it is found to be no UTF-8."""
-        whole, offsets = text_of(rows), offsets_of(rows)
-        return all(self._count_unit(*padded(whole, offsets, *unit, self._padding), *unit) for unit in units_of(offsets))
+        return all(self._count_unit(*unit) for unit in padded_units(text_of(rows), offsets_of(rows), self._padding))
 
     def _count_unit(self, text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int) -> bool:
         kernel, registers = self._kernel, np.zeros(4, np.int64)

@@ -1,8 +1,9 @@
 """Rows of text to ids: the tables that `kernel_encode.scan` works on, and the answers that it asks for.
 
-A cache from chunk to ids lives as long as its encoder, and grows to at most 53 MB; then it begins anew. A call has one
-to itself, so nothing is locked and nothing can be seen half-written; those not in use lie in a pile, at most `MAX_IDLE`
-of them. What the kernel cannot tell goes through `tokenizers`, once for each distinct chunk. Special tokens are text.
+A cache from chunk to ids lives as long as its encoder, begins with the words of the vocabulary, and grows to at most
+53 MB; then it begins anew. A call has one to itself, so nothing is locked and nothing can be seen half-written; those
+not in use lie in a pile, at most `MAX_IDLE` of them. What the kernel cannot tell goes through `tokenizers`, once for
+each distinct chunk. Special tokens are text.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import offsets_of, padded, text_of, units_of, utf8_error
+from bertdata.wordpiece.chunks import array_of, offsets_of, padded_units, text_of, utf8_error
 
 if TYPE_CHECKING:
     from bertdata.wordpiece.tables import ChunkCache
 
 MAX_IDLE = 8
 _MAX_PENDING = 4096
+_MAX_FIRST = 1 << 15
 
 
 class Encoder:
@@ -60,16 +62,24 @@ class Encoder:
         arrays. About `size` bytes of text are expected. Raises InputError, naming the row, where the bytes of one are
         not UTF-8.
         """
-        from bertdata.wordpiece.tables import ChunkCache
-
         try:
             cache = self._idle.pop()
         except IndexError:
-            cache = ChunkCache(self._parts.normalizer, self._known)
+            cache = self._new_cache(dtype)
         try:
             return _Run(self, cache, n_rows, size, dtype).ids(arrays)
         finally:
             self._idle.append(cache)
+
+    def _new_cache(self, dtype: type[Any]) -> ChunkCache:
+        """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
+        from bertdata.wordpiece.tables import ChunkCache
+
+        cache = ChunkCache(self._parts.normalizer, self._known)
+        words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
+        text = " ".join([*words, *map(str.capitalize, words)] if self._parts.normalizer.do_lower_case else words)
+        _Run(self, cache, 1, len(text), dtype).ids([array_of([text])])
+        return cache
 
 
 class _Run:
@@ -80,7 +90,9 @@ class _Run:
         from bertdata.wordpiece.kernel_pieces import SLACK
 
         self._encoder, self._cache = encoder, cache
-        self._out = np.empty(size // 2 + 64 * WINDOW + 2 * SLACK, dtype)
+        self._buffer = pa.allocate_buffer(0, resizable=True)
+        self._dtype = np.dtype(dtype)
+        self._resize(size // 4 + 64 * WINDOW + 2 * SLACK)
         self._all_ends = np.zeros(n_rows + 1, np.int64)
         self._pending = np.zeros((_MAX_PENDING, 4), np.int64)
         self._registers = np.zeros(5, np.int64)
@@ -92,16 +104,19 @@ class _Run:
 
         registers = self._registers
         for rows in arrays:
-            whole, offsets = text_of(rows), offsets_of(rows)
             registers[ROW], self._ends = 0, self._all_ends[self._first_row :]
-            for row, stop in units_of(offsets):
+            for self._text, self._offsets, row, stop in padded_units(text_of(rows), offsets_of(rows), PAD):
                 self._cache.begin()
-                self._text, self._offsets = padded(whole, offsets, row, stop, PAD)
                 registers[AT] = self._offsets[row]
                 self._scan(stop)
             self._first_row += len(rows)
-        self._out.resize(int(registers[WRITTEN]), refcheck=False)
+        self._resize(int(registers[WRITTEN]))
         return self._out, self._all_ends
+
+    def _resize(self, n: int) -> None:
+        """Give the output room for `n` ids, in Arrow's memory: that is used again, and large pages are asked for."""
+        self._buffer.resize(n * self._dtype.itemsize)
+        self._out = np.frombuffer(self._buffer, self._dtype, n)
 
     def _scan(self, stop: int) -> None:
         from bertdata.wordpiece import kernel_encode as kernel
@@ -126,7 +141,7 @@ class _Run:
             if status == kernel.BAD_ROW:
                 raise self._utf8_error(int(registers[kernel.ROW]))
             if status == kernel.OUTPUT_FULL:
-                self._out.resize(2 * len(self._out), refcheck=False)
+                self._resize(2 * len(self._out))
             elif status == kernel.NEW_CHARACTER:
                 start, end = int(registers[kernel.CHARACTER]), int(self._offsets[stop])
                 cache.characters.add_new(self._text, start, end)
@@ -155,7 +170,7 @@ class _Run:
         behind = np.repeat(pending[:, 1] - first, lengths)
         joined = np.insert(self._out[first:written], behind, np.concatenate([found[key] for key in keys]))
         if first + len(joined) > len(self._out):
-            self._out.resize(2 * (first + len(joined)), refcheck=False)
+            self._resize(2 * (first + len(joined)))
         self._out[first : first + len(joined)] = joined
         self._registers[WRITTEN] = first + len(joined)
         more = np.zeros(row - first_row + 1, np.int64)

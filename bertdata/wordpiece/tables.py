@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
@@ -23,11 +24,10 @@ from bertdata.wordpiece.vocabulary import CONTINUATION, UNK
 
 CHUNKS = (1 << 20) - 1
 """Most chunks in a cache: 52 MB. A sixteenth of them, the first that came, are kept when it begins anew."""
-FIRST_SLOTS = 1 << 16
-"""How many slots a cache begins with, so that a little text touches little memory; they grow fourfold."""
+FIRST_SLOTS = 1 << 20
+"""How many slots a cache begins with, so that a little text touches little memory (4 MB); they grow fourfold."""
 MAX_PIECE = 1 + 4 * MAX_WORD_CHARACTERS
 SPARE_BLOCKS = 64
-_LINE = 64
 _ARENA_BYTES, _POOL_IDS = 4, 2
 """Room for each chunk: 3 of 100 take more than the 16 bytes in their entry, 5 of 100 have ids in the pool."""
 
@@ -53,8 +53,11 @@ def piece_table(tokens: Sequence[str]) -> kernel_pieces.Pieces:
         if kernel_pieces.build(data, offsets, np.array(ids, np.int64), cells, flags, fullness, *room):
             break
         n_blocks *= 2
+    n_used = 1 + int(np.flatnonzero(cells)[-1]) // kernel_pieces.CELLS_A_BLOCK
+    used = _room(n_used * kernel_pieces.CELLS_A_BLOCK, np.uint64)
+    used[:] = cells[: len(used)]
     settings = [kernel_pieces.base_of(cells, root[0]) for root in roots]
-    return kernel_pieces.Pieces(cells, np.array([*settings, tokens.index(UNK)], np.int64))
+    return kernel_pieces.Pieces(used, np.array([*settings, tokens.index(UNK)], np.int64))
 
 
 class ChunkCache:
@@ -65,7 +68,7 @@ class ChunkCache:
         self.word = np.zeros(kernel.WORD_BYTES, np.uint8)
         self.window = empty_window()
         self.arrays = kernel_cache.Cache(
-            empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), np.empty(CHUNKS * _POOL_IDS, np.uint32)
+            empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), _room(CHUNKS * _POOL_IDS, np.uint32)
         )
         self._enter_anew(len(self.arrays.table.slots), 1)  # the kernel is at hand from the first text on
 
@@ -91,10 +94,10 @@ class ChunkCache:
 
 def empty_table(n: int, arena_bytes: int, most_slots: int = 1 << 32) -> Table:
     """Return a table for `n` keys; what is not used of it takes no memory. An entry is within a line of 64 bytes."""
-    entries = _aligned((n + 1) * WIDTH)
+    entries = _room((n + 1) * WIDTH, np.uint64)
     entries[:WIDTH] = np.array([0, 0, 0xFFFF, 0], np.uint64)
     slots = np.zeros(min(most_slots, 1 << (2 * n + 1).bit_length()), np.uint32)
-    return Table(slots, entries, np.empty(arena_bytes + PAD, np.uint8), np.array([1, 0, 0], np.int64))
+    return Table(slots, entries, _room(arena_bytes + PAD, np.uint8), np.array([1, 0, 0], np.int64))
 
 
 def empty_window() -> kernel_chunks.Window:
@@ -102,7 +105,6 @@ def empty_window() -> kernel_chunks.Window:
     return kernel_chunks.Window(*(np.zeros(kernel_chunks.WINDOW + 2 * BLOCK, np.uint64) for _ in range(4)))
 
 
-def _aligned(n: int) -> NDArray[np.uint64]:
-    raw = np.empty(8 * n + _LINE, np.uint8)
-    start = -raw.ctypes.data % _LINE
-    return raw[start : start + 8 * n].view(np.uint64)
+def _room(n: int, dtype: type[Any]) -> NDArray[Any]:
+    """Return room for numbers in Arrow's memory: it lies in large pages, so that to look here and there is quicker."""
+    return np.frombuffer(pa.allocate_buffer(n * np.dtype(dtype).itemsize), dtype)

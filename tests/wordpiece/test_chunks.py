@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import arrays_of, as_strings, offsets_of, split_rows, split_text, units_of
+from bertdata.wordpiece.chunks import (
+    arrays_of,
+    as_strings,
+    offsets_of,
+    padded_units,
+    split_rows,
+    split_text,
+    text_of,
+    units_of,
+)
 
 TEXTS = ["one two", "", " three\tfour\n", "one\r\none", "\x0b\x85\u2028 é", "two"]
 
@@ -50,6 +59,28 @@ def test_units_hold_every_row_once_and_in_order(size: int) -> None:
     units = list(units_of(offsets, size))
     assert [row for unit in units for row in range(*unit)] == list(range(len(array)))
     assert all(stop == row + 1 or offsets[stop] - offsets[row] <= size for row, stop in units)
+
+
+@pytest.mark.parametrize("sizes", [[], [0], [100], [40, 40, 40], [0, 100, 0, 3, 0], [2, 79, 1], [81, 79], [300, 1, 1]])
+@pytest.mark.parametrize("room", [0, 79, 80, 81])
+def test_behind_each_unit_there_is_room_and_only_the_last_rows_are_copied(sizes: list[int], room: int) -> None:
+    texts = [chr(97 + i) * size for i, size in enumerate(sizes)]
+    offsets = np.cumsum([0, *sizes])
+    data = np.frombuffer("".join(texts).encode() + b"~" * room, np.uint8)
+    found, copied = [], 0
+    for text, own, row, stop in padded_units(data, offsets, 80):
+        assert own[stop] + 80 <= len(text)
+        copied += 0 if np.shares_memory(text, data) else len(text) - 80
+        found += [text[own[i] : own[i + 1]].tobytes().decode() for i in range(row, stop)]
+    assert found == texts
+    assert copied <= (0 if room >= 80 else 80 + max(sizes, default=0))
+
+
+def test_an_array_that_arrow_made_is_read_where_it_lies() -> None:
+    array = pa.array(["x" * 1000] * 1000)
+    [(first, *_), (last, *_)] = padded_units(text_of(array), offsets_of(array), 80)
+    assert np.shares_memory(first, text_of(array))
+    assert len(last) == 1080
 
 
 @pytest.mark.parametrize("size", [1, 5, 9, 1000])

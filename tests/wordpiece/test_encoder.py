@@ -85,6 +85,19 @@ def test_a_cache_that_begins_anew_keeps_what_came_first(monkeypatch: pytest.Monk
     assert cache.arrays.table.counters[0] == kept
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_cache_begins_with_the_words_of_the_vocabulary(lower: bool) -> None:
+    words = [token for token in SMALL if token.isalnum() and token.isascii()]
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL, do_lower_case=lower)
+    tokenizer.encode_batch([])
+    [cache] = tokenizer._encoder._idle
+    used = int(cache.arrays.table.counters[0])
+    tokenizer.encode_batch([" ".join(words), *([" ".join(map(str.capitalize, words))] if lower else [])])
+    assert cache.arrays.table.counters[0] == used > len(words) > 0
+    tokenizer.encode_batch(["unheard"])
+    assert cache.arrays.table.counters[0] == used + 1
+
+
 def test_more_ids_than_bytes_over_three_and_more_pending_chunks_than_room_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
