@@ -6,7 +6,7 @@
     OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
 
 The manifest is written last, so a folder without it is not finished. Files are read in runs of examples, and a run is
-written before the next is read (SQuAD's JSON, one value, is held whole). What it does not do: shuffling, which is the
+written before the next is read (of SQuAD's JSON an article is held). What it does not do: shuffling, which is the
 loader's; training.
 """
 

@@ -240,7 +240,8 @@ def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Pat
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ('{"data": [', "line 1 is not JSON"),
+        ('{"data": [', r"a\.json, byte 10: the text ends here, inside its JSON: the file was cut off"),
+        ('{"data": [{"a": 1 "b"}]}', r"a\.json, byte 18: this byte of the text is not JSON \(Expecting ',' delimiter"),
         ("[]", "has no list `data`"),
         ('{"data": [{"title": "a"}]}', r"data\[0\] has no list of objects `paragraphs`"),
         (squad({"question": "?"}), r"data\[0\]\.paragraphs\[0\]\.qas\[0\] has None for `id`"),

@@ -4,7 +4,7 @@
     token_classification    words with tags, the label at the first piece of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
     labels                  the label set
-    files, conll, squad     reading examples
+    files, conll, squad     reading examples (json_list: a JSON list, element by element)
     layout                  rows of one or two segments, which all tasks share
 
 `bertdata encode-task` writes shards of them. What this package does not do: training, metrics.

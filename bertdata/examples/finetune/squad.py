@@ -7,46 +7,49 @@ do: checking that an answer stands where it says, which is done where it is enco
 
 from __future__ import annotations
 
-import json
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from bertdata import files
+import numpy as np
+
+from bertdata.draws import text_bits
 from bertdata.errors import InputError
 from bertdata.examples.finetune.files import file_format, read_rows
+from bertdata.examples.finetune.json_list import read_list
 from bertdata.examples.finetune.question_answering import Question
 
 
 def read_questions(path: str) -> Iterator[Question]:
-    """Yield questions of SQuAD JSON, which is one value and held whole, JSON lines or Parquet.
+    """Yield questions of SQuAD JSON, JSON lines or Parquet, an article or some rows at a time, and 8 bytes of each id.
 
-    Raises InputError, with the place, where something is missing or an id is there twice.
+    Raises InputError, with the place, where something is missing, and behind the last one where an id is there twice.
     """
+    read = _squad if file_format(path, (".json",)) == ".json" else _rows
+    keys = array("Q")
+    for one in read(path):
+        keys.append(text_bits(one.id))
+        yield one
+    if not keys:
+        raise InputError("holds no questions; expected SQuAD", path=path)
+    ordered = np.sort(np.frombuffer(keys, np.uint64))
+    if repeated := set(ordered[1:][ordered[1:] == ordered[:-1]].tolist()):
+        _refuse_repeated((one for one in read(path) if text_bits(one.id) in repeated), path)
+
+
+def _refuse_repeated(questions: Iterator[Question], path: str) -> None:
     places: dict[str, str] = {}
-    for one in _squad(path) if file_format(path, (".json",)) == ".json" else _rows(path):
+    for one in questions:
         if places.setdefault(one.id, one.place) != one.place:
             raise InputError(
                 f"{one.place} has the id {one.id!r}, which {places[one.id]} has too; ids must differ, as predictions "
                 "are named by them",
                 path=path,
             )
-        yield one
-    if not places:
-        raise InputError("holds no questions; expected SQuAD", path=path)
 
 
 def _squad(path: str) -> Iterator[Question]:
-    with files.open_decompressed(path) as file:
-        data = file.read()
-    try:
-        whole = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "the file"
-        raise InputError(f"{where} is not JSON ({error}); expected SQuAD's JSON", path=path) from error
-    articles = whole.get("data") if isinstance(whole, dict) else None
-    if not isinstance(articles, list):
-        raise InputError("has no list `data`; expected SQuAD's JSON: data, paragraphs, qas", path=path)
-    for number, article in enumerate(articles):
+    for number, article in enumerate(read_list(path, "data")):
         for place, paragraph in _items(article, "paragraphs", f"data[{number}]", path):
             context = _string(paragraph, "context", place, path)
             for at, entry in _items(paragraph, "qas", place, path):
