@@ -92,6 +92,19 @@ def happens(draws: Bits, probability: float) -> NDArray[np.bool_]:
     return (draws >> _S32) < np.uint64(threshold(probability))
 
 
+def ascending(draws: Bits) -> NDArray[np.int64]:
+    """Return the places of draws in ascending order, equal ones as they are.
+
+    >>> ascending(np.array([9, 7, 9, 8], np.uint64)).tolist()
+    [1, 3, 0, 2]
+    """
+    from bertdata.examples.kernel import sort_draws
+
+    order, buckets = np.empty(len(draws), np.uint32), np.empty(2 * len(draws) + 2, np.uint32)
+    sort_draws(draws, np.arange(len(draws), dtype=np.uint32), len(draws), len(draws), order, buckets)
+    return order.astype(np.int64)
+
+
 def permutation(index: Any, n: int, key: int) -> NDArray[np.int64]:
     """Return where a pseudo-random permutation of range(n) sends each index, in O(1) memory.
 

@@ -37,7 +37,7 @@ def mix(x: Any) -> Any:
 
 
 @compiled_for(_VOID(_US, _US32, _I, _I, _US32, _US32))
-def _sort(
+def sort_draws(
     draws: NDArray[np.uint64],
     kept: NDArray[np.uint32],
     found: int,
@@ -155,7 +155,7 @@ def mask_batch(
         wanted = min(wanted, room)
 
         window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(tokens)) >> _S32)
-        _sort(draws, kept, units, tokens, order, buckets)
+        sort_draws(draws, kept, units, tokens, order, buckets)
         start, at = 0, 0
         while at < units and start < window:
             start += size[order[at]]

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.config import NSP_OBJECTIVES, ExamplesConfig
-from bertdata.draws import below, bits, happens, key, threshold
+from bertdata.draws import below, happens, key, threshold
 from bertdata.examples.blocks import Plan, TokenBlock
 from bertdata.examples.full_sentences import full_sentences
 from bertdata.examples.pairs import Chunks, exchange, split_chunks, split_near_half
@@ -54,20 +54,19 @@ def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
 
 def _doc_sentences(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:
     chunks = _cut_documents(block, config, copy, seeds, config.max_seq_length - 2, fill=False)
-    ids = _example_ids(seeds["id"], block.document_keys[chunks.document], copy, chunks.number)
+    ids = _example_ids(_draw(block, chunks, [seeds["id"]], copy)[0])
     return _plan(chunks.start, chunks.end, chunks.end, np.zeros(len(ids), np.bool_), ids, {})
 
 
 def _single_segments(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:
     room = config.max_seq_length - 3
     chunks = _cut_documents(block, config, copy, seeds, room, fill=True)
-    owners = block.document_keys[chunks.document]
-    alone = happens(bits(seeds["alone"], owners, copy, chunks.number), config.single_segment_prob)
-    short = happens(bits(seeds["short"], owners, copy, chunks.number), config.short_seq_prob)
-    drawn = 2 + below(bits(seeds["length"], owners, copy, chunks.number), room - 1)
-    coins = bits(seeds["cut"], owners, copy, chunks.number)
-    near_half = split_near_half(block, chunks, np.where(short, drawn, room) // 2, coins)
-    ids = _example_ids(seeds["id"], owners, copy, chunks.number)
+    keys = [seeds[name] for name in ("alone", "short", "length", "cut", "id")]
+    of_alone, of_short, of_length, coins, of_id = _draw(block, chunks, keys, copy)
+    alone = happens(of_alone, config.single_segment_prob)
+    drawn = np.where(happens(of_short, config.short_seq_prob), 2 + below(of_length, room - 1), room)
+    near_half = split_near_half(block, chunks, drawn // 2, coins)
+    ids = _example_ids(of_id)
     return _plan(
         chunks.start, np.where(alone, chunks.end, near_half), chunks.end, np.zeros(len(ids), np.bool_), ids, {}
     )
@@ -76,9 +75,10 @@ def _single_segments(block: TokenBlock, config: ExamplesConfig, copy: int, seeds
 def _pairs(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:
     room = config.max_seq_length - 3
     chunks = _cut_documents(block, config, copy, seeds, room, fill=True)
-    owners = block.document_keys[chunks.document]
-    ids = _example_ids(seeds["id"], owners, copy, chunks.number)
-    middle = split_chunks(block, chunks, bits(seeds["cut"], owners, copy, chunks.number))
+    keys = [seeds["id"], seeds["cut"], seeds["label"], key(config.seed, "nsp exchange")]
+    drawn = _draw(block, chunks, keys, copy)
+    owners, ids = block.document_keys[chunks.document], _example_ids(drawn[0])
+    middle = split_chunks(block, chunks, drawn[1])
     whole = middle > chunks.start
     lengths = chunks.end - chunks.start
     counts = {"tokens_dropped_single_word": int(lengths[~whole].sum())}
@@ -87,18 +87,29 @@ def _pairs(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str
     lonely = int(lengths[whole].sum()) if alone else 0
     whole &= not alone
     start, middle, end = chunks.start[whole], middle[whole], chunks.end[whole]
-    labels = happens(bits(seeds["label"], owners, copy, chunks.number), 0.5)[whole]
+    labels = happens(drawn[2], 0.5)[whole]
     if not nsp:
         return _plan(start, middle, end, labels, ids[whole], counts)
-    ties = bits(key(config.seed, "nsp exchange"), owners, copy, chunks.number)[whole]
     a, b = np.stack([start, middle], axis=1), np.stack([middle, end], axis=1)
-    second, exchange_counts = exchange(block, a, b, labels, owners[whole], room, ties)
+    second, exchange_counts = exchange(block, a, b, labels, owners[whole], room, drawn[3][whole])
     counts |= exchange_counts
     counts["tokens_dropped_no_partner"] += lonely
     spans = np.stack([a, second], axis=1).reshape(-1, 2)
     types = np.tile(np.array([0, 1], np.int8), len(a))
     offsets = np.arange(0, len(spans) + 1, 2, dtype=np.int64)
     return Plan(spans, types, offsets, labels.astype(np.int8), ids[whole], counts)
+
+
+def _draw(block: TokenBlock, chunks: Chunks, keys: list[int], copy: int) -> Keys:
+    """Return `bits(key, document key, copy, number)` of each chunk (C), a row for each of the keys (K, C)."""
+    from bertdata.examples import kernel_pairs
+
+    drawn = np.empty((len(keys), len(chunks.start)), np.uint64)
+    with np.errstate(over="ignore"):
+        kernel_pairs.draw_chunks(
+            np.array(keys, np.uint64), block.document_keys, chunks.document, chunks.number, copy, drawn
+        )
+    return drawn
 
 
 def _of_one_document(owners: Keys) -> bool:
@@ -117,8 +128,8 @@ def _plan(start: Ints, middle: Ints, end: Ints, swapped: NDArray[np.bool_], ids:
     return Plan(spans[kept], types, offsets, swapped.astype(np.int8), ids, counts)
 
 
-def _example_ids(seed: int, owners: Keys, copy: int, number: Ints) -> Ints:
-    return (bits(seed, owners, copy, number) >> np.uint64(1)).astype(np.int64)
+def _example_ids(draws: Keys) -> Ints:
+    return (draws >> np.uint64(1)).view(np.int64)
 
 
 def _cut_documents(

@@ -65,7 +65,6 @@ class ShardInfo:
 
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard; `shard_schema` says what they hold."""
-        label_type = pa.int16() if self.vocab_size <= 1 << 15 else pa.int32()
         ids = pa.field("input_ids", pa.list_(id_type(self.vocab_size)))
         fields = [ids, pa.field("token_type_ids", pa.list_(pa.uint8()))]
         if self.label:
@@ -74,7 +73,7 @@ class ShardInfo:
         if self.sources:
             fields.append(pa.field("source", self._each(pa.int8())))
         if self.examples.masking == "static":
-            fields.append(pa.field("labels", pa.list_(label_type)))
+            fields.append(pa.field("labels", pa.list_(label_type(self.vocab_size))))
         if self.examples.pack:
             fields.append(pa.field(BORDERS, pa.list_(pa.int32())))
         return fields
@@ -149,6 +148,11 @@ def shard_info(
 def id_type(vocab_size: int) -> pa.DataType:
     """Return the type of token ids: uint16 where the vocabulary fits, else uint32."""
     return pa.uint16() if vocab_size <= 1 << 16 else pa.uint32()
+
+
+def label_type(vocab_size: int) -> pa.DataType:
+    """Return the type of labels, which are ids or -100: int16 where the vocabulary fits, else int32."""
+    return pa.int16() if vocab_size <= 1 << 15 else pa.int32()
 
 
 def shard_schema(info: ShardInfo) -> pa.Schema:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.draws import bits, key
+from bertdata.draws import ascending, bits, key
 from bertdata.examples.blocks import take_documents
 from bertdata.examples.masking import count_masked, count_predictions, mask_tokens
 from bertdata.examples.mixing import documents_of_copy, number_of_copies
@@ -23,19 +24,24 @@ from bertdata.examples.packing import pack
 from bertdata.examples.rows import Rows, build_rows
 from bertdata.examples.segments import Plan, TokenBlock, plan_examples
 from bertdata.records import Tally
-from bertdata.shards.packed import BORDERS
-from bertdata.shards.schema import ShardInfo, shard_schema
+from bertdata.shards.packed import BORDERS, OF_TOKENS
+from bertdata.shards.schema import ShardInfo, label_type, shard_schema
 
 ROWS_PER_BATCH = 1000
+_TOKENS_AT_ONCE = 1 << 19
 
 
 @dataclass(frozen=True)
 class PlannedCopy:
-    """One copy of a block: its documents as a block, their examples, and the tokens of each example's row (E,)."""
+    """One copy of a block: its documents as a block, and their examples."""
 
     block: TokenBlock
     plan: Plan
-    lengths: NDArray[np.int64]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The tokens of the row of each example, special ones included, int64 (E,)."""
+        return row_lengths(self.plan)
 
 
 def plan_copies(block: TokenBlock, info: ShardInfo, *, mixed: bool = True) -> Iterator[PlannedCopy]:
@@ -45,8 +51,7 @@ def plan_copies(block: TokenBlock, info: ShardInfo, *, mixed: bool = True) -> It
     for copy in range(copies if len(block.document_ends) else 0):
         taken = documents_of_copy(block.document_keys, block.document_sources, epochs, copy, info.examples.seed)
         part = take_documents(block, taken)
-        plan = plan_examples(part, info.examples, copy)
-        yield PlannedCopy(part, plan, row_lengths(plan))
+        yield PlannedCopy(part, plan_examples(part, info.examples, copy))
 
 
 def write_shard(
@@ -70,7 +75,6 @@ def write_shard(
     """
     tally = Tally()
     schema = shard_schema(info)
-    bins = info.examples.bins
     for name in ("examples", "tokens_in_examples", "labels_1"):
         tally.add(name, 0)
     _count_block(block, info, tally, whole=length_bin == 0)
@@ -79,9 +83,8 @@ def write_shard(
         for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
             if length_bin == 0:
                 _count_copy(planned, info, tally)
-            full, of_source = True, _sources(planned)
-            chosen = np.flatnonzero(np.searchsorted(bins, planned.lengths) == length_bin)
-            for examples, borders in _batches(planned, chosen, info, copy):
+            full, of_source = True, _sources(planned, info)
+            for examples, borders in _batches(planned, length_bin, info, copy):
                 sources = of_source[examples]
                 rows = build_rows(
                     planned.block,
@@ -91,10 +94,14 @@ def write_shard(
                     sep_token_id=info.sep_token_id,
                 )
                 _count_rows(rows, sources, info, tally)
-                writer.write_batch(
-                    _batch(rows, sources, borders, info, replacement_ids, continuation, copy, schema, tally)
-                )
-                full = (len(examples) if borders is None else len(borders) - 1) == ROWS_PER_BATCH
+                values = {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
+                values |= {info.label or "": rows.labels}
+                values |= _masked(rows, info, replacement_ids, continuation, copy, tally)
+                if borders is not None:
+                    tally.add("rows", len(borders) - 1)
+                for batch in _record_batches(values, rows.offsets, borders, schema):
+                    writer.write_batch(batch)
+                    full = len(batch) == ROWS_PER_BATCH
             if full and several:
                 writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))
     return tally
@@ -112,32 +119,37 @@ def order_draws(seed: int, copy: int, example_ids: NDArray[np.int64]) -> NDArray
 
 
 def _batches(
-    planned: PlannedCopy, chosen: NDArray[np.int64], info: ShardInfo, copy: int
+    planned: PlannedCopy, length_bin: int, info: ShardInfo, copy: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
-    """Yield the examples of each record batch in their order, and where packed rows begin among them."""
-    draws = order_draws(info.examples.seed, copy, planned.plan.ids)
-    order = chosen[np.argsort(draws[chosen], kind="stable")]
+    """Yield the examples of a few record batches at once, in their order, and where packed rows begin among them."""
+    draws, bins = order_draws(info.examples.seed, copy, planned.plan.ids), info.examples.bins
+    if len(bins) > 1:
+        chosen = np.flatnonzero(np.searchsorted(bins, planned.lengths) == length_bin)
+        order = chosen[ascending(draws[chosen])]
+    else:
+        order = ascending(draws)
+    step = max(1, _TOKENS_AT_ONCE // (ROWS_PER_BATCH * info.examples.row_length)) * ROWS_PER_BATCH
     if not info.examples.pack:
-        for start in range(0, len(order), ROWS_PER_BATCH):
-            yield order[start : start + ROWS_PER_BATCH], None
+        for start in range(0, len(order), step):
+            yield order[start : start + step], None
         return
     members, offsets = pack(planned.lengths[order], info.examples.row_length)
     packed = order[members]
-    rows = np.argsort(draws[packed[offsets[:-1]]], kind="stable")
+    rows = ascending(draws[packed[offsets[:-1]]])
     sizes = np.diff(offsets)
-    for start in range(0, len(rows), ROWS_PER_BATCH):
-        here = rows[start : start + ROWS_PER_BATCH]
+    for start in range(0, len(rows), step):
+        here = rows[start : start + step]
         borders = np.concatenate([[0], np.cumsum(sizes[here])])
         within = np.arange(borders[-1]) - np.repeat(borders[:-1] - offsets[here], sizes[here])
         yield packed[within], borders
 
 
-def _sources(planned: PlannedCopy) -> NDArray[np.int8]:
+def _sources(planned: PlannedCopy, info: ShardInfo) -> NDArray[np.int8]:
     """Return the source of the document that each example's first token is of, int8 (E,), 0 where that is not told."""
     block, plan = planned.block, planned.plan
+    if not info.sources or not len(block.document_sources):
+        return np.zeros(len(plan.ids), np.int8)
     first = plan.spans[plan.offsets[:-1], 0]
-    if not len(block.document_sources):
-        return np.zeros(len(first), np.int8)
     found: NDArray[np.int8] = block.document_sources[np.searchsorted(block.document_ends, first, side="right")]
     return found
 
@@ -175,45 +187,17 @@ def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: T
         tally.add(f"examples_of_{name}", int((sources == number).sum()))
 
 
-def _batch(
+def _masked(
     rows: Rows,
-    sources: NDArray[np.int8],
-    borders: NDArray[np.int64] | None,
     info: ShardInfo,
     replacement_ids: NDArray[np.integer],
     continuation: NDArray[np.bool_] | None,
     copy: int,
-    schema: pa.Schema,
     tally: Tally,
-) -> pa.RecordBatch:
-    offsets = pa.array(rows.offsets if borders is None else rows.offsets[borders], pa.int32())
-    input_ids: NDArray[np.integer] = rows.input_ids
-    columns: dict[str, pa.Array] = {}
-    tally.add("row_tokens", len(input_ids))
-    if info.examples.masking == "static":
-        label_type = schema.field("labels").type.value_type.to_pandas_dtype()
-        masked = mask_tokens(
-            rows.input_ids,
-            rows.offsets,
-            rows.special,
-            rows.ids,
-            config=info.masking,
-            seed=info.examples.seed,
-            epoch=copy,
-            mask_token_id=info.mask_token_id,
-            replacement_ids=replacement_ids,
-            continuation=continuation,
-            narrow=label_type == np.int16,
-        )
-        kept = masked.labels.astype(label_type, copy=False)
-        columns["labels"] = pa.ListArray.from_arrays(offsets, pa.array(kept, schema.field("labels").type.value_type))
-        predicted, became, stayed = count_masked(masked, info.mask_token_id)
-        tally.add("predictions", predicted)
-        tally.add("predictions_mask", became)
-        tally.add("predictions_kept", stayed)
-        tally.add("predictions_capped_rows", masked.capped)
-        input_ids = masked.input_ids
-    else:
+) -> dict[str, NDArray[np.integer]]:
+    """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
+    tally.add("row_tokens", len(rows.input_ids))
+    if info.examples.masking != "static":
         number, capped = count_predictions(
             rows.input_ids,
             rows.offsets,
@@ -226,19 +210,59 @@ def _batch(
         )
         tally.add("predictions", number)
         tally.add("predictions_capped_rows", capped)
-    columns["input_ids"] = pa.ListArray.from_arrays(
-        offsets, pa.array(input_ids.astype(rows.input_ids.dtype, copy=False), schema.field("input_ids").type.value_type)
+        return {"input_ids": rows.input_ids}
+    kind = label_type(info.vocab_size).to_pandas_dtype()
+    masked = mask_tokens(
+        rows.input_ids,
+        rows.offsets,
+        rows.special,
+        rows.ids,
+        config=info.masking,
+        seed=info.examples.seed,
+        epoch=copy,
+        mask_token_id=info.mask_token_id,
+        replacement_ids=replacement_ids,
+        continuation=continuation,
+        narrow=kind == np.int16,
     )
-    columns["token_type_ids"] = pa.ListArray.from_arrays(offsets, pa.array(rows.token_type_ids, pa.uint8()))
-    each = {"example_id": rows.ids, "source": sources, info.label or "": rows.labels}
-    for name in each.keys() & set(schema.names):
-        columns[name] = pa.array(each[name])
-        if borders is not None:
-            columns[name] = pa.ListArray.from_arrays(pa.array(borders, pa.int32()), columns[name])
-    if borders is not None:
-        columns[BORDERS] = _borders(rows.offsets, borders)
-        tally.add("rows", len(borders) - 1)
-    return pa.RecordBatch.from_arrays([columns[field.name] for field in schema], schema=schema)
+    predicted, became, stayed = count_masked(masked, info.mask_token_id)
+    tally.add("predictions", predicted)
+    tally.add("predictions_mask", became)
+    tally.add("predictions_kept", stayed)
+    tally.add("predictions_capped_rows", masked.capped)
+    return {
+        "input_ids": masked.input_ids.astype(rows.input_ids.dtype, copy=False),
+        "labels": masked.labels.astype(kind, copy=False),
+    }
+
+
+def _record_batches(
+    values: dict[str, NDArray[np.integer]],
+    offsets: NDArray[np.int64],
+    borders: NDArray[np.int64] | None,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Yield a record batch for each thousand rows of columns of tokens and of examples.
+
+    offsets: where the examples begin among the tokens (E+1,); borders: where packed rows begin among the examples.
+    """
+    starts = np.arange(len(offsets)) if borders is None else borders
+    for begin in range(0, len(starts) - 1, ROWS_PER_BATCH):
+        held = starts[begin : begin + ROWS_PER_BATCH + 1]
+        examples, places = slice(held[0], held[-1]), offsets[held]
+        tokens = slice(places[0], places[-1])
+        of_tokens, of_examples = (pa.array((one - one[0]).astype(np.int32)) for one in (places, held))
+        columns = []
+        for name in schema.names:
+            if name == BORDERS:
+                columns.append(_borders(offsets[held[0] : held[-1] + 1], held - held[0]))
+            elif name in OF_TOKENS:
+                columns.append(pa.ListArray.from_arrays(of_tokens, pa.array(values[name][tokens])))
+            elif borders is None:
+                columns.append(pa.array(values[name][examples]))
+            else:
+                columns.append(pa.ListArray.from_arrays(of_examples, pa.array(values[name][examples])))
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _borders(ends: NDArray[np.int64], borders: NDArray[np.int64]) -> pa.ListArray:
