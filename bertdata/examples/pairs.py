@@ -71,9 +71,9 @@ def exchange(
 
     NotNext pairs are put in order of the length of B, ties by draw, and take turns: of equal lengths each takes from
     the one before it, in a circle, so a row keeps its length, and a full row does not tell IsNext. Lengths that occur
-    once take turns among themselves. Where the B is of its own document or too long, a pair swaps with a neighbour; where
-    no neighbour serves (a few documents hold nearly everything), it borrows a copy of another document's B, and its own
-    B is left out: both are counted.
+    once take turns among themselves. Where the B is of its own document or too long, a pair swaps with a neighbour.
+    Where no neighbour serves (a few documents hold nearly everything), it borrows a copy of another document's B, and
+    its own B is left out: both are counted.
     """
     from bertdata.examples import kernel_pairs
 
