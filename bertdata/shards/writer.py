@@ -94,9 +94,9 @@ def write_shard(
                     sep_token_id=info.sep_token_id,
                 )
                 _count_rows(rows, sources, info, tally)
-                values = {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
+                values = _masked(rows, info, replacement_ids, continuation, copy, tally)
+                values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
                 values |= {info.label or "": rows.labels}
-                values |= _masked(rows, info, replacement_ids, continuation, copy, tally)
                 if borders is not None:
                     tally.add("rows", len(borders) - 1)
                 for batch in _record_batches(values, rows.offsets, borders, schema):
