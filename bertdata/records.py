@@ -14,7 +14,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from bertdata import files
@@ -153,7 +153,7 @@ def run_once(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> Record:
         dict(sorted(tally.drops.items())),
         tally.details,
     )
-    files.write_json(task.record_path, asdict(record))
+    files.write_json(task.record_path, vars(record), indent=None)
     return record
 
 

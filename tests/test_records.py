@@ -121,7 +121,7 @@ def test_a_build_killed_between_data_and_record_does_the_part_again(
 ) -> None:
     run_once(task(tmp_path), work)
 
-    def killed(*_: Any) -> None:
+    def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

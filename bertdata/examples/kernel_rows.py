@@ -31,6 +31,19 @@ _FILL = [
 ]
 
 
+@compiled_for(*[numba.boolean(_given(ids), _given(numba.boolean), numba.boolean[::1]) for ids in _IDS])
+def word_starts(ids: NDArray[Any], continuation: NDArray[Any], starts: NDArray[Any]) -> bool:
+    """Write where words begin; returns False where an id is none of those that `continuation` tells of."""
+    highest = 0
+    for place in range(len(ids)):
+        highest = max(highest, int(ids[place]))
+    if highest >= len(continuation):
+        return False
+    for place in range(len(ids)):
+        starts[place] = not continuation[ids[place]]
+    return True
+
+
 @compiled_for(_ENDS)
 def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], tokens: int, ends: NDArray[Any]) -> bool:
     """Write where each row ends into `ends`: [CLS], and each span with a [SEP] behind it.

@@ -26,8 +26,6 @@ from bertdata.records import Tally
 from bertdata.sentences import SentenceSegmenter
 from bertdata.wordpiece import WordPieceTokenizer
 
-_LOOKED_UP = 1 << 14
-
 
 @dataclass(frozen=True)
 class Slice:
@@ -65,18 +63,20 @@ def write_tokens(
     """
     tally = Tally()
     schema = token_schema(tokenizer.id_type)
+    empty = pa.RecordBatch.from_pylist([], schema=schema)
     tables = [_tokenize(table, tokenizer, segmenter, schema, tally) for table in documents]
-    table = pa.concat_tables(tables) if tables else schema.empty_table()
-    shards = np.array([bisect_right(shard_ends, slot(one)) for one in table["id"].to_pylist()], np.int64)
+    [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
+    shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
     bounds = np.searchsorted(shards[order], np.arange(len(shard_ends) + 1))
     slices = []
     with pa.ipc.new_stream(file, schema) as writer:
-        writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))
+        writer.write_batch(empty)
         for shard in np.unique(shards).tolist():
-            rows = table.take(order[bounds[shard] : bounds[shard + 1]]).combine_chunks()
+            rows = order[bounds[shard] : bounds[shard + 1]]
+            columns = [batch["id"].take(pa.array(rows)), *(_taken(batch[name], rows) for name in schema.names[1:])]
             begin = file.tell()
-            writer.write_table(rows, max_chunksize=rows.num_rows)
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
             slices.append([shard, begin, file.tell() - begin])
     tally.details["slices"] = slices
     return tally
@@ -85,20 +85,19 @@ def write_tokens(
 def _tokenize(
     documents: pa.Table, tokenizer: WordPieceTokenizer, segmenter: SentenceSegmenter, schema: pa.Schema, tally: Tally
 ) -> pa.Table:
-    sentences = segmenter.segment_batch(documents["text"])
+    sentences = segmenter.split_batch(documents["text"])
     encoded = tokenizer.encode_batch(sentences.flatten())
-    lengths = pc.list_value_length(encoded).to_numpy(zero_copy_only=False).astype(np.int32)
-    tokens = encoded.flatten()
-    owner = np.repeat(np.arange(len(sentences)), np.diff(sentences.offsets.to_numpy()))
+    tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
+    lengths = np.diff(ends)
     kept = lengths > 0
-    sentence_count = np.bincount(owner[kept], minlength=len(sentences))
-    token_count = np.bincount(owner, weights=lengths, minlength=len(sentences)).astype(np.int64)
+    sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
+    token_count = np.diff(ends[borders])
     rows = np.flatnonzero(token_count > 0)
     tally.add("documents", len(rows))
     tally.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
     tally.add("sentences", int(kept.sum()))
     tally.add("tokens", len(tokens))
-    tally.add("unknown_tokens", int((tokens.to_numpy() == tokenizer.unk_token_id).sum()))
+    tally.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
     if dropped := len(sentences) - len(rows):
         tally.drop("no tokens", dropped)
     return pa.table(
@@ -111,8 +110,15 @@ def _tokenize(
     )
 
 
-def _offsets(lengths: NDArray[np.int64]) -> pa.Array:
+def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
     return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+
+
+def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
+    """Return rows of a column, at least one; Arrow's own `take` goes through them a value at a time."""
+    found = _rows(column)
+    lists = [found[row] for row in rows.tolist()]
+    return pa.ListArray.from_arrays(_offsets(np.array([len(one) for one in lists])), pa.array(np.concatenate(lists)))
 
 
 def read_slices(slices: Sequence[Slice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -162,11 +168,14 @@ def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDAr
 
 
 def _word_starts(ids: NDArray[np.unsignedinteger], continuation: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return where words begin, a piece at a time: numpy makes eight bytes of each id that it looks up."""
+    from bertdata.examples.kernel_rows import word_starts
+
     found = np.empty(len(ids), np.bool_)
-    for begin in range(0, len(ids), _LOOKED_UP):
-        piece = slice(begin, begin + _LOOKED_UP)
-        np.logical_not(continuation[ids[piece]], out=found[piece])
+    if not word_starts(ids, continuation, found):
+        raise InputError(
+            f"the token store holds an id over {len(continuation) - 1}, the last of the vocabulary; delete it and run "
+            "again"
+        )
     return found
 
 

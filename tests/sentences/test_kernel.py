@@ -48,6 +48,7 @@ def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> 
     found = english().segment_batch(rows).to_pylist()
     assert found == [[row[a:b] for a, b in english()._decisions.spans(row)] for row in rows]
     assert found == [by_nltk(english_by_nltk(), row) for row in rows]
+    assert [[one.rstrip() for one in row] for row in english().split_batch(rows).to_pylist()] == found
 
 
 @given(texts(), st.sampled_from([4, 5, 7, 1 << 14]))

@@ -166,6 +166,10 @@ def test_a_batch_gives_one_row_of_sentences_a_text(texts: Any, type_: pa.DataTyp
     assert rows.type == pa.list_(type_)
     assert rows.to_pylist() == ROWS
     rows.validate(full=True)
+    whole = english().split_batch(texts)
+    assert whole.type == rows.type
+    assert [[one.rstrip() for one in row] for row in whole.to_pylist()] == ROWS
+    whole.validate(full=True)
 
 
 def test_places_in_a_column_are_bytes_of_each_row() -> None:
@@ -186,7 +190,8 @@ def test_a_null_text_gives_a_null_row() -> None:
 
 
 def test_an_empty_batch_gives_no_rows() -> None:
-    assert english().segment_batch([]).to_pylist() == []
+    assert english().segment_batch([]).to_pylist() == english().split_batch([]).to_pylist() == []
+    assert english().split_batch(["", " "]).to_pylist() == [[], []]
     assert english().segment_batch(pa.chunked_array([], pa.string())).to_pylist() == []
 
 

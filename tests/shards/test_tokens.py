@@ -164,6 +164,18 @@ def test_a_shard_without_slices_is_an_empty_block() -> None:
     assert block.tokens.dtype == np.uint16
 
 
+def test_white_space_behind_a_sentence_gives_no_token() -> None:
+    spaces = [chr(point) for point in range(0x110000) if chr(point).isspace()]
+    assert len(spaces) > 20
+    assert {tuple(ids) for ids in TOKENIZER.encode_batch([f"lamp{one}" for one in spaces]).to_pylist()} == {(6,)}
+
+
+def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> None:
+    _, slices = stored(tmp_path, [documents(TEXTS)])
+    with pytest.raises(InputError, match=r"the token store holds an id over 5, the last of the vocabulary; delete it"):
+        load_block(slices[0], TOKENIZER.id_type, TOKENIZER.continuation[:6], 0)
+
+
 def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     many = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"w{number}" for number in range(70_000))])
     file = io.BytesIO()
