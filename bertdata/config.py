@@ -174,7 +174,7 @@ class MaskingConfig:
         _require(
             min(self.mask_token_prob, self.random_token_prob) >= 0 and share <= 1 + 1e-9,
             f"--mask-token-prob {self.mask_token_prob} and --random-token-prob {self.random_token_prob} "
-            f"add up to {share:g}; expected two shares that add up to at most 1",
+            f"add up to {share:g}; expected two shares of 0 or more that add up to at most 1",
         )
         _require(
             self.max_predictions_per_seq >= 0,

@@ -65,7 +65,9 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         number = counts["examples"]
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
         if sharing := counts.get("documents_sharing_id"):
-            rows.append(("  documents with the id of another", f"{sharing:,}: a source was given twice?"))
+            rows.append(
+                ("  documents with the id of another", f"{sharing:,}: a text given twice, or two numbered alike?")
+            )
         names = LABEL_NAMES.get(LABELS.get(examples["objective"], ""))
         if names and number:
             share = counts["labels_1"] / number

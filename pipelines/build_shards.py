@@ -181,9 +181,12 @@ def _finish(
                 files.remove(folder)
     shards, tokens = [record for _, record in written], [record for _, record in tokenized]
     if not any(record.counts["examples"] for record in shards[plan.validation * bins :]):
+        sharing = sum(record.counts["documents_sharing_id"] for record in shards)
         raise ConfigError(
             f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
-            "few with tokens of this vocabulary; add documents, or choose another objective"
+            "few with tokens of this vocabulary"
+            + (f", and {sharing:,} have the id of another, so give each an `id` of its own" if sharing else "")
+            + "; add documents, or choose another objective"
         )
     manifest = build_manifest(origins, tokens, plan, spec.info, shards, mix)
     write_dataset_files(spec.output, manifest, spec.info)

@@ -124,6 +124,12 @@ class Build:
         """Yield the shards with their split."""
         return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
 
+    def sharing_id(self, split: str, shard: ShardEntry) -> int:
+        """Return how many documents of a shard have the id of another; the first of its bins tells it for all."""
+        shards, bins = self.splits[split].shards, len(self.info.examples.bins)
+        first = shards.index(shard) // bins * bins
+        return shards[first].counts.get("documents_sharing_id", 0)
+
     def note(self, file: str, problem: str) -> None:
         """Keep one disagreement."""
         self.problems.append(f"{file}: {problem}")

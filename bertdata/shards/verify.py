@@ -170,7 +170,7 @@ def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabu
         build.note(shard.file, rule)
     counts = tally.counts
     repeated = counts.pop("repeated_example_ids")
-    if repeated and not shard.counts.get("documents_sharing_id", 0):
+    if repeated and not build.sharing_id(split, shard):
         build.note(shard.file, f"{repeated:,} example ids stand more than once, but no documents share an id")
     for name in sorted({*counts, *shard.counts}):
         if name not in OF_THE_BLOCK and not name.startswith(("tokens_of_", "tokens_in_copies_of_")):

@@ -13,6 +13,7 @@ from bertdata.errors import ConfigError
 from bertdata.shards import open_shards
 from bertdata.shards.verify import verify
 from pipelines import build_corpus, build_shards
+from pipelines.build_corpus import Sources
 from tests.pipelines.builds import FLAGS, SAMPLE, SETTINGS, build, digests, with_examples
 
 MIX = replace(SETTINGS, mix=(("wikipedia", 1.0), ("books", 2.0)))
@@ -58,6 +59,22 @@ def test_packing_and_bins_keep_the_token_store_and_replace_each_others_shards(tm
     assert not {one.name for one in output.glob("train/*.arrow")} - {
         Path(shard["file"]).name for shard in open_shards(output).manifest["splits"]["train"]["shards"]
     }
+
+
+def test_bins_of_documents_that_share_ids_are_verified(tmp_path: Path) -> None:
+    rows = [{"id": str(n % 9), "text": "The lamp holds salt. " * (n % 7 + 1) + f"It rains {n}."} for n in range(90)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = with_examples(objective="doc-sentences", bin_size=16, max_seq_length=64)
+    manifest = build(tmp_path / "corpus", settings, Sources(documents=(str(tmp_path / "rows.jsonl"),)))
+    assert manifest["splits"]["train"]["counts"]["documents_sharing_id"] > 0
+    verify(tmp_path / "corpus")
+
+
+def test_documents_that_all_share_an_id_are_told_where_pairs_need_another(tmp_path: Path) -> None:
+    rows = [{"id": "one", "text": f"The lamp holds {n}. It rains."} for n in range(40)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ConfigError, match="39 have the id of another, so give each an `id` of its own"):
+        build(tmp_path / "corpus", sources=Sources(documents=(str(tmp_path / "rows.jsonl"),)))
 
 
 def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> None:
