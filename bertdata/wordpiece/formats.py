@@ -1,7 +1,8 @@
 """The files a WordPiece tokenizer lives in: `vocab.txt`, `tokenizer.json`, `tokenizer_config.json`.
 
 Reads what `transformers` and `tokenizers` write, as long as it is BERT's pipeline; writes what `AutoTokenizer` opens.
-Knows the files only; encoding is in `tokenizer.py`.
+Knows the files only; encoding is in `tokenizer.py`. What a `tokenizer.json` says of truncation, padding, the template
+around texts and the decoder is not read: those are BERT's here, and given with each call.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bertdata import files
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece.normalizer import Normalizer
+from bertdata.wordpiece.published import published_names
 from bertdata.wordpiece.vocabulary import (
     CLS,
     CONTINUATION,
@@ -33,6 +35,8 @@ MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
+_EXTRA = ("additional_special_tokens", "extra_special_tokens")
+"""What transformers 4 and 5 call further special tokens."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,26 @@ class Parts:
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
     """Read a directory, a `vocab.txt` or a `tokenizer.json`.
 
-    A `tokenizer_config.json` beside it gives the settings it names; the rest come from `tokenizer.json`, or are BERT's
-    defaults (lower-casing). `do_lower_case` overrides both. Raises InputError where a file is missing, is not
-    WordPiece as BERT has it, or where two files contradict each other.
+    A `tokenizer_config.json` beside it gives the settings it names, and to a `vocab.txt` its further special tokens;
+    the rest come from `tokenizer.json`, or are BERT's defaults (lower-casing). `do_lower_case` overrides both. Raises
+    InputError where a file is missing, is not WordPiece as BERT has it, or where two files contradict each other.
     """
     folder, name = _place(path)
-    config = _config(files.join(folder, CONFIG))
+    config, special = _config(files.join(folder, CONFIG))
     if not name.endswith(".json"):
-        parts = Parts(read_vocabulary(files.join(folder, name)), SPECIAL_TOKENS, Normalizer())
+        tokens = read_vocabulary(files.join(folder, name))
+        if missing := [token for token in special if token not in tokens]:
+            raise InputError(
+                f"has no {missing[0]!r}, which {CONFIG} beside it names as a special token; add it at the end, or load "
+                f"a {TOKENIZER}",
+                path=files.join(folder, name),
+            )
+        parts = Parts(tokens, merge_special(special), Normalizer())
         settings = config
     else:
         where = files.join(folder, name)
         parts = parse(files.read_json(where), where)
-        _check_agreement(parts, config, where, do_lower_case is not None)
+        _check_agreement(parts, config, where, do_lower_case)
         settings = {}
         beside = files.join(folder, VOCAB)
         if name == TOKENIZER and files.exists(beside):
@@ -81,7 +92,8 @@ def _place(path: str) -> tuple[str, str]:
         return folder or (os.sep if path.startswith(os.sep) else ""), name
     if not files.exists(path):
         raise InputError(
-            f"there is no such vocabulary; expected a directory with {TOKENIZER} or {VOCAB}, or one of these files",
+            f"there is no such vocabulary; expected a directory with {TOKENIZER} or {VOCAB}, one of these files, or "
+            f"{' or '.join(published_names())} (other names are not looked up on a hub)",
             path=path,
         )
     for name in (TOKENIZER, VOCAB):
@@ -90,9 +102,10 @@ def _place(path: str) -> tuple[str, str]:
     raise InputError(f"this directory has neither {TOKENIZER} nor {VOCAB}; is it the right one?", path=path)
 
 
-def _config(path: str) -> dict[str, Any]:
+def _config(path: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings and the further special tokens of a `tokenizer_config.json`, none where there is no file."""
     if not files.exists(path):
-        return {}
+        return {}, []
     found = files.read_json(path)
     if not isinstance(found, dict):
         raise InputError("expected a JSON object with the tokenizer's settings", path=path)
@@ -100,13 +113,26 @@ def _config(path: str) -> dict[str, Any]:
     for name, value in settings.items():
         if not isinstance(value, bool) and (value is not None or name != "strip_accents"):
             raise InputError(f"{name} is {value!r}; expected true or false", path=path)
-    return settings
+    special = []
+    for name in _EXTRA:
+        named = found.get(name) or []
+        for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
+            content = token.get("content") if isinstance(token, dict) else token
+            if not isinstance(content, str):
+                raise InputError(f"{name} holds {token!r}; expected tokens", path=path)
+            special.append(content)
+    return settings, special
 
 
-def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, case_given: bool) -> None:
+def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lower_case: bool | None) -> None:
+    default = parts.normalizer.do_lower_case if do_lower_case is None else do_lower_case
     for name, value in config.items():
         found = getattr(parts.normalizer, name)
-        if found != value and not (name == "do_lower_case" and case_given):
+        if name == "strip_accents":
+            same = (default if found is None else found) == (default if value is None else value)
+        else:
+            same = found == value or (name == "do_lower_case" and do_lower_case is not None)
+        if not same:
             raise InputError(
                 f"says {name} = {found}, but {CONFIG} beside it says {value}; correct one of them"
                 + (", or choose with do_lower_case=True or False" if name == "do_lower_case" else ""),
@@ -161,7 +187,9 @@ def parse(data: Any, path: str | None = None) -> Parts:
 
 
 def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the five special tokens and then the others, each once."""
+    """Return the five special tokens and then the others, each once; raises ConfigError for a string in their place."""
+    if isinstance(special_tokens, str):
+        raise ConfigError(f"special_tokens is the string {special_tokens!r}; expected a list of tokens")
     return tuple(dict.fromkeys([*SPECIAL_TOKENS, *special_tokens]))
 
 

@@ -6,7 +6,8 @@ Ids in, ids out: it does not tokenize.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from numbers import Integral
+from typing import Any, Literal
 
 from bertdata.errors import ConfigError, InputError
 
@@ -52,12 +53,14 @@ def longest_first(n_first: int, n_second: int, room: int) -> tuple[int, int]:
     return (half, room - half) if n_first <= n_second else (room - half, half)
 
 
-def check_pair_settings(truncation: str, pad_to_multiple_of: int | None) -> None:
+def check_pair_settings(max_length: Any, truncation: str, pad_to_multiple_of: Any) -> None:
     """Raise ConfigError where a setting of `encode_pair` is not one."""
+    if not isinstance(max_length, Integral):
+        raise ConfigError(f"max_length is {max_length!r}; expected a whole number, or truncation='do_not_truncate'")
     if truncation not in TRUNCATIONS:
         raise ConfigError(f"truncation is {truncation!r}; expected one of {', '.join(TRUNCATIONS)}")
-    if pad_to_multiple_of is not None and pad_to_multiple_of < 1:
-        raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected a whole number from 1, or None")
+    if pad_to_multiple_of is not None and (not isinstance(pad_to_multiple_of, Integral) or pad_to_multiple_of < 1):
+        raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of!r}; expected a whole number from 1, or None")
 
 
 def row_of(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -68,8 +69,9 @@ class WordPieceTokenizer:
         The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
 
         The settings come from `tokenizer_config.json` beside it and from `tokenizer.json`; a bare `vocab.txt` means
-        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Raises InputError where a file
-        is missing, damaged, not BERT's WordPiece, or contradicts another.
+        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding, the
+        template around texts and the decoder of a `tokenizer.json` are not taken over: `encode_pair` and `decode` have
+        BERT's. Raises InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
         place = os.fspath(path)
         if not os.path.exists(place):
@@ -89,7 +91,8 @@ class WordPieceTokenizer:
         """Make a tokenizer of tokens in the order of their ids, such as `train_wordpiece` returns.
 
         `special_tokens` names further special tokens; the five of BERT always are. Raises InputError where the tokens
-        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them.
+        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, or where
+        `special_tokens` is a string.
         """
         checked = check_vocabulary(tokens)
         special = formats.merge_special(special_tokens)
@@ -101,7 +104,16 @@ class WordPieceTokenizer:
 
     @classmethod
     def from_tokenizers(cls, tokenizer: Any) -> WordPieceTokenizer:
-        """Make one of a `tokenizers.Tokenizer`; raises InputError where it is not BERT's pipeline."""
+        """Make one of a `tokenizers.Tokenizer`, as `load` does of its file.
+
+        Raises InputError where it is not BERT's pipeline, and ConfigError for something else, such as a tokenizer of
+        `transformers`, which has one as `backend_tokenizer`.
+        """
+        if not callable(getattr(type(tokenizer), "to_str", None)):
+            raise ConfigError(
+                f"expected a tokenizers.Tokenizer, found {type(tokenizer).__name__}; of a fast tokenizer of "
+                "transformers give its backend_tokenizer"
+            )
         return cls(formats.parse(json.loads(tokenizer.to_str())))
 
     def to_tokenizers(self) -> Any:
@@ -161,7 +173,7 @@ class WordPieceTokenizer:
         >>> tokenizer.encode_pair("a a a", "b", max_length=6)
         {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
         """
-        check_pair_settings(truncation, pad_to_multiple_of)
+        check_pair_settings(max_length, truncation, pad_to_multiple_of)
         room = max_length - (2 if b is None else 3)
         if room < 0 and truncation != "do_not_truncate":
             raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
@@ -199,8 +211,12 @@ class WordPieceTokenizer:
         return [self._parts.tokens[token_id] for token_id in self.encode(text)]
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
-        """Return the text of ids, as `tokenizers` joins it; raises InputError for an id outside the vocabulary."""
-        known = [int(token_id) for token_id in ids]
+        """Return the text of ids, as `tokenizers` joins it: no space before . , ! and ?
+
+        `ids` are those of one text: a list, a NumPy or Arrow array or a tensor of one dimension. Raises ConfigError for
+        something else than whole numbers, and InputError for an id outside the vocabulary.
+        """
+        known = _whole_numbers(ids)
         for token_id in known:
             if not 0 <= token_id < self.vocab_size:
                 raise InputError(f"the id {token_id} is outside the vocabulary of {self.vocab_size} tokens")
@@ -335,6 +351,15 @@ class WordPieceTokenizer:
         both = pa.concat_arrays([rest, pa.array(whole, rest.type)])
         order = np.argsort(np.argsort(holds.to_numpy(), kind="stable"), kind="stable")
         return both.take(pa.array(order))
+
+
+def _whole_numbers(ids: Iterable[Any]) -> list[int]:
+    try:
+        return [operator.index(token_id.as_py() if isinstance(token_id, pa.Scalar) else token_id) for token_id in ids]
+    except TypeError as error:
+        raise ConfigError(
+            f"expected the ids of one text, whole numbers ({error}); decode several one by one"
+        ) from error
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:

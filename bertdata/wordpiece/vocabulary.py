@@ -78,7 +78,7 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
     """Return the tokens of a `vocab.txt`: UTF-8, one token a line, the line number is the id.
 
     Lines end in LF or CRLF, never at another Unicode line break. Raises InputError where the file is missing, empty,
-    not UTF-8, begins with a byte order mark, or `check_vocabulary` refuses it.
+    not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it.
     """
     with files.open_decompressed(path) as file:
         data = file.read()
@@ -90,6 +90,12 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
             path=path,
             offset=error.start,
         ) from error
+    if (zero := data.find(b"\0")) >= 0:
+        raise InputError(
+            "holds a zero byte, as UTF-16 does; convert the vocabulary to UTF-8, as with: iconv -f utf-16le -t utf-8",
+            path=path,
+            offset=zero,
+        )
     if text.startswith("\ufeff"):
         raise InputError("begins with a byte order mark; save the vocabulary as UTF-8 without one", path=path)
     lines = [line.removesuffix("\r") for line in text.split("\n")]

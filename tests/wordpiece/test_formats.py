@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-from bertdata.errors import InputError, OutputError
+from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.wordpiece.reference import SMALL, reference
 
@@ -34,6 +34,49 @@ def test_a_saved_tokenizer_comes_back_the_same_from_each_file(
     assert loaded == tokenizer
     assert loaded.encode_batch(TEXTS) == tokenizer.encode_batch(TEXTS)
     assert (loaded.do_lower_case, loaded.strip_accents) == (tokenizer.do_lower_case, tokenizer.strip_accents)
+
+
+@pytest.mark.parametrize("name", ["", "vocab.txt", "tokenizer.json"])
+def test_further_special_tokens_come_back_from_each_file(tmp_path: Path, name: str) -> None:
+    tokenizer = WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]", "[unused0]"])
+    tokenizer.save(tmp_path)
+    loaded = WordPieceTokenizer.load(tmp_path / name)
+    assert loaded == tokenizer
+    assert set(loaded.special_tokens) == set(tokenizer.special_tokens)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"additional_special_tokens": ["[unused0]"]},
+        {"additional_special_tokens": [{"__type": "AddedToken", "content": "[unused0]"}]},
+        {"extra_special_tokens": ["[unused0]"]},
+        {"extra_special_tokens": {"entity_token": "[unused0]"}, "additional_special_tokens": None},
+    ],
+)
+def test_further_special_tokens_are_read_as_each_transformers_writes_them(
+    tmp_path: Path, named: dict[str, Any]
+) -> None:
+    (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(named))
+    tokenizer = WordPieceTokenizer.load(tmp_path)
+    assert tokenizer.special_tokens == (*SMALL[:5], "[unused0]")
+    assert tokenizer.encode("[unused0]", allow_special=True) == [SMALL.index("[unused0]")]
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"additional_special_tokens": ["[ENT]"]}, "vocab.txt: has no '[ENT]', which tokenizer_config.json beside it"),
+        ({"additional_special_tokens": [7]}, "additional_special_tokens holds 7; expected tokens"),
+    ],
+)
+def test_special_tokens_that_are_not_there_are_refused(tmp_path: Path, named: dict[str, Any], message: str) -> None:
+    (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(named))
+    with pytest.raises(InputError) as caught:
+        WordPieceTokenizer.load(tmp_path)
+    assert message in str(caught.value)
 
 
 def test_a_tokenizer_is_saved_to_a_url_and_loaded_from_it() -> None:
@@ -153,6 +196,32 @@ def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
         WordPieceTokenizer.load(tmp_path)
 
 
+def test_accents_stripped_by_default_or_by_name_are_no_contradiction(tmp_path: Path) -> None:
+    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"strip_accents": True}))
+    assert WordPieceTokenizer.load(tmp_path) == WordPieceTokenizer.from_tokens(SMALL)
+    with pytest.raises(InputError, match=r"says strip_accents = None, but tokenizer_config.json beside it says True"):
+        WordPieceTokenizer.load(tmp_path, do_lower_case=False)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"strip_accents": False}))
+    with pytest.raises(InputError, match=r"says strip_accents = None, but tokenizer_config.json beside it says False"):
+        WordPieceTokenizer.load(tmp_path)
+
+
+def test_truncation_padding_template_and_decoder_of_a_tokenizer_json_are_left_behind(tmp_path: Path) -> None:
+    from tokenizers import processors
+
+    theirs = WordPieceTokenizer.from_tokens(SMALL).to_tokenizers()
+    theirs.enable_truncation(4)
+    theirs.enable_padding(length=64)
+    theirs.post_processor = processors.RobertaProcessing(("[SEP]", 3), ("[CLS]", 2))
+    theirs.decoder = None
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    for tokenizer in (WordPieceTokenizer.load(tmp_path), WordPieceTokenizer.from_tokenizers(theirs)):
+        assert tokenizer == WordPieceTokenizer.from_tokens(SMALL)
+        assert tokenizer.to_tokenizers().to_str() == WordPieceTokenizer.from_tokens(SMALL).to_tokenizers().to_str()
+
+
 def _set(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
     def change(data: dict[str, Any]) -> None:
         for key in keys[:-1]:
@@ -198,6 +267,24 @@ def test_a_tokenizer_of_another_kind_is_refused() -> None:
 
     with pytest.raises(InputError, match="expected 'WordPiece'"):
         WordPieceTokenizer.from_tokenizers(Tokenizer(models.Unigram()))
+
+
+def test_what_is_no_tokenizer_of_tokenizers_is_refused(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    tokenizer.save(tmp_path)
+    theirs = AutoTokenizer.from_pretrained(str(tmp_path))
+    with pytest.raises(ConfigError, match=r"found BertTokenizer\w*; of a fast tokenizer of transformers give its back"):
+        WordPieceTokenizer.from_tokenizers(theirs)
+    assert WordPieceTokenizer.from_tokenizers(theirs.backend_tokenizer) == tokenizer
+    with pytest.raises(ConfigError, match="found NoneType"):
+        WordPieceTokenizer.from_tokenizers(None)
+
+
+def test_a_name_that_is_not_published_is_refused_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"bert-base-uncased: there is no such vocabulary.*bertdata-30k-uncased"):
+        WordPieceTokenizer.load("bert-base-uncased")
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:

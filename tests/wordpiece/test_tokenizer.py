@@ -225,13 +225,27 @@ def test_a_pair_may_have_no_room_but_for_its_special_tokens() -> None:
 def test_ids_are_joined_to_text_as_the_reference_joins_them(ids: list[int], skip: bool) -> None:
     whole = SMALL_TOKENIZER.to_tokenizers()
     expected = whole.decode(ids, skip_special_tokens=skip)
-    assert SMALL_TOKENIZER.decode(np.array(ids, np.uint16), skip_special_tokens=skip) == expected
+    for form in (ids, np.array(ids, np.uint16), pa.array(ids, pa.uint16())):
+        assert SMALL_TOKENIZER.decode(form, skip_special_tokens=skip) == expected
 
 
 def test_an_id_outside_the_vocabulary_is_refused() -> None:
     for wrong in (-1, len(SMALL)):
         with pytest.raises(InputError, match="outside the vocabulary"):
             SMALL_TOKENIZER.decode([wrong])
+
+
+@pytest.mark.parametrize("ids", [[[5, 6]], np.array([[5, 6]]), [1.5], "56", ["a"], [None], pa.array([[5]])])
+def test_what_is_no_list_of_ids_is_not_decoded(ids: Any) -> None:
+    with pytest.raises(ConfigError, match="expected the ids of one text, whole numbers"):
+        SMALL_TOKENIZER.decode(ids)
+
+
+@pytest.mark.parametrize("settings", [{"max_length": None}, {"max_length": 7.0}, {"pad_to_multiple_of": 2.5}])
+def test_a_length_that_is_no_whole_number_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="expected a whole number"):
+        SMALL_TOKENIZER.encode_pair("a", "b", **settings)
+    assert len(SMALL_TOKENIZER.encode_pair("a b c d", max_length=np.int64(5))["input_ids"]) == 5  # type: ignore[arg-type]
 
 
 def test_the_arrays_about_ids_say_what_each_id_is() -> None:
@@ -248,6 +262,8 @@ def test_the_arrays_about_ids_say_what_each_id_is() -> None:
 
 
 def test_a_special_token_outside_the_vocabulary_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"special_tokens is the string 'ab'; expected a list"):
+        WordPieceTokenizer.from_tokens(SMALL, special_tokens="ab")
     with pytest.raises(ConfigError, match=r"'\[ENT\]' is not in the vocabulary"):
         WordPieceTokenizer.from_tokens(SMALL, special_tokens=["[ENT]"])
 

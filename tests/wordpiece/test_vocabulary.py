@@ -55,6 +55,8 @@ def test_a_missing_special_token_is_named_with_the_file_and_the_remedy(tmp_path:
         ("\n".join([*SPECIAL_TOKENS, "a", "", "b"]).encode(), "token 6 is blank"),
         ("\n".join([*SPECIAL_TOKENS, "a", "b", "a"]).encode(), "'a' is there twice, as ids 5 and 7"),
         ("\n".join([*SPECIAL_TOKENS, "é"]).encode("latin-1"), "is not UTF-8 (byte 0xe9)"),
+        ("\n".join(SPECIAL_TOKENS).encode("utf-16"), "is not UTF-8 (byte 0xff)"),
+        ("\n".join(SPECIAL_TOKENS).encode("utf-16-le"), "byte 1: holds a zero byte, as UTF-16 does"),
         (("\ufeff" + "\n".join(SPECIAL_TOKENS)).encode(), "byte order mark"),
     ],
 )
