@@ -5,6 +5,7 @@ Nothing here trains or counts.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,6 +19,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece.chunks import as_strings, check_text, offsets_of, text_of
 
 WordCounts: TypeAlias = Mapping[str, int] | pa.Table | Iterable[tuple[str, int]]
+_EXPECTED = "expected a mapping from word to count, pairs of both, or a table of them, as count_words(texts) gives"
 _EXACT = 1 << 53
 _MOST_PLACES = np.iinfo(np.int32).max
 _POINTS = 0x110000
@@ -45,9 +47,10 @@ class Corpus:
 def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
     """Return the words that occur, of the `limit_alphabet` most frequent characters (on ties the lower code point).
 
-    Raises ConfigError where a table has other columns than word and count, strings and whole numbers; InputError where
-    a word is null, no string, not UTF-8, or holds white space, ## or a lone surrogate; where a count is no whole number
-    from 0; and where all words together stand for over 2**53 characters, or the distinct ones have over 2**31.
+    Raises ConfigError for what is no mapping, pairs or table, and where a table has not one column word and one column
+    count, of strings and whole numbers; InputError where a word is null, no string, not UTF-8, or holds white space, ##
+    or a lone surrogate; where a count is no whole number from 0; and where all words together stand for over 2**53
+    characters, or the distinct ones have over 2**31.
 
     >>> corpus = read_corpus({"of": 2, "oft": 1, "no": 0}, 2)
     >>> corpus.points.tolist(), corpus.lengths.tolist(), corpus.counts.tolist(), corpus.characters, corpus.continuing
@@ -88,7 +91,7 @@ def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
 
 
 def _of_table(table: pa.Table) -> tuple[pa.Array, NDArray[np.int64]]:
-    if not {"word", "count"} <= set(table.column_names):
+    if sorted(name for name in table.column_names if name in ("word", "count")) != ["count", "word"]:
         raise ConfigError(f"the table has the columns {table.column_names}; expected word and count")
     if not pa.types.is_integer(table["count"].type):
         raise ConfigError(f"the counts are {table['count'].type}; cast the column to pa.int64()")
@@ -111,9 +114,14 @@ def _of_table(table: pa.Table) -> tuple[pa.Array, NDArray[np.int64]]:
     return array, column.cast(pa.int64()).to_numpy()
 
 
-def _of_pairs(word_counts: Mapping[str, int] | Iterable[tuple[str, int]]) -> tuple[pa.Array, NDArray[np.int64]]:
+def _of_pairs(word_counts: Any) -> tuple[pa.Array, NDArray[np.int64]]:
+    if isinstance(word_counts, str | bytes) or not isinstance(word_counts, Iterable):
+        raise ConfigError(f"the word counts are {type(word_counts).__name__}; {_EXPECTED}")
     pairs = list(word_counts.items() if isinstance(word_counts, Mapping) else word_counts)
-    for word, count in pairs:
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ConfigError(f"among the word counts is {reprlib.repr(pair)}; {_EXPECTED}")
+        word, count = pair
         if not isinstance(word, str):
             raise InputError(f"a word is {word!r}; expected a string")
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bertdata import files
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import InputError
 from bertdata.wordpiece.normalizer import Normalizer
 from bertdata.wordpiece.published import published_names
 from bertdata.wordpiece.vocabulary import (
@@ -187,9 +187,7 @@ def parse(data: Any, path: str | None = None) -> Parts:
 
 
 def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the five special tokens and then the others, each once; raises ConfigError for a string in their place."""
-    if isinstance(special_tokens, str):
-        raise ConfigError(f"special_tokens is the string {special_tokens!r}; expected a list of tokens")
+    """Return the five special tokens and then the others, each once."""
     return tuple(dict.fromkeys([*SPECIAL_TOKENS, *special_tokens]))
 
 

@@ -34,6 +34,7 @@ from bertdata.wordpiece.vocabulary import (
     SEP,
     SPECIAL_TOKENS,
     UNK,
+    check_special,
     check_vocabulary,
     is_unused,
 )
@@ -91,11 +92,11 @@ class WordPieceTokenizer:
         """Make a tokenizer of tokens in the order of their ids, such as `train_wordpiece` returns.
 
         `special_tokens` names further special tokens; the five of BERT always are. Raises InputError where the tokens
-        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, or where
-        `special_tokens` is a string.
+        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, and as
+        `check_special` does.
         """
         checked = check_vocabulary(tokens)
-        special = formats.merge_special(special_tokens)
+        special = formats.merge_special(check_special(special_tokens))
         for token in special:
             if token not in checked:
                 raise ConfigError(f"the special token {token!r} is not in the vocabulary; add it")

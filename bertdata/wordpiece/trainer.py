@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +34,7 @@ from bertdata.wordpiece.state import (
     empty_state,
     grow,
 )
-from bertdata.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, unused_tokens
+from bertdata.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, check_special, unused_tokens
 
 _FIRST_PAIRS, _FIRST_CHARS = 1 << 16, 1 << 16
 _POINTS = 0x110000
@@ -68,17 +70,18 @@ def train_wordpiece(
     `limit_alphabet` most frequent characters are kept (on ties the lower code point); others are taken out of their
     words. Counts are 64-bit. A corpus with too few pairs gives fewer than `vocab_size` tokens; the caller should tell.
 
-    Raises ConfigError where a setting is out of range, or where `vocab_size` is less than special tokens, slots and
-    characters need; and both as `corpus.read_corpus` does, where the words or counts are none.
+    Raises ConfigError where a setting is out of range, a special token is none (`check_special`) or given twice, or
+    `vocab_size` is less than special tokens, slots and characters need; and ConfigError and InputError as
+    `corpus.read_corpus` does, where the words or counts are none.
 
     >>> train_wordpiece({"low": 5, "lower": 2, "newer": 6}, 22, criterion="frequency")[-4:]
     ('ne', 'newer', 'low', 'lower')
     """
     _check_settings(vocab_size, criterion, min_frequency, limit_alphabet, unused)
-    reserved = (*special_tokens, *unused_tokens(unused))
+    reserved = (*check_special(special_tokens), *unused_tokens(unused))
     for token, times in Counter(reserved).items():
-        if not token or times > 1:
-            raise ConfigError(f"the special token {token!r} is given twice or is blank; give each once")
+        if times > 1:
+            raise ConfigError(f"the special token {token!r} is given twice; give each once")
     corpus = read_corpus(word_counts, limit_alphabet)
     initial = dict.fromkeys([*reserved, *corpus.characters, *(CONTINUATION + c for c in corpus.continuing)])
     if len(initial) > vocab_size:
@@ -93,8 +96,8 @@ def train_wordpiece(
     return tuple(tokens + _merge(corpus, tokens, vocab_size, CODES[criterion], min_frequency))
 
 
-def _check_settings(vocab_size: int, criterion: str, min_frequency: int, limit_alphabet: int, unused: int) -> None:
-    if criterion not in CODES:
+def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_alphabet: Any, unused: Any) -> None:
+    if criterion not in list(CODES):
         raise ConfigError(f"criterion is {criterion!r}; expected one of {', '.join(CODES)}")
     for name, value, least in (
         ("vocab_size", vocab_size, 1),
@@ -102,8 +105,8 @@ def _check_settings(vocab_size: int, criterion: str, min_frequency: int, limit_a
         ("limit_alphabet", limit_alphabet, 1),
         ("unused", unused, 0),
     ):
-        if value < least:
-            raise ConfigError(f"{name} is {value}; expected a whole number from {least}")
+        if not isinstance(value, Integral) or int(value) < least:
+            raise ConfigError(f"{name} is {value!r}; expected a whole number from {least}")
 
 
 def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:

@@ -74,6 +74,22 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
     return result
 
 
+def check_special(special_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return special tokens as a tuple; raise ConfigError for one string in their place, and for what is no token.
+
+    >>> check_special("[ENT]")
+    Traceback (most recent call last):
+    bertdata.errors.ConfigError: special_tokens is the string '[ENT]'; expected a list of tokens
+    """
+    if isinstance(special_tokens, str):
+        raise ConfigError(f"special_tokens is the string {special_tokens!r}; expected a list of tokens")
+    result = tuple(special_tokens)
+    for token in result:
+        if not isinstance(token, str) or not token.strip() or re.search("[\r\n]", token) or _SURROGATE.search(token):
+            raise ConfigError(f"{token!r} is no special token; expected a string that a line of vocab.txt can hold")
+    return result
+
+
 def read_vocabulary(path: str) -> tuple[str, ...]:
     """Return the tokens of a `vocab.txt`: UTF-8, one token a line, the line number is the id.
 

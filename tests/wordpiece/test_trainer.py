@@ -182,6 +182,14 @@ def test_a_vocabulary_too_small_for_its_letters_is_refused_with_the_numbers() ->
         ({"min_frequency": 0}, "min_frequency is 0"),
         ({"vocab_size": 0}, "vocab_size is 0"),
         ({"limit_alphabet": 0}, "limit_alphabet is 0"),
+        ({"vocab_size": 30.0}, "vocab_size is 30.0; expected a whole number from 1"),
+        ({"vocab_size": "30"}, "vocab_size is '30'; expected a whole number from 1"),
+        ({"criterion": ["score"]}, "criterion is ['score']; expected one of"),
+        ({"special_tokens": "[PAD]"}, "special_tokens is the string '[PAD]'; expected a list"),
+        ({"special_tokens": ["[PAD]", 1]}, "1 is no special token"),
+        ({"special_tokens": ["[PAD]", " "]}, "' ' is no special token"),
+        ({"special_tokens": ["a\nb"]}, "'a\\nb' is no special token"),
+        ({"special_tokens": ["\ud800"]}, "'\\ud800' is no special token"),
         ({"special_tokens": ["[PAD]", "[PAD]"]}, "'[PAD]' is given twice"),
         ({"special_tokens": ["[unused0]"], "unused": 1}, "'[unused0]' is given twice"),
         ({"unused": -1}, "unused is -1; expected a whole number from 0"),
@@ -213,10 +221,17 @@ def test_counts_that_make_no_sense_are_refused(counts: dict[str, int], message: 
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("counts", [["low", "lo"], ["low"], "low", b"low", None, 5, [("low", 1, 2)], iter([1])])
+def test_what_is_no_word_counts_is_refused_with_what_is(counts: Any) -> None:
+    with pytest.raises(ConfigError, match=r"expected a mapping from word to count, pairs .* as count_words\(texts\)"):
+        train_wordpiece(counts)
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
         (pa.table({"word": ["a"]}), "expected word and count"),
+        (pa.table([["a"], ["b"], [1]], ["word", "word", "count"]), "expected word and count"),
         (pa.table({"word": [1], "count": [1]}), "expected Arrow strings"),
         (pa.table({"word": ["a"], "count": [1.5]}), "the counts are double"),
         (pa.table({"word": ["a", None], "count": [1, 1]}), "row 1 is null"),
