@@ -6,7 +6,6 @@ its offsets name and no more: `masking.mask_tokens` checks them. The readable tw
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numba
@@ -17,12 +16,11 @@ from bertdata.compiled import compiled_for
 from bertdata.examples.kernel import ACTION, GOLDEN, NUMBER, REPLACEMENT, UNIT, mix
 
 _0, _S32 = np.uint64(0), np.uint64(32)
-_ALL = 2.0**64
-_HIGHEST = _ALL * (1 - 2.0**-40)
-_TRIES = 40
+_ALL, _NONE, _HIGHEST = 2.0**32, np.uint32(0), np.uint32(0xFFFFFFFF)
+_TRIES, _STEPS = 30, 2
 IGNORED = -100
 
-_I, _U, _D, _VOID = numba.int64, numba.uint64, numba.float64, numba.void
+_I, _U, _U32, _VOID = numba.int64, numba.uint64, numba.uint32, numba.void
 _US, _US32 = numba.uint64[::1], numba.uint32[::1]
 _FORMS = (
     (numba.uint16, numba.int64, numba.int64),
@@ -39,26 +37,38 @@ def _given(kind: Any) -> Any:
 _GIVEN_IS, _GIVEN_US, _GIVEN_BS = map(_given, (_I, _U, numba.boolean))
 
 
-@compiled_for(_U(_US, _I, _I, _D))
-def _bound(draws: NDArray[np.uint64], count: int, needed: int, high: float) -> Any:
-    """Return a bound that `needed` of the first `count` draws are below, all being below `high`; 0 where none is found.
+@compiled_for(_U32(_US32, _I, _I, _I))
+def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
+    """Return a bound that `needed` of the first `count` draws are below, 0 where none is found.
 
-    Draws are spread evenly, so the bound is looked for where it lies if they are, between those known to be too low and
-    too high.
+    `tokens` of them are draws, the others the highest number. Draws are spread evenly, so the bound is looked for where
+    it lies if they are, between those known to be too low and too high; the last steps go from draw to draw. Equal
+    draws may leave it with too many or too few.
     """
-    low, fewer, more = 0.0, 0, count + 1
+    low, high, fewer, more = 0.0, _ALL - 1, 0, tokens + 1
+    guess = _ALL * (needed + 0.5) / more
     for _ in range(_TRIES):
-        guess = low + (high - low) * (needed + 0.5 - fewer) / (more - fewer)
-        bound, found = np.uint64(guess), 0
+        bound, found = np.uint32(guess), 0
         for place in range(count):
-            found += draws[place] < bound
-        if found == needed:
+            found += highs[place] < bound
+        if abs(found - needed) <= _STEPS:
+            for _step in range(found - needed):
+                highest = _NONE
+                for place in range(count):
+                    highest = max(highest, highs[place] if highs[place] < bound else _NONE)
+                bound = highest
+            for _step in range(needed - found):
+                lowest = _HIGHEST
+                for place in range(count):
+                    lowest = min(lowest, highs[place] if highs[place] >= bound else _HIGHEST)
+                bound = np.uint32(min(np.int64(lowest) + 1, np.int64(_HIGHEST)))
             return bound
         if found < needed:
             low, fewer = guess, found
         else:
             high, more = guess, found
-    return _0
+        guess = low + (high - low) * (needed + 0.5 - fewer) / (more - fewer)
+    return _NONE
 
 
 @compiled_for(_VOID(_US, _GIVEN_BS, _I, _US32))
@@ -109,11 +119,10 @@ def mask_batch_of_tokens(
     longest = 1
     for row in range(len(example_ids)):
         longest = max(longest, offsets[row + 1] - offsets[row])
-    place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    place_bits, draws, highs = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint32)
     for place in range(longest):
         place_bits[place] = mix(np.uint64(place) + GOLDEN)
-    low_draws = np.empty(longest + 1, np.uint64)
-    places, chosen = np.empty(longest + 1, np.uint32), np.empty(longest + 1, np.uint32)
+    chosen = np.empty(longest + 1, np.uint32)
     choices, to_mask, to_random = np.uint64(len(replacement_ids)), shares[1], shares[2]
     capped = 0
     for row in range(len(example_ids)):
@@ -126,7 +135,8 @@ def mask_batch_of_tokens(
             row_ids[place] = row_given[place]
             row_labels[place] = IGNORED
         for place in range(length):
-            draws[place] = mix(unit_key ^ place_bits[place]) | (_0 - np.uint64(row_special[place]))
+            draw = mix(unit_key ^ place_bits[place]) | (_0 - np.uint64(row_special[place]))
+            highs[place] = np.uint32(draw >> _S32)
             barred += row_special[place]
         tokens = length - barred
         if tokens == 0:
@@ -137,19 +147,13 @@ def mask_batch_of_tokens(
         if 0 < limit < wanted:
             wanted = limit
             capped += 1
-        high, found, taken, spread = 0.0, 0, 0, 3.0
-        while found < wanted and high < _HIGHEST:
-            high = min((wanted + spread * math.sqrt(wanted) + 4.0) / tokens * _ALL, _HIGHEST)
-            limit_of_all, found, spread = np.uint64(high), 0, spread * 4.0
+        bound, taken = _bound(highs, length, tokens, wanted), 0
+        for place in range(length):
+            chosen[taken] = np.uint32(place)
+            taken += highs[place] < bound
+        if taken != wanted:
             for place in range(length):
-                low_draws[found] = draws[place]
-                places[found] = np.uint32(place)
-                found += draws[place] < limit_of_all
-        bound = _bound(low_draws, found, wanted, high) if found >= wanted else _0
-        for at in range(found if bound else 0):
-            chosen[taken] = places[at]
-            taken += low_draws[at] < bound
-        if taken < wanted:
+                draws[place] = mix(unit_key ^ place_bits[place])
             _take_lowest(draws, row_special, wanted, chosen)
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
         for at in range(wanted):
