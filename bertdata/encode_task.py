@@ -104,6 +104,11 @@ def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, 
             shards.append({"file": name, "bytes": files.size(path), "sha256": files.sha256(path), "counts": counts})
         if taken != source.examples or next(examples, None) is not None:
             raise InputError(f"the file of {split} changed while it was read; encode again")
+    if not rows:
+        raise InputError(
+            f"none of the {source.examples:,} examples of {split} is left: the answers do not stand in their contexts "
+            "where answer_start says; it counts characters from 0"
+        )
     return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
 
 

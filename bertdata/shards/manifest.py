@@ -14,7 +14,7 @@ from bertdata.config import LABELS
 from bertdata.records import Counts, Record, add_counts, fingerprint
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
-from bertdata.shards.tasks import TaskInfo, task_card
+from bertdata.shards.tasks import TASK_SPLITS, TaskInfo, task_card
 from bertdata.sources import units_of
 
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
@@ -102,7 +102,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
 
 def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
     """Return what `datasets.load_from_disk` reads beside the shards: JSON values by their path below the output."""
-    result: dict[str, Any] = {"dataset_dict.json": {"splits": list(splits)}}
+    result: dict[str, Any] = {"dataset_dict.json": {"splits": [split for split in TASK_SPLITS if split in splits]}}
     for split, entry in splits.items():
         result[f"{split}/state.json"] = {
             "_data_files": [{"filename": files.name(shard["file"])} for shard in entry["shards"]],

@@ -19,6 +19,7 @@ from bertdata.examples.finetune.sources import Columns, read_splits
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.tasks import TASKS, TaskInfo
+from bertdata.shards.verify import verify
 from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = ("the", "salt", "##y", "sea", "holds", "a", "boat", "who", "what", "?", ".", ",", "good", "bad")
@@ -270,3 +271,24 @@ def test_the_command_prints_what_was_cut_off(tmp_path: Path, vocab: str, capsys:
     shown = capsys.readouterr().out
     assert "3 labels" in shown
     assert "truncated words     3" in shown
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_build_with_a_test_split_is_verified(tmp_path: Path, vocab: str, task: str) -> None:
+    path = source(tmp_path, task)
+    sources = {"test": path, "train": path, "validation": path}
+    encode_task(tmp_path / "out", vocab, sources, TaskConfig(task=task, max_seq_length=12, doc_stride=2))
+    verify(tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "dataset_dict.json").read_text()) == {
+        "splits": ["train", "validation", "test"]
+    }
+
+
+def test_questions_whose_answers_all_stand_elsewhere_are_refused(tmp_path: Path, vocab: str) -> None:
+    row = {"id": "1", "question": "?", "context": "The sea.", "answers": {"text": ["sea"], "answer_start": [5]}}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    with pytest.raises(InputError, match="none of the 1 examples of train is left: the answers do not stand"):
+        encode_task(
+            tmp_path / "out", vocab, {"train": str(tmp_path / "a.jsonl")}, TaskConfig(task="question-answering")
+        )
+    assert not (tmp_path / "out" / "manifest.json").exists()
