@@ -96,7 +96,7 @@ class VocabularyConfig:
     max_words: int = _option(
         5_000_000,
         "distinct words that the trainer gets at most: the rarest counts are left out, of the whole corpus, so that "
-        "no range or worker decides (a million takes about a quarter of a gigabyte)",
+        "no range or worker decides (a million takes about half a gigabyte)",
     )
 
     def __post_init__(self) -> None:

@@ -118,12 +118,20 @@ _TOKEN_FATES = {
 
 
 def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
-    """Return one line on a vocabulary, saying so where the corpus gave fewer pieces than were asked for."""
+    """Return one line on a vocabulary, saying so where pieces were missing or words left out.
+
+    >>> vocabulary_text({"pieces": 900, "asked": 1000, "rare_words_left_out": 7})
+    '900 pieces, without the 7 rarest words (--max-words): too few words for the 1,000 asked for'
+    """
     text = f"{vocabulary['pieces']:,} pieces"
-    asked = vocabulary.get("asked")
-    if asked and vocabulary["pieces"] < asked:
-        return f"{text}: the corpus is too small for the {asked:,} asked for"
-    return text if asked else f"{text}, given"
+    asked, left_out = vocabulary.get("asked"), vocabulary.get("rare_words_left_out")
+    if not asked:
+        return f"{text}, given"
+    if left_out:
+        text += f", without the {left_out:,} rarest words (--max-words)"
+    if vocabulary["pieces"] == asked:
+        return text
+    return f"{text}: {'too few words' if left_out else 'the corpus is too small'} for the {asked:,} asked for"
 
 
 def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: Mapping[str, Any]) -> list[Row]:

@@ -42,6 +42,7 @@ from bertdata.shards.manifest import source_entry
 from bertdata.shards.phases import plan_phases
 from bertdata.sources import find_files, order_sources, refuse_shared
 from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.wordpiece.parts import account_of
 
 from .build_shards import Sourced, add_mix, build_shards, load_segmenter, require_material
 from .clean_books import clean_books
@@ -126,7 +127,7 @@ def build_corpus(
         require_material(every, settings.examples.objective, segmenter)
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
-            vocabulary = {"pieces": record.counts["pieces"], "asked": settings.vocabulary.vocab_size}
+            vocabulary = account_of(record, settings.vocabulary)
         else:
             tokenizer, vocabulary = given, {"pieces": given.vocab_size}
         entries = {name: _entry(name, parts, inputs) for name in names}

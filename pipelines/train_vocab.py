@@ -31,7 +31,7 @@ from bertdata.documents import cut_ranges
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
-from bertdata.wordpiece.parts import merge_tasks, plan_words, vocabulary_task
+from bertdata.wordpiece.parts import account_of, merge_tasks, plan_words, vocabulary_task
 
 from .find_duplicates import drop_duplicates
 
@@ -83,8 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts = drop_duplicates(parts, files.join(stages, "duplicates"), dedup, runner)
         tokenizer, record = train_vocab(parts, stages, config, runner)
         tokenizer.save(flags.output)
-    counts = record.counts
-    vocabulary = summary.vocabulary_text({"pieces": counts["pieces"], "asked": config.vocab_size})
+    counts, vocabulary = record.counts, summary.vocabulary_text(account_of(record, config))
     words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"
     print(summary.table([("words", words), ("vocabulary", vocabulary)]))
     return 0

@@ -129,6 +129,8 @@ def test_a_split_without_examples_is_shown_and_divides_by_nothing() -> None:
 def test_a_vocabulary_that_was_given_says_so() -> None:
     assert vocabulary_text({"pieces": 30_522}) == "30,522 pieces, given"
     assert vocabulary_text({"pieces": 30_000, "asked": 30_000}) == "30,000 pieces"
+    enough = {"pieces": 30_000, "asked": 30_000, "rare_words_left_out": 1200}
+    assert vocabulary_text(enough) == "30,000 pieces, without the 1,200 rarest words (--max-words)"
 
 
 @pytest.mark.parametrize(

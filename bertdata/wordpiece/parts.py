@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from bertdata import files
 from bertdata.config import VocabularyConfig
 from bertdata.documents import DocumentRange, read_range
+from bertdata.errors import ConfigError
 from bertdata.records import Record, Tally, Task, fingerprint
 from bertdata.streams import Stream, read_stream, write_stream
 from bertdata.tables import part_name
@@ -31,6 +32,7 @@ from bertdata.wordpiece.trainer import train_wordpiece
 from bertdata.wordpiece.vocabulary import format_vocabulary
 
 REVISION = 2
+RARE = "rare word"
 
 Done = tuple[Task, Record]
 
@@ -134,11 +136,17 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
 
     The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
     vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
-    the words that are kept, one partition, and what the trainer takes.
+    the words that are kept, one partition, and what the trainer takes. Raises ConfigError where no word would be left.
     """
     merged: tuple[MergedWords, ...] = task.payload
     least = least_count([one.frequencies for one in merged], config.max_words)
     words = frequent_words((read_stream(one.stream) for one in merged), least, config.max_words)
+    distinct = sum(one.distinct_words for one in merged)
+    if distinct and not words.num_rows:
+        raise ConfigError(
+            f"--max-words is {config.max_words}, which leaves none of the {distinct:,} distinct words, as more of them "
+            "than that occur as often as any; raise it"
+        )
     vocabulary = train_wordpiece(
         words,
         vocab_size=config.vocab_size,
@@ -148,9 +156,15 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
     )
     file.write(format_vocabulary(vocabulary))
     tally = Tally()
-    tally.add("distinct_words", sum(one.distinct_words for one in merged))
+    tally.add("distinct_words", distinct)
     tally.add("words", sum(one.words for one in merged))
-    if left_out := tally.counts["distinct_words"] - words.num_rows:
-        tally.drop("rare word", left_out)
+    if left_out := distinct - words.num_rows:
+        tally.drop(RARE, left_out)
     tally.add("pieces", len(vocabulary))
     return tally
+
+
+def account_of(record: Record, config: VocabularyConfig) -> dict[str, int]:
+    """Return what a manifest says of a trained vocabulary: pieces, how many were asked for, words left out if any."""
+    account = {"pieces": record.counts["pieces"], "asked": config.vocab_size}
+    return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})

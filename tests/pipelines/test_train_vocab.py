@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.errors import ConfigError
 from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.wordpiece.partitions import PARTITIONS
 from pipelines import build_shards, train_vocab
 
 FABLE = "The fox saw the grapes. The grapes were sour, said the fox. Sour grapes are no grapes for a fox."
@@ -36,6 +38,26 @@ def test_words_of_duplicates_are_counted_once(
         said[dedup] = int(words_said(capsys).split()[0])
     assert said["none"] - said["exact"] == 24
     assert WordPieceTokenizer.load(tmp_path / "exact").vocab_size <= 150
+
+
+def test_the_command_says_that_words_were_left_out(
+    documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--documents", str(documents), "--output", str(tmp_path / "vocabulary"), "--workers", "1"]
+    assert train_vocab.main([*flags, "--max-words", "20", "--vocab-size", "100"]) == 0
+    said = capsys.readouterr().out
+    assert "rarest words (--max-words): too few words for the 100 asked for" in said
+
+
+def test_a_run_that_failed_to_train_goes_on_from_the_sums(documents: Path, tmp_path: Path) -> None:
+    output = tmp_path / "vocabulary"
+    flags = ["--documents", str(documents), "--output", str(output), "--workers", "1"]
+    with pytest.raises(ConfigError, match="vocab_size is 12"):
+        train_vocab.main([*flags, "--vocab-size", "12"])
+    kept = {path: path.stat().st_mtime_ns for path in output.glob("stages/*words/*")}
+    assert len(kept) == 2 + 2 * PARTITIONS
+    assert train_vocab.main([*flags, "--vocab-size", "150"]) == 0
+    assert {path: path.stat().st_mtime_ns for path in output.glob("stages/*words/*")} == kept
 
 
 def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:

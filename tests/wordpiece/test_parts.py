@@ -7,9 +7,17 @@ import pytest
 
 from bertdata.config import VocabularyConfig
 from bertdata.documents import DocumentRange, DocumentWriter
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.records import Record, Tally, Task, run_once
-from bertdata.wordpiece.parts import merge_part, merge_tasks, plan_words, vocabulary_part, vocabulary_task, words_part
+from bertdata.wordpiece.parts import (
+    account_of,
+    merge_part,
+    merge_tasks,
+    plan_words,
+    vocabulary_part,
+    vocabulary_task,
+    words_part,
+)
 
 TEXTS = ["the fox saw the grapes", "the grapes were sour", "said the fox of sour grapes", "foxes say so"]
 Done = tuple[Task, Record]
@@ -55,6 +63,20 @@ def test_rare_words_are_left_out_alike_however_the_corpus_is_cut(tmp_path: Path)
 
 def test_no_word_is_left_out_where_all_fit(tmp_path: Path) -> None:
     assert trained(tmp_path / "halves", [2], 11)[2] == {}
+
+
+def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.wordpiece.test_parts.TEXTS", ["one two", "three"])
+    with pytest.raises(ConfigError, match=r"--max-words is 2, which leaves none of the 3 distinct words"):
+        trained(tmp_path / "whole", [], 2)
+
+
+def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:
+    for most, left_out in ((4, {"rare_words_left_out": 7}), (11, {})):
+        config = VocabularyConfig(vocab_size=60, max_words=most)
+        task = vocabulary_task(merged(tmp_path, counted(tmp_path / str(most), [], config)), str(tmp_path), config)
+        record = run_once(task, lambda one, file, config=config: vocabulary_part(config, one, file))  # type: ignore[misc]
+        assert account_of(record, config) == {"pieces": record.counts["pieces"], "asked": 60} | left_out
 
 
 def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path: Path) -> None:
