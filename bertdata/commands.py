@@ -15,6 +15,9 @@ from bertdata.errors import BertDataError
 if TYPE_CHECKING:
     from bertdata.beam.runner import Runner
 
+VOCABULARY = "a folder, a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
+"""What --vocab takes."""
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that takes no abbreviations and tells a wrong call in one line."""

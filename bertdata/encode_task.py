@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata import __version__, files
+from bertdata.commands import VOCABULARY
 from bertdata.config import add_flags
 from bertdata.errors import InputError
 from bertdata.examples.finetune.layout import Encoded
@@ -177,9 +178,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="FILE",
             help=f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json" + text,
         )
-    parser.add_argument(
-        "--vocab", required=True, metavar="PATH", help="a folder, vocab.txt, tokenizer.json, or a name of ours"
-    )
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
     parser.add_argument(
         "--text-columns",

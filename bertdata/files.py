@@ -424,4 +424,6 @@ def read_json(path: str) -> Any:
     try:
         return json.loads(data)
     except ValueError as error:
-        raise InputError(f"is not valid JSON ({error}); delete it and build again", path=path) from error
+        raise InputError(
+            f"is not valid JSON ({error}); get it again, or delete it and build again", path=path
+        ) from error

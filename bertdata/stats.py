@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata import files, summary
+from bertdata.commands import VOCABULARY
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX, count_predictions
 from bertdata.shards import Shards, open_shards
@@ -274,7 +275,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="PATH", help="a finished build or one of its splits; with --vocab, text files"
     )
-    parser.add_argument("--vocab", metavar="PATH", help="measure this vocabulary: a folder, vocab.txt, tokenizer.json")
+    parser.add_argument("--vocab", metavar="PATH", help=f"measure this vocabulary: {VOCABULARY}")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 

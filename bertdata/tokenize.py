@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from bertdata import files
+from bertdata.commands import VOCABULARY
 from bertdata.errors import InputError
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "texts", nargs="*", metavar="FILE", help="text files, plain, .gz, .bz2 or .zst (default: standard input)"
     )
-    parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--ids", action="store_true", help="print ids instead of pieces")
     form.add_argument("--json", action="store_true", help='print {"tokens": [...], "ids": [...]} for each line')

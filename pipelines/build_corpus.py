@@ -243,9 +243,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=shown)
     commands.add_documents(parser, required=False)
     commands.add_output(parser, required=False)
-    parser.add_argument(
-        "--vocab", metavar="PATH", help="use this vocabulary: a folder, a vocab.txt or a tokenizer.json"
-    )
+    parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {commands.VOCABULARY}")
     parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
     parser.add_argument("--force", action="store_true", help="do everything again")
     for kind in (

@@ -210,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = commands.Parser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
     commands.add_documents(parser)
-    parser.add_argument("--vocab", required=True, metavar="PATH", help="a folder, a vocab.txt or a tokenizer.json")
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=commands.VOCABULARY)
     commands.add_output(parser)
     kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
     for kind in kinds:

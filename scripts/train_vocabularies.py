@@ -148,6 +148,7 @@ def card(
         "",
         "```python",
         "from bertdata import WordPieceTokenizer",
+        "",
         f'tokenizer = WordPieceTokenizer.load("bertdata-30k-{case}")',
         "```",
         "",

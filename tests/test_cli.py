@@ -14,6 +14,7 @@ import pytest
 from bertdata import __version__, cli
 from bertdata.cli import COMMANDS, dispatch
 from bertdata.errors import BertDataError
+from bertdata.wordpiece.published import published_names
 from tests.clock import child_seconds
 from tests.small_build import write_build
 
@@ -37,6 +38,16 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         dispatch([name, "--help"])
     assert stop.value.code == 0
     assert capsys.readouterr().out.startswith(f"usage: bertdata {name} ")
+
+
+@pytest.mark.parametrize("name", ["build", "build-shards", "encode-task", "stats", "tokenize"])
+def test_commands_that_take_a_vocabulary_name_those_that_come_with_bertdata(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        dispatch([name, "--help"])
+    shown = "".join(capsys.readouterr().out.split())
+    assert all(published in shown for published in published_names())
 
 
 def test_help_lists_every_command_and_version_says_the_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,11 +20,12 @@ from tests.data import ROOT, data_path
 from tests.wordpiece.reference import reference, reference_ids
 
 VOCABULARIES = [("bert-base-uncased", True), ("bert-base-cased", False), ("bert-base-multilingual-cased", False)]
-SUFFIXES = (".txt", ".jsonl", ".jsonl.zst", ".xml", ".xml.bz2", ".xml.gz", ".xml.zst")
+SUFFIXES = ".txt", ".json", ".jsonl", ".tab", ".xml", ".asciidoc"
+ENDINGS = tuple(suffix + compressed for suffix in SUFFIXES for compressed in ("", ".bz2", ".gz", ".zst"))
 FILES = sorted(
     str(path.relative_to(ROOT))
     for path in ROOT.glob("*/**/*")
-    if path.name.endswith(SUFFIXES) and path.is_file() and path.parent.name != "vocab"
+    if path.name.endswith(ENDINGS) and path.is_file() and path.parent.name != "vocab"
 )
 
 
