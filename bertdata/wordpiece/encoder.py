@@ -9,7 +9,8 @@ each distinct chunk. Special tokens are text.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -62,12 +63,18 @@ class Encoder:
         arrays. About `size` bytes of text are expected. Raises InputError, naming the row, where the bytes of one are
         not UTF-8.
         """
+        with self.cache(dtype) as cache:
+            return _Run(self, cache, n_rows, size, dtype).ids(arrays)
+
+    @contextmanager
+    def cache(self, dtype: type[Any]) -> Iterator[ChunkCache]:
+        """Lend a cache, which is nobody else's meanwhile; `dtype` is that of the ids."""
         try:
             cache = self._idle.pop()
         except IndexError:
             cache = self._new_cache(dtype)
         try:
-            return _Run(self, cache, n_rows, size, dtype).ids(arrays)
+            yield cache
         finally:
             self._idle.append(cache)
 

@@ -1,12 +1,11 @@
 """`WordPieceTokenizer`: text to the ids that `tokenizers`, `transformers` and BERT's released code give.
 
 A batch goes through a compiled kernel (`encoder.py`), over Arrow buffers and without a Python object for a text or a
-word. Pairs are laid out in `pairs.py`, offsets and word ids come of `tokenizers`. It does not train.
+word. Pairs are laid out in `pairs.py`, ids found again in their texts in `offsets.py`. It does not train.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import operator
 import os
@@ -24,23 +23,14 @@ from bertdata.wordpiece import formats
 from bertdata.wordpiece.chunks import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.wordpiece.encoder import Encoder
 from bertdata.wordpiece.normalizer import Normalizer
+from bertdata.wordpiece.offsets import characters_taken, locate
 from bertdata.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
+from bertdata.wordpiece.properties import Properties
 from bertdata.wordpiece.published import published_path
-from bertdata.wordpiece.vocabulary import (
-    CLS,
-    CONTINUATION,
-    MASK,
-    PAD,
-    SEP,
-    SPECIAL_TOKENS,
-    UNK,
-    check_special,
-    check_vocabulary,
-    is_unused,
-)
+from bertdata.wordpiece.vocabulary import SPECIAL_TOKENS, check_special, check_vocabulary
 
 
-class WordPieceTokenizer:
+class WordPieceTokenizer(Properties):
     """BERT's tokenizer (Devlin et al. 2019; WordPiece of Schuster and Nakajima 2012), ids equal to `tokenizers`'.
 
     A literal special token in a text, such as "[SEP]", is text: it is cut at its brackets like any other
@@ -59,9 +49,8 @@ class WordPieceTokenizer:
     """
 
     def __init__(self, parts: formats.Parts) -> None:
-        self._parts = parts
+        super().__init__(parts)
         self._encoder = Encoder(parts)
-        self._ids = {token: token_id for token_id, token in enumerate(parts.tokens)}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
@@ -193,19 +182,42 @@ class WordPieceTokenizer:
     def encode_with_offsets(self, text: str, *, allow_special: bool = False) -> dict[str, list[Any]]:
         """Return `input_ids`, and for each id where its characters stand in `text` and which word it is of.
 
-        `offset_mapping` holds (start, end) in characters of the text as given; `word_ids` counts words as BERT cuts
-        them, from 0. The first id of each number is the one that a label of the word goes to. This asks `tokenizers`,
-        one text at a time; for ids alone `encode_batch` is the faster by far. Raises as `encode` does.
+        The same as `encode_batch_with_offsets` gives for one text, as lists. Raises as `encode` does.
 
         >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt", "##y", "!"])
         >>> tokenizer.encode_with_offsets("Sâlty !")
         {'input_ids': [5, 6, 7], 'offset_mapping': [(0, 4), (4, 5), (6, 7)], 'word_ids': [0, 0, 1]}
         """
         if not isinstance(text, str):
-            raise ConfigError(f"expected one string, found {type(text).__name__}")
+            raise ConfigError(
+                f"expected one string, found {type(text).__name__}; use encode_batch_with_offsets for many"
+            )
         check_text(text, "the text")
-        found = (self._whole if allow_special else self._encoder.reference).encode(text, add_special_tokens=False)
-        return {"input_ids": found.ids, "offset_mapping": found.offsets, "word_ids": found.word_ids}
+        found = self.encode_batch_with_offsets([text], allow_special=allow_special).to_pydict()
+        lists: dict[str, list[Any]] = {name: values[0] for name, values in found.items()}
+        return lists | {"offset_mapping": list(map(tuple, lists["offset_mapping"]))}
+
+    def encode_batch_with_offsets(self, texts: Texts, *, allow_special: bool = False) -> pa.RecordBatch:
+        """Return the ids of many texts, where the characters of each id stand and which word it is of, as Arrow lists.
+
+        `input_ids` is what `encode_batch` returns. `offset_mapping` has for each id (start, end), int32, in characters
+        of the text as given; `word_ids`, int32, counts a text's words as BERT cuts them, from 0: the first id of each
+        number is the one that a label of the word goes to. Both equal those of `tokenizers`. Raises as `encode_batch`
+        does.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt", "##y", "!"])
+        >>> tokenizer.encode_batch_with_offsets(["Sâlty", "!"]).to_pydict()  # doctest: +NORMALIZE_WHITESPACE
+        {'input_ids': [[5, 6], [7]], 'offset_mapping': [[[0, 4], [4, 5]], [[0, 1]]], 'word_ids': [[0, 0], [0]]}
+        """
+        strings = as_strings(texts)
+        ids = self.encode_batch(strings, allow_special=allow_special)
+        with self._encoder.cache(self._dtype) as cache:
+            places = locate(strings, ids, self._taken, self.continuation, cache.characters)
+        unsure = ~places.located | (self._holds_special(strings) if allow_special else False)
+        reference = self._whole if allow_special else self._encoder.reference
+        for row in np.flatnonzero(unsure).tolist():
+            places.put(row, reference.encode(strings[row].as_py(), add_special_tokens=False))
+        return pa.RecordBatch.from_pydict({"input_ids": ids} | places.columns())
 
     def tokenize(self, text: str) -> list[str]:
         """Return the pieces of a text; a word that cannot be built from pieces is [UNK]."""
@@ -223,96 +235,6 @@ class WordPieceTokenizer:
                 raise InputError(f"the id {token_id} is outside the vocabulary of {self.vocab_size} tokens")
         return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
 
-    @property
-    def vocab_size(self) -> int:
-        """The number of tokens; ids are 0 to `vocab_size` - 1."""
-        return len(self._parts.tokens)
-
-    @property
-    def tokens(self) -> tuple[str, ...]:
-        """The tokens in the order of their ids."""
-        return self._parts.tokens
-
-    @property
-    def special_tokens(self) -> tuple[str, ...]:
-        """The special tokens, the five of BERT first."""
-        return self._parts.special_tokens
-
-    @property
-    def do_lower_case(self) -> bool:
-        """Whether texts are lower-cased."""
-        return self._parts.normalizer.do_lower_case
-
-    @property
-    def strip_accents(self) -> bool | None:
-        """Whether accents are removed; None means as `do_lower_case`."""
-        return self._parts.normalizer.strip_accents
-
-    @property
-    def tokenize_chinese_chars(self) -> bool:
-        """Whether each Chinese character is a word."""
-        return self._parts.normalizer.tokenize_chinese_chars
-
-    @property
-    def pad_token_id(self) -> int:
-        """The id of [PAD]."""
-        return self._ids[PAD]
-
-    @property
-    def unk_token_id(self) -> int:
-        """The id of [UNK]."""
-        return self._ids[UNK]
-
-    @property
-    def cls_token_id(self) -> int:
-        """The id of [CLS]."""
-        return self._ids[CLS]
-
-    @property
-    def sep_token_id(self) -> int:
-        """The id of [SEP]."""
-        return self._ids[SEP]
-
-    @property
-    def mask_token_id(self) -> int:
-        """The id of [MASK]."""
-        return self._ids[MASK]
-
-    @cached_property
-    def special_ids(self) -> NDArray[np.int64]:
-        """The ids of the special tokens, sorted: int64, read-only."""
-        return _frozen(np.array(sorted(self._ids[token] for token in self._parts.special_tokens), np.int64))
-
-    @cached_property
-    def continuation(self) -> NDArray[np.bool_]:
-        """For each id, whether its piece starts with ##, so continues a word: bool, read-only."""
-        return _frozen(np.array([token.startswith(CONTINUATION) for token in self._parts.tokens], np.bool_))
-
-    @cached_property
-    def replacement_ids(self) -> NDArray[np.int64]:
-        """The ids a random replacement may draw, sorted: neither special nor [unusedN]; int64, read-only."""
-        special = frozenset(self._parts.special_tokens)
-        drawn = (i for i, token in enumerate(self._parts.tokens) if token not in special and not is_unused(token))
-        return _frozen(np.fromiter(drawn, np.int64))
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256, in hexadecimal, of the tokens, the special ones and the settings, wherever they were loaded from."""
-        normalizer = self._parts.normalizer
-        value = {
-            "do_lower_case": normalizer.do_lower_case,
-            "special_tokens": sorted(self._parts.special_tokens),
-            "strip_accents": normalizer.strips_accents,
-            "tokenize_chinese_chars": normalizer.tokenize_chinese_chars,
-            "tokens": self._parts.tokens,
-        }
-        return hashlib.sha256(json.dumps(value, sort_keys=True).encode("ascii")).hexdigest()
-
-    @property
-    def id_type(self) -> pa.DataType:
-        """The Arrow type of ids: uint16 up to 65,536 tokens, uint32 beyond."""
-        return pa.uint16() if self.vocab_size <= 1 << 16 else pa.uint32()
-
     def __repr__(self) -> str:
         return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
 
@@ -325,9 +247,9 @@ class WordPieceTokenizer:
     def __reduce__(self) -> tuple[type[WordPieceTokenizer], tuple[formats.Parts]]:
         return type(self), (self._parts,)
 
-    @property
-    def _dtype(self) -> type[np.uint16] | type[np.uint32]:
-        return np.uint16 if self.vocab_size <= 1 << 16 else np.uint32
+    @cached_property
+    def _taken(self) -> NDArray[np.int32]:
+        return characters_taken(self.tokens)
 
     @cached_property
     def _whole(self) -> Any:
@@ -341,16 +263,20 @@ class WordPieceTokenizer:
         offsets = pa.py_buffer(ends.astype(np.int32))
         return pa.ListArray.from_buffers(pa.list_(self.id_type), len(texts), [None, offsets], children=[ids])
 
-    def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
-        holds: Any = pa.chunked_array([pa.array(np.zeros(len(strings), np.bool_))])
+    def _holds_special(self, strings: pa.ChunkedArray) -> NDArray[np.bool_]:
+        holds = np.zeros(len(strings), np.bool_)
         for token in self._parts.special_tokens:
-            holds = pc.or_(holds, pc.match_substring(strings, token))
+            holds |= pc.match_substring(strings, token).to_numpy()
+        return holds
+
+    def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
+        holds = pa.array(self._holds_special(strings))
         check_utf8(strings)
         texts = strings.filter(holds).to_pylist()
         whole = [self._whole.encode(text, add_special_tokens=False).ids for text in texts]
         rest = self._encode_strings(strings.filter(pc.invert(holds)))
         both = pa.concat_arrays([rest, pa.array(whole, rest.type)])
-        order = np.argsort(np.argsort(holds.to_numpy(), kind="stable"), kind="stable")
+        order = np.argsort(np.argsort(holds.to_numpy(zero_copy_only=False), kind="stable"), kind="stable")
         return both.take(pa.array(order))
 
 
@@ -361,8 +287,3 @@ def _whole_numbers(ids: Iterable[Any]) -> list[int]:
         raise ConfigError(
             f"expected the ids of one text, whole numbers ({error}); decode several one by one"
         ) from error
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array

@@ -204,8 +204,8 @@ tables.CHUNKS = 300
 texts, tokens = json.load(sys.stdin)
 for lower in (True, False):
     tokenizer = WordPieceTokenizer.from_tokens(tokens, do_lower_case=lower)
-    for _ in range(2):
-        print(json.dumps(tokenizer.encode_batch(texts).to_pylist()))
+    for ids in (tokenizer.encode_batch(texts), tokenizer.encode_batch_with_offsets(texts)["input_ids"]):
+        print(json.dumps(ids.to_pylist()))
 """
 
 

@@ -154,16 +154,10 @@ class _Contexts:
         distinct: dict[str, int] = {}
         for one in questions:
             distinct.setdefault(one.context, len(distinct))
-        ids, offsets = [np.zeros(0, tokenizer.id_type.to_pandas_dtype())], [np.zeros((0, 2), np.int32)]
-        for context in distinct:
-            encoded = tokenizer.encode_with_offsets(context)
-            ids.append(np.array(encoded["input_ids"], ids[0].dtype))
-            offsets.append(np.array(encoded["offset_mapping"], np.int32).reshape(-1, 2))
-        ends = np.cumsum([len(one) for one in ids])
+        encoded = tokenizer.encode_batch_with_offsets(list(distinct))
         places = np.array([distinct[one.context] for one in questions], np.int64)
-        pairs = np.concatenate(offsets)
-        segments = Segments(np.concatenate(ids), ends[places], np.diff(ends)[places])
-        return _Contexts(segments, pairs[:, 0], pairs[:, 1])
+        characters = encoded["offset_mapping"].values.flatten().to_numpy()
+        return _Contexts(Segments.of(encoded["input_ids"]).take(places), characters[::2], characters[1::2])
 
 
 def _windows(
