@@ -90,6 +90,8 @@ def size(path: str) -> int:
 
 
 def _input_error(error: OSError, path: str) -> InputError:
+    if isinstance(error, IsADirectoryError):
+        return InputError("is a folder; expected a file: name those in it", path=path)
     return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
 
 

@@ -191,6 +191,13 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
         files.open_raw(write(tmp_path / "x.bz2", b""))
 
 
+def test_a_folder_in_place_of_a_file_is_refused_by_name(tmp_path: Path) -> None:
+    for read in (files.open_raw, files.open_decompressed, files.read_json):
+        with pytest.raises(InputError, match="is a folder; expected a file: name those in it") as caught:
+            read(str(tmp_path))
+        assert str(tmp_path) in str(caught.value)
+
+
 def test_a_missing_file_is_refused_by_name(tmp_path: Path, memory: str) -> None:
     there = write(tmp_path / "x", b"1")
     for path in (str(tmp_path / "none"), f"{there}/below", f"{memory}/none"):
@@ -198,11 +205,6 @@ def test_a_missing_file_is_refused_by_name(tmp_path: Path, memory: str) -> None:
             with pytest.raises(InputError, match="there is no such file") as caught:
                 operation(path)
             assert path in str(caught.value)
-
-
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        files.open_raw(str(tmp_path))
 
 
 class Failing(io.RawIOBase):
