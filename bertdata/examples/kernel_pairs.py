@@ -36,9 +36,11 @@ def draw_chunks(
     """Write `draws.bits(key, document key, copy, number)` of each chunk, a row for each key."""
     of_copy = mix(np.uint64(copy) + GOLDEN)
     for purpose in range(len(keys)):
-        key = keys[purpose]
+        key, document, state = keys[purpose], -1, np.uint64(0)
         for chunk in range(len(documents)):
-            state = mix(mix(key ^ mix(document_keys[documents[chunk]] + GOLDEN)) ^ of_copy)
+            if documents[chunk] != document:
+                document = documents[chunk]
+                state = mix(mix(key ^ mix(document_keys[document] + GOLDEN)) ^ of_copy)
             draws[purpose, chunk] = mix(state ^ mix(np.uint64(numbers[chunk]) + GOLDEN))
 
 

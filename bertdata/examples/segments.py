@@ -86,18 +86,19 @@ def _pairs(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str
     alone = nsp and _of_one_document(owners[whole])
     lonely = int(lengths[whole].sum()) if alone else 0
     whole &= not alone
-    start, middle, end = chunks.start[whole], middle[whole], chunks.end[whole]
-    labels = happens(drawn[2], 0.5)[whole]
+    kept = slice(None) if whole.all() else whole
+    start, middle, end, ids, owners = chunks.start[kept], middle[kept], chunks.end[kept], ids[kept], owners[kept]
+    labels = happens(drawn[2], 0.5)[kept]
     if not nsp:
-        return _plan(start, middle, end, labels, ids[whole], counts)
+        return _plan(start, middle, end, labels, ids, counts)
     a, b = np.stack([start, middle], axis=1), np.stack([middle, end], axis=1)
-    second, exchange_counts = exchange(block, a, b, labels, owners[whole], room, drawn[3][whole])
+    second, exchange_counts = exchange(block, a, b, labels, owners, room, drawn[3][kept])
     counts |= exchange_counts
     counts["tokens_dropped_no_partner"] += lonely
     spans = np.stack([a, second], axis=1).reshape(-1, 2)
     types = np.tile(np.array([0, 1], np.int8), len(a))
     offsets = np.arange(0, len(spans) + 1, 2, dtype=np.int64)
-    return Plan(spans, types, offsets, labels.astype(np.int8), ids[whole], counts)
+    return Plan(spans, types, offsets, labels.astype(np.int8), ids, counts)
 
 
 def _draw(block: TokenBlock, chunks: Chunks, keys: list[int], copy: int) -> Keys:
@@ -144,9 +145,7 @@ def _cut_documents(
 
     total = len(block.tokens)
     whole = len(block.word_start) == total and len(block.document_keys) == len(block.document_ends)
-    for ends in (block.sentence_ends, block.document_ends):
-        whole &= (int(ends[-1]) if len(ends) else 0) == total and not (np.diff(ends, prepend=0) <= 0).any()
-    if not whole:
+    if not (whole and _reach(block.sentence_ends, total) and _reach(block.document_ends, total)):
         raise ValueError(f"the ends of sentences and documents are not those of a block of {total} tokens")
     alone = threshold(config.single_segment_prob) if config.objective == "single-segment" else 0
     keys = np.array([seeds["short"], seeds["length"], seeds["alone"]], np.uint64)
@@ -170,3 +169,8 @@ def _cut_documents(
                 chunks,
             )
     return Chunks(*(np.ascontiguousarray(column) for column in chunks[:count].T))
+
+
+def _reach(ends: Ints, total: int) -> bool:
+    """Tell whether ends ascend from above 0 to the total."""
+    return bool(ends[0] > 0 and ends[-1] == total and (ends[1:] > ends[:-1]).all()) if len(ends) else not total

@@ -29,6 +29,8 @@ from bertdata.shards.schema import ShardInfo, label_type, shard_schema
 
 ROWS_PER_BATCH = 1000
 _TOKENS_AT_ONCE = 1 << 19
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+"""The end of an Arrow IPC stream, whose messages are written whole: its writer writes each buffer by itself."""
 
 
 @dataclass(frozen=True)
@@ -79,31 +81,32 @@ def write_shard(
         tally.add(name, 0)
     _count_block(block, info, tally, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
-    with pa.ipc.new_stream(file, schema) as writer:
-        for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
-            if length_bin == 0:
-                _count_copy(planned, info, tally)
-            full, of_source = True, _sources(planned, info)
-            for examples, borders in _batches(planned, length_bin, info, copy):
-                sources = of_source[examples]
-                rows = build_rows(
-                    planned.block,
-                    planned.plan,
-                    examples,
-                    cls_token_id=info.cls_token_id,
-                    sep_token_id=info.sep_token_id,
-                )
-                _count_rows(rows, sources, info, tally)
-                values = _masked(rows, info, replacement_ids, continuation, copy, tally)
-                values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
-                values |= {info.label or "": rows.labels}
-                if borders is not None:
-                    tally.add("rows", len(borders) - 1)
-                for batch in _record_batches(values, rows.offsets, borders, schema):
-                    writer.write_batch(batch)
-                    full = len(batch) == ROWS_PER_BATCH
-            if full and several:
-                writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))
+    file.write(schema.serialize())
+    for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
+        if length_bin == 0:
+            _count_copy(planned, info, tally)
+        full, of_source = True, _sources(planned, info)
+        for examples, borders in _batches(planned, length_bin, info, copy):
+            sources = of_source[examples]
+            rows = build_rows(
+                planned.block,
+                planned.plan,
+                examples,
+                cls_token_id=info.cls_token_id,
+                sep_token_id=info.sep_token_id,
+            )
+            _count_rows(rows, sources, info, tally)
+            values = _masked(rows, info, replacement_ids, continuation, copy, tally)
+            values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
+            values |= {info.label or "": rows.labels}
+            if borders is not None:
+                tally.add("rows", len(borders) - 1)
+            for batch in _record_batches(values, rows.offsets, borders, schema):
+                file.write(batch.serialize())
+                full = len(batch) == ROWS_PER_BATCH
+        if full and several:
+            file.write(pa.RecordBatch.from_pylist([], schema=schema).serialize())
+    file.write(_END)
     return tally
 
 
