@@ -59,9 +59,10 @@ class WordPieceTokenizer(Properties):
         The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
 
         The settings come from `tokenizer_config.json` beside it and from `tokenizer.json`; a bare `vocab.txt` means
-        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding, the
-        template around texts and the decoder of a `tokenizer.json` are not taken over: `encode_pair` and `decode` have
-        BERT's. Raises InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
+        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding, template
+        and decoder of a `tokenizer.json` are not taken over: `encode_pair` and `decode` have BERT's, and special tokens
+        are looked for as they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
+        InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
         place = os.fspath(path)
         if not os.path.exists(place):

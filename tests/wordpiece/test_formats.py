@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.wordpiece import WordPieceTokenizer
@@ -220,6 +220,17 @@ def test_truncation_padding_template_and_decoder_of_a_tokenizer_json_are_left_be
     for tokenizer in (WordPieceTokenizer.load(tmp_path), WordPieceTokenizer.from_tokenizers(theirs)):
         assert tokenizer == WordPieceTokenizer.from_tokens(SMALL)
         assert tokenizer.to_tokenizers().to_str() == WordPieceTokenizer.from_tokens(SMALL).to_tokenizers().to_str()
+
+
+@pytest.mark.parametrize("flag", ["single_word", "normalized", "lstrip", "rstrip"])
+def test_special_tokens_are_looked_for_as_they_are_written(flag: str) -> None:
+    theirs = reference(SMALL)
+    theirs.add_special_tokens([AddedToken("[unused0]", **{"normalized": False, flag: True})])
+    tokenizer = WordPieceTokenizer.from_tokenizers(theirs)
+    found = tokenizer.encode_with_offsets("a[unused0] [UNUSED0]", allow_special=True)
+    assert found["input_ids"][:2] == [SMALL.index("a"), SMALL.index("[unused0]")]
+    assert found["offset_mapping"][1:3] == [(1, 10), (11, 12)]
+    assert SMALL.index("[unused0]") not in found["input_ids"][2:]
 
 
 def _set(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
