@@ -42,20 +42,32 @@ def code_point_texts(points: range) -> list[str]:
     return [shape.format(character) for character in characters for shape in shapes]
 
 
+def assert_same(found: pa.RecordBatch, encodings: list[Any]) -> None:
+    """Assert that a batch with offsets is what `tokenizers` gives, text by text."""
+    assert found["input_ids"].to_pylist() == [one.ids for one in encodings]
+    for name in ("offset_mapping", "word_ids"):
+        assert found[name].offsets == found["input_ids"].offsets
+    pairs = [pair for one in encodings for pair in one.offsets]
+    assert np.array_equal(found["offset_mapping"].values.flatten().to_numpy(), np.array(pairs, np.int32).ravel())
+    assert found["word_ids"].values.to_pylist() == [number for one in encodings for number in one.word_ids]
+
+
 def assert_equal_on(points: range) -> None:
     texts = code_point_texts(points)
     for tokenizer, expected in (PAIRS[0], PAIRS[6]):
-        assert tokenizer.encode_batch(texts).to_pylist() == reference_ids(expected, texts)
+        found = tokenizer.encode_batch_with_offsets(texts)
+        assert found["input_ids"] == tokenizer.encode_batch(texts)
+        assert_same(found, expected.encode_batch(texts, add_special_tokens=False))
 
 
 @pytest.mark.parametrize("points", [range(0x0, 0x500), range(0x2000, 0x2070), range(0x500, 0x110000, 997)])
-def test_ids_equal_the_reference_around_many_code_points(points: range) -> None:
+def test_ids_and_offsets_equal_the_reference_around_many_code_points(points: range) -> None:
     assert_equal_on(points)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 0x110000, 0x10000))
-def test_ids_equal_the_reference_around_every_code_point(start: int) -> None:
+def test_ids_and_offsets_equal_the_reference_around_every_code_point(start: int) -> None:
     assert_equal_on(range(start, start + 0x10000))
 
 
@@ -195,51 +207,21 @@ def test_offsets_and_word_ids_of_batches_are_those_of_the_reference(
     expected = [pair[1].encode(text, add_special_tokens=False) for text in texts]
     inside = pa.array(["before", *texts, "after"], kind).slice(1, len(texts))
     for given_texts in (texts, inside, pa.chunked_array([inside.slice(0, 1), inside.slice(1)])):
-        found = pair[0].encode_batch_with_offsets(given_texts)
-        assert found["input_ids"] == pair[0].encode_batch(texts)
-        assert found["offset_mapping"].to_pylist() == [list(map(list, one.offsets)) for one in expected]
-        assert found["word_ids"].to_pylist() == [one.word_ids for one in expected]
-
-
-def assert_equal_offsets(points: range) -> None:
-    texts = code_point_texts(points)
-    for tokenizer, reference_tokenizer in (PAIRS[0], PAIRS[6]):
-        found = tokenizer.encode_batch_with_offsets(texts)
-        expected = reference_tokenizer.encode_batch(texts, add_special_tokens=False)
-        assert found["offset_mapping"].to_pylist() == [list(map(list, one.offsets)) for one in expected]
-        assert found["word_ids"].to_pylist() == [one.word_ids for one in expected]
-
-
-@pytest.mark.parametrize("points", [range(0x0, 0x500), range(0x2000, 0x2070), range(0x500, 0x110000, 997)])
-def test_offsets_equal_the_reference_around_many_code_points(points: range) -> None:
-    assert_equal_offsets(points)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, 0x110000, 0x10000))
-def test_offsets_equal_the_reference_around_every_code_point(start: int) -> None:
-    assert_equal_offsets(range(start, start + 0x10000))
+        assert_same(pair[0].encode_batch_with_offsets(given_texts), expected)
 
 
 def test_words_of_over_100_characters_and_unknown_ones_are_located() -> None:
     texts = ["a" * 101 + "中é", "ab ж!" + "ж" * 3 + "-ж", "x" * 100 + " " + "e\u0301" * 101, "", " \x00", "жжж"]
     found = SMALL_TOKENIZER.encode_batch_with_offsets(texts)
-    for row, text in enumerate(texts):
-        expected = PAIRS[0][1].encode(text, add_special_tokens=False)
-        assert found["offset_mapping"][row].as_py() == list(map(list, expected.offsets))
-        assert found["word_ids"][row].as_py() == expected.word_ids
+    assert_same(found, PAIRS[0][1].encode_batch(texts, add_special_tokens=False))
 
 
 def test_offsets_of_special_tokens_in_texts_are_those_of_the_reference() -> None:
     texts = ["the [SEP] un[MASK]able [UNK]", "no [sep]", "[CLS]", ""]
-    whole = SMALL_TOKENIZER.to_tokenizers()
-    found = SMALL_TOKENIZER.encode_batch_with_offsets(texts, allow_special=True)
-    for row, text in enumerate(texts):
-        expected = whole.encode(text, add_special_tokens=False)
-        assert found["input_ids"][row].as_py() == expected.ids
-        assert found["offset_mapping"][row].as_py() == list(map(list, expected.offsets))
-        assert found["word_ids"][row].as_py() == expected.word_ids
-        assert SMALL_TOKENIZER.encode_with_offsets(text, allow_special=True)["offset_mapping"] == expected.offsets
+    expected = SMALL_TOKENIZER.to_tokenizers().encode_batch(texts, add_special_tokens=False)
+    assert_same(SMALL_TOKENIZER.encode_batch_with_offsets(texts, allow_special=True), expected)
+    for text, encoding in zip(texts, expected, strict=True):
+        assert SMALL_TOKENIZER.encode_with_offsets(text, allow_special=True)["offset_mapping"] == encoding.offsets
 
 
 def test_most_texts_are_located_without_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
