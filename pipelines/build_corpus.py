@@ -124,7 +124,7 @@ def build_corpus(
         every = drop_duplicates(every, files.join(stages, "duplicates"), settings.dedup, runner)
         source_of = {path: name for of in inputs.values() for path, name in of.items()}
         parts = [(source_of[input_of(task)], (task, record)) for task, record in every]
-        require_material(every, settings.examples.objective, segmenter)
+        require_material(parts, names, settings.examples.objective, segmenter)
         if given is None:
             tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
             vocabulary = account_of(record, settings.vocabulary)

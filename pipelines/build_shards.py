@@ -79,7 +79,7 @@ def build_shards(
     """
     names, every = list(sources), [done for _, done in parts]
     dealing, examples, masking = configs
-    require_material(every, examples[0].objective, segmenter)
+    require_material(parts, names, examples[0].objective, segmenter)
     epochs = _epochs(names, parts, mix or {}, examples[0].dupe_factor)
     phases = plan_phases(output, examples)
     files.remove(files.join(output, "manifest.json"))
@@ -134,10 +134,14 @@ def build_shards(
     return {"phases": {files.name(phase.output): one for phase, one in zip(phases, manifests, strict=True)}}
 
 
-def require_material(parts: Sequence[Done], objective: str, segmenter: SentenceSegmenter) -> None:
-    """Raise InputError where no document is left, ConfigError where they have not what the objective needs."""
-    require_documents(parts)
-    require_documents_for(objective, [(task.path, record) for task, record in parts], segmenter)
+def require_material(
+    parts: Sequence[Sourced], names: Sequence[str], objective: str, segmenter: SentenceSegmenter
+) -> None:
+    """Raise InputError where no document is left, of all or a source, ConfigError where an objective needs others."""
+    require_documents([done for _, done in parts])
+    for name in names:
+        require_documents([done for source, done in parts if source == name], name)
+    require_documents_for(objective, [(task.path, record) for _, (task, record) in parts], segmenter)
 
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:

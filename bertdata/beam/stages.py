@@ -57,12 +57,15 @@ def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any
     return finished(tasks)
 
 
-def require_documents(parts: Sequence[Done]) -> None:
-    """Raise InputError where parts hold no document, saying what was dropped."""
+def require_documents(parts: Sequence[Done], source: str = "") -> None:
+    """Raise InputError where parts, all or those of one source, hold no document, saying what was dropped."""
     if not any(record.counts.get("documents") for _, record in parts):
         drops = add_counts(record.drops for _, record in parts)
         dropped = ", ".join(f"{reason}: {number:,}" for reason, number in drops.items()) or "nothing"
-        raise InputError(f"no document is left of these sources (dropped: {dropped}); add others")
+        what, remedy = (
+            (f"the source {source}", "leave it out, or add to it") if source else ("these sources", "add others")
+        )
+        raise InputError(f"no document is left of {what} (dropped: {dropped}); {remedy}")
 
 
 def create(pipeline: Any, tasks: Sequence[Task]) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli import dispatch
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, InputError
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.report.ledger import ledger
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -179,6 +179,19 @@ def test_a_file_of_two_names_is_refused_before_any_work(tables: Path) -> None:
         with pytest.raises(ConfigError, match=r"is given twice, with (documents=|no name) and news="):
             main(["--documents", ".", "news=news.jsonl", "--vocab", "bertdata-30k-uncased", "--output", "corpus"])
     assert not (tables / "corpus").exists()
+
+
+def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is_trained(tables: Path) -> None:
+    (tables / "empty.jsonl").write_text('{"text": ""}\n{"text": " "}\n')
+    sources = Sources(documents=("news.jsonl", "blank=empty.jsonl"))
+    with pytest.raises(
+        InputError, match=r"no document is left of the source blank \(dropped: empty: 2\); leave it out"
+    ):
+        build(tables / "corpus", sources=sources)
+    assert not (tables / "corpus" / "stages" / "words").exists()
+    flags = ["--vocab", "bertdata-30k-uncased", "--output", "shards", "--workers", "1"]
+    with pytest.raises(InputError, match="no document is left of the source blank"):
+        build_shards.main(["--documents", *sources.documents, *flags])
 
 
 def test_the_plan_tells_sources_by_name(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
