@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from bertdata.wordpiece.vocabulary import (
 )
 
 VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
+ADDED = "added_tokens.json"
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
@@ -51,26 +52,22 @@ class Parts:
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
     """Read a directory, a `vocab.txt` or a `tokenizer.json`.
 
-    A `tokenizer_config.json` beside it gives the settings it names, and to a `vocab.txt` its further special tokens;
-    the rest come from `tokenizer.json`, or are BERT's defaults (lower-casing). `do_lower_case` overrides both. Raises
-    InputError where a file is missing, is not WordPiece as BERT has it, or where two files contradict each other.
+    A `tokenizer_config.json` beside it gives the settings it names; the rest come from `tokenizer.json`, or are BERT's
+    defaults (lower-casing). `do_lower_case` overrides both. What a `vocab.txt` does not say of further special tokens
+    comes from `tokenizer_config.json` and `added_tokens.json`. Raises InputError where a file is missing, is not
+    WordPiece as BERT has it, or where two files contradict each other.
     """
     folder, name = _place(path)
-    config, special = _config(files.join(folder, CONFIG))
+    config = _config(files.join(folder, CONFIG))
+    named = _settings(config, files.join(folder, CONFIG))
     if not name.endswith(".json"):
-        tokens = read_vocabulary(files.join(folder, name))
-        if missing := [token for token in special if token not in tokens]:
-            raise InputError(
-                f"has no {missing[0]!r}, which {CONFIG} beside it names as a special token; add it at the end, or load "
-                f"a {TOKENIZER}",
-                path=files.join(folder, name),
-            )
+        tokens, special = _with_special(folder, name, config)
         parts = Parts(tokens, merge_special(special), Normalizer())
-        settings = config
+        settings = named
     else:
         where = files.join(folder, name)
         parts = parse(files.read_json(where), where)
-        _check_agreement(parts, config, where, do_lower_case)
+        _check_agreement(parts, named, where, do_lower_case)
         settings = {}
         beside = files.join(folder, VOCAB)
         if name == TOKENIZER and files.exists(beside):
@@ -102,26 +99,49 @@ def _place(path: str) -> tuple[str, str]:
     raise InputError(f"this directory has neither {TOKENIZER} nor {VOCAB}; is it the right one?", path=path)
 
 
-def _config(path: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings and the further special tokens of a `tokenizer_config.json`, none where there is no file."""
-    if not files.exists(path):
-        return {}, []
-    found = files.read_json(path)
+def _config(path: str) -> dict[str, Any]:
+    """Return the contents of a `tokenizer_config.json` or `added_tokens.json`, nothing where there is no such file."""
+    found = files.read_json(path) if files.exists(path) else {}
     if not isinstance(found, dict):
         raise InputError("expected a JSON object with the tokenizer's settings", path=path)
-    settings = {name: found[name] for name in _SETTINGS if name in found}
+    return found
+
+
+def _settings(config: Mapping[str, Any], path: str) -> dict[str, Any]:
+    settings = {name: config[name] for name in _SETTINGS if name in config}
     for name, value in settings.items():
         if not isinstance(value, bool) and (value is not None or name != "strip_accents"):
             raise InputError(f"{name} is {value!r}; expected true or false", path=path)
-    special = []
-    for name in _EXTRA:
-        named = found.get(name) or []
+    return settings
+
+
+def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the tokens of a `vocab.txt`, with those that the files beside it add, and which of them are special."""
+    path, where = files.join(folder, name), files.join(folder, CONFIG)
+    special: list[str] = []
+    for key in _EXTRA:
+        named = config.get(key) or []
         for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
             content = token.get("content") if isinstance(token, dict) else token
             if not isinstance(content, str):
-                raise InputError(f"{name} holds {token!r}; expected tokens", path=path)
+                raise InputError(f"{key} holds {token!r}; expected tokens", path=where)
             special.append(content)
-    return settings, special
+    try:
+        entries = (config.get("added_tokens_decoder") or {}).items()
+        added = [(str(entry["content"]), int(token_id), bool(entry["special"])) for token_id, entry in entries]
+        known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
+        older = _config(files.join(folder, ADDED)).items()
+        added += [(str(token), int(token_id), token in known) for token, token_id in older]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the tokens it adds are damaged ({type(error).__name__}: {error})", path=where) from error
+    vocabulary = {token: token_id for token_id, token in enumerate(read_vocabulary(path))}
+    special += _add(vocabulary, added, path)
+    if missing := [token for token in special if token not in vocabulary]:
+        raise InputError(
+            f"has no {missing[0]!r}, which {CONFIG} beside it names as special; add a line, or leave it out there",
+            path=path,
+        )
+    return _in_order(vocabulary, path), special
 
 
 def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lower_case: bool | None) -> None:
@@ -169,6 +189,12 @@ def parse(data: Any, path: str | None = None) -> Parts:
         added = [(str(entry["content"]), int(entry["id"]), bool(entry["special"])) for entry in data["added_tokens"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})", path=path) from error
+    special = _add(vocabulary, added, path)
+    return Parts(_in_order(vocabulary, path), merge_special(special), settings)
+
+
+def _add(vocabulary: dict[str, int], added: Iterable[tuple[str, int, bool]], path: str | None) -> list[str]:
+    """Put the added tokens (token, id, whether it is special) into a vocabulary; returns the special ones."""
     special = []
     for token, token_id, is_special in added:
         if not is_special:
@@ -180,10 +206,14 @@ def parse(data: Any, path: str | None = None) -> Parts:
         if vocabulary.setdefault(token, token_id) != token_id:
             raise InputError(f"the token {token!r} has the ids {vocabulary[token]} and {token_id}", path=path)
         special.append(token)
+    return special
+
+
+def _in_order(vocabulary: Mapping[str, int], path: str | None) -> tuple[str, ...]:
     tokens = sorted(vocabulary, key=vocabulary.__getitem__)
     if [vocabulary[token] for token in tokens] != list(range(len(tokens))):
         raise InputError(f"the ids are not 0 to {len(tokens) - 1}, each once; renumber the vocabulary", path=path)
-    return Parts(check_vocabulary(tokens, path), merge_special(special), settings)
+    return check_vocabulary(tokens, path)
 
 
 def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:

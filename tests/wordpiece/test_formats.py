@@ -21,6 +21,7 @@ SETTINGS = [
     {"do_lower_case": False, "strip_accents": True},
     {"strip_accents": False, "tokenize_chinese_chars": False},
 ]
+ENTRY = {"content": "[ENT]", "lstrip": False, "normalized": False, "rstrip": False, "single_word": False}
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -69,6 +70,10 @@ def test_further_special_tokens_are_read_as_each_transformers_writes_them(
     [
         ({"additional_special_tokens": ["[ENT]"]}, "vocab.txt: has no '[ENT]', which tokenizer_config.json beside it"),
         ({"additional_special_tokens": [7]}, "additional_special_tokens holds 7; expected tokens"),
+        ({"added_tokens_decoder": {"999": ENTRY | {"special": True}}}, "the ids are not 0 to"),
+        ({"added_tokens_decoder": {"0": ENTRY | {"special": False}}}, "'[ENT]' is not special"),
+        ({"added_tokens_decoder": {"0": ENTRY}}, "the tokens it adds are damaged (KeyError: 'special')"),
+        ({"added_tokens_decoder": ["[ENT]"]}, "the tokens it adds are damaged"),
     ],
 )
 def test_special_tokens_that_are_not_there_are_refused(tmp_path: Path, named: dict[str, Any], message: str) -> None:
@@ -77,6 +82,25 @@ def test_special_tokens_that_are_not_there_are_refused(tmp_path: Path, named: di
     with pytest.raises(InputError) as caught:
         WordPieceTokenizer.load(tmp_path)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "added"),
+    [
+        ({"added_tokens_decoder": {str(len(SMALL)): ENTRY | {"special": True}}}, None),
+        ({"additional_special_tokens": ["[ENT]"]}, {"[ENT]": len(SMALL)}),
+        ({"added_tokens_decoder": {str(len(SMALL)): ENTRY | {"special": True}}}, {"[ENT]": len(SMALL)}),
+    ],
+)
+def test_special_tokens_behind_a_vocab_txt_are_read_from_the_files_beside_it(
+    tmp_path: Path, config: dict[str, Any], added: dict[str, int] | None
+) -> None:
+    (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    if added:
+        (tmp_path / "added_tokens.json").write_text(json.dumps(added))
+    tokenizer = WordPieceTokenizer.load(tmp_path)
+    assert tokenizer == WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]"])
 
 
 def test_a_tokenizer_is_saved_to_a_url_and_loaded_from_it() -> None:
