@@ -2,7 +2,7 @@
 
 Static masks are read from the shards; dynamic ones are drawn as the loader draws them for an epoch. The marks say what
 stands in the row and what is to be predicted: [MASK→word] hidden, [other→word] replaced, [word=] left as it is. What
-this module does not do: the sources (shards keep none), HTML (`report`).
+this module does not do: telling documents (shards keep none, but of several sources the name), HTML (`report`).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Example:
-    """One example to be shown: its number in the split, its id, its label in words, and its segments."""
+    """One example to be shown: its number in the split, its id, its segments, and in words its label and source."""
 
     number: int
     example_id: int
@@ -112,16 +112,18 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
         packed = shards.examples(number)
         for place, row in enumerate(packed):
             ids, labels = (row["input_ids"], row["labels"]) if static else _draw(shards, tokenizer, row, epoch or 0)
-            label = None
+            told = []
             if shards.info.label:
                 value = row[shards.info.label]
-                label = f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})"
+                told.append(f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})")
+            if len(shards.info.sources) > 1:
+                told.append(f"from {shards.info.sources[row['source']]}")
             if shards.info.examples.pack:
-                label = f"{label}, " * bool(label) + f"{place + 1} of {len(packed)} in this row"
+                told.append(f"{place + 1} of {len(packed)} in this row")
             pieces = list(_pieces(tokenizer, shards.info.mask_token_id, ids, labels))
             borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
             segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
-            yield Example(number % len(shards), row["example_id"], label, segments)
+            yield Example(number % len(shards), row["example_id"], ", ".join(told) or None, segments)
 
 
 def _draw(

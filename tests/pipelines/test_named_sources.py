@@ -79,6 +79,10 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     sampler = numpy_batches("corpus", 8, weights=weights).sampler
     drawn = Counter(ShardExamples("corpus").sources[[number for batch in sampler for _, number in batch]].tolist())
     assert abs(drawn[1] / drawn.total() - 0.5) < 0.05
+    capsys.readouterr()
+    assert dispatch(["show", "corpus", "--count", "20"]) == 0
+    shown = [line.rsplit(" ", 1)[1] for line in capsys.readouterr().out.splitlines() if line.startswith("example ")]
+    assert shown == [shards.info.sources[number] for number in shards.table["source"][:20].to_pylist()]
     assert dispatch(["report", "corpus", "--output", "report.html"]) == 0
     assert "Sources: news, pubmed, wikipedia." in (tables / "report.html").read_text()
 
