@@ -64,8 +64,9 @@ def gather(data: Path, work: Path, workers: int) -> tuple[dict[str, int], dict[s
     """Write the documents, those held out in a folder of their own; returns words and held-out text files by source."""
     dumps = sorted(map(str, (data / "wikipedia").glob("*-pages-articles*.xml.bz2")))
     books = sorted(map(str, (data / "books").glob("*.txt")))
-    if not dumps or not books:
-        sys.exit(f"no dump or no books below {data}; set BERTDATA_DATA to a folder with wikipedia/ and books/")
+    if not dumps or not books or not plain_articles(data):
+        folders = "wikipedia/, wikipedia-plain/ and books/"
+        sys.exit(f"no dump, articles or books below {data}; set BERTDATA_DATA to a folder with {folders}")
     clean_wikipedia.main([*dumps, "--output", str(work / "wikipedia"), "--workers", str(workers)])
     clean_books.main([*books, "--output", str(work / "books"), "--workers", str(workers)])
     words = dict.fromkeys(HELD_OUT, 0)
@@ -91,9 +92,14 @@ def documents(source: str, data: Path, work: Path) -> Iterator[dict[str, Any]]:
     for path in sorted((work / source).glob("*.parquet")):
         yield from pq.read_table(path).to_pylist()
     if source == "wikipedia":
-        for path in sorted((data / "wikipedia-plain").glob("*.jsonl.zst")):
+        for path in plain_articles(data):
             with files.open_decompressed(str(path)) as raw:
                 yield from map(json.loads, io.TextIOWrapper(raw, encoding="utf-8"))
+
+
+def plain_articles(data: Path) -> list[Path]:
+    """Return the files of articles that are plain text already."""
+    return sorted((data / "wikipedia-plain").glob("*.jsonl.zst"))
 
 
 def make(

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
@@ -63,7 +64,9 @@ def test_real_words_give_the_vocabulary_of_the_slow_twin(criterion: Criterion) -
     )
 
 
-def pinned(counts: dict[str, int], vocab_size: int, min_frequency: int, single: Sequence[str]) -> tuple[str, ...]:
+def pinned(
+    counts: dict[str, int], vocab_size: int, min_frequency: int, single: Sequence[str], limit_alphabet: int
+) -> tuple[str, ...]:
     """Train with `tokenizers`, the ids of single characters pinned by passing them as special tokens."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
@@ -71,23 +74,42 @@ def pinned(counts: dict[str, int], vocab_size: int, min_frequency: int, single: 
     tokenizer.train_from_iterator(
         [f"{word} " * count for word, count in counts.items()],
         trainers.WordPieceTrainer(
-            vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special, show_progress=False
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            special_tokens=special,
+            limit_alphabet=limit_alphabet,
+            show_progress=False,
         ),
     )
     vocabulary = tokenizer.get_vocab()
     return tuple(sorted(vocabulary, key=vocabulary.__getitem__))
 
 
-def assert_equals_tokenizers(counts: dict[str, int], vocab_size: int, min_frequency: int) -> None:
-    vocabulary = train_wordpiece(counts, vocab_size, criterion="frequency", min_frequency=min_frequency)
+def assert_equals_tokenizers(counts: dict[str, int], vocab_size: int, min_frequency: int, limit: int = 1000) -> None:
+    settings: dict[str, int] = {"min_frequency": min_frequency, "limit_alphabet": limit}
+    vocabulary = train_wordpiece(counts, vocab_size, criterion="frequency", **settings)  # type: ignore[arg-type]
     single = [token for token in vocabulary if len(token.removeprefix("##")) == 1]
-    assert vocabulary == pinned(counts, vocab_size, min_frequency, single)
+    assert vocabulary == pinned(counts, vocab_size, min_frequency, single, limit)
 
 
 @settings(deadline=None)
 @given(word_counts(), st.integers(1, 3), st.sampled_from([28, 34, 300]))
 def test_frequency_gives_the_vocabulary_of_tokenizers(counts: dict[str, int], least: int, size: int) -> None:
     assert_equals_tokenizers({word: count for word, count in counts.items() if count}, size, least)
+
+
+@settings(deadline=None)
+@given(word_counts(), st.integers(1, 6), st.sampled_from([28, 34, 300]))
+def test_a_limited_alphabet_is_the_one_of_tokenizers(counts: dict[str, int], limit: int, size: int) -> None:
+    said = {word: count for word, count in counts.items() if count}
+    characters: Counter[str] = Counter()
+    for word, count in said.items():
+        characters.update({character: count * word.count(character) for character in set(word)})
+    ranked = sorted(characters.values(), reverse=True)
+    assume(
+        len(ranked) <= limit or ranked[limit - 1] > ranked[limit]
+    )  # tokenizers leaves ties to the order of a hash map
+    assert_equals_tokenizers(said, size, 1, limit)
 
 
 def test_frequency_gives_the_vocabulary_of_tokenizers_on_a_book() -> None:
