@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bertdata import files
@@ -16,6 +17,13 @@ from bertdata.sources import find_files
 from bertdata.tables import SUFFIXES, own_part, plan_tables
 
 Done = tuple[Task, Record]
+
+
+@dataclass(frozen=True)
+class OwnPart:
+    """A part that cleaning wrote, by the path it was given under."""
+
+    path: str
 
 
 def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
@@ -90,7 +98,7 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
 def input_of(task: Task) -> str:
     """Return the file of the user's that a part of documents was made from, the part itself where it is one."""
-    path: str = task.path if task.payload is None else task.payload.path
+    path: str = task.payload.path
     return path
 
 
@@ -107,7 +115,8 @@ def read_documents(
             foreign.append(path)
         else:
             folder, name = os.path.split(path)
-            own.append((Task(folder, name.removesuffix(".parquet"), ".parquet", record.fingerprint, 0, None), record))
+            stem, part = name.removesuffix(".parquet"), OwnPart(path)
+            own.append((Task(folder, stem, ".parquet", record.fingerprint, 0, part), record))
     if not foreign:
         return own
     target = config.target_bytes(sum(files.size(path) for path in foreign))

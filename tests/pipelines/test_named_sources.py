@@ -149,7 +149,7 @@ def test_a_name_may_hold_dumps_books_and_tables(tables: Path) -> None:
 def test_shards_of_cleaned_folders_and_tables_take_the_same_names(tables: Path) -> None:
     sources = Sources((f"en={SAMPLE_DUMP}",), (SAMPLE_BOOKS,), ("news=news.jsonl",))
     build(tables / "corpus", replace(SETTINGS, mix=(("en", 1.0), ("books", 2.0), ("news", 1.0))), sources)
-    given = ["news=news.jsonl", "en=corpus/stages/wikipedia", "corpus/stages/books"]
+    given = ["news=.//news.jsonl", "en=corpus/stages//wikipedia//", "corpus/stages/books"]
     flags = ["--output", "shards", "--vocab", "corpus/tokenizer", "--shard-bytes", "80000", "--workers", "1"]
     flags += ["--validation-fraction", "0.1", "--mix", "news=1", "en=1", "books=2"]
     assert build_shards.main(["--documents", *given, *flags]) == 0
