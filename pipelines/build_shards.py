@@ -188,7 +188,7 @@ def _finish(
         sharing = sum(record.counts["documents_sharing_id"] for record in shards)
         raise ConfigError(
             f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
-            "few with tokens of this vocabulary"
+            f"few with {'two words' if spec.info.label else 'tokens'} of this vocabulary"
             + (f", and {sharing:,} have the id of another, so give each an `id` of its own" if sharing else "")
             + "; add documents, or choose another objective"
         )

@@ -60,3 +60,10 @@ def test_sentence_order_without_two_sentences_is_refused_before_a_vocabulary_is_
     assert not (output / "stages" / "vocabulary").exists()
     assert not (output / "stages" / "tokens").exists()
     assert not (output / "manifest.json").exists()
+
+
+def test_documents_of_a_word_each_make_no_pairs_and_are_refused_as_such(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"text": f"word{n}"}) + "\n" for n in range(20)))
+    flags = ["--documents", str(tmp_path / "rows.jsonl"), "--output", str(tmp_path / "corpus"), "--workers", "1"]
+    with pytest.raises(ConfigError, match="for --objective nsp there are too few with two words of this vocabulary"):
+        build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased"])
