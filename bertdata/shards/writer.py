@@ -28,7 +28,7 @@ from bertdata.shards.packed import BORDERS, OF_TOKENS
 from bertdata.shards.schema import ShardInfo, label_type, shard_schema
 
 ROWS_PER_BATCH = 1000
-_TOKENS_AT_ONCE = 1 << 19
+_TOKENS_AT_ONCE = 1 << 20
 _END = b"\xff\xff\xff\xff\0\0\0\0"
 """The end of an Arrow IPC stream, whose messages are written whole: its writer writes each buffer by itself."""
 
@@ -250,21 +250,23 @@ def _record_batches(
     offsets: where the examples begin among the tokens (E+1,); borders: where packed rows begin among the examples.
     """
     starts = np.arange(len(offsets)) if borders is None else borders
+    of_tokens = {name: name in OF_TOKENS for name in schema.names}
     for begin in range(0, len(starts) - 1, ROWS_PER_BATCH):
         held = starts[begin : begin + ROWS_PER_BATCH + 1]
-        examples, places = slice(held[0], held[-1]), offsets[held]
-        tokens = slice(places[0], places[-1])
-        of_tokens, of_examples = (pa.array((one - one[0]).astype(np.int32)) for one in (places, held))
+        places = offsets[held]
+        first, last, start, end = int(held[0]), int(held[-1]), int(places[0]), int(places[-1])
+        token_offsets = pa.array((places - start).astype(np.int32))
+        example_offsets = None if borders is None else pa.array((held - first).astype(np.int32))
         columns = []
-        for name in schema.names:
-            if name == BORDERS:
-                columns.append(_borders(offsets[held[0] : held[-1] + 1], held - held[0]))
-            elif name in OF_TOKENS:
-                columns.append(pa.ListArray.from_arrays(of_tokens, pa.array(values[name][tokens])))
-            elif borders is None:
-                columns.append(pa.array(values[name][examples]))
+        for name, inside in of_tokens.items():
+            if inside:
+                columns.append(pa.ListArray.from_arrays(token_offsets, pa.array(values[name][start:end])))
+            elif name == BORDERS:
+                columns.append(_borders(offsets[first : last + 1], held - first))
+            elif example_offsets is None:
+                columns.append(pa.array(values[name][first:last]))
             else:
-                columns.append(pa.ListArray.from_arrays(of_examples, pa.array(values[name][examples])))
+                columns.append(pa.ListArray.from_arrays(example_offsets, pa.array(values[name][first:last])))
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
