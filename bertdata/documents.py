@@ -30,6 +30,7 @@ SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id
 SLOTS = 1 << 16
 ROW_GROUP_BYTES = 8 << 20
 RANGE_BYTES = 32 << 20
+_PARQUET: Any = {"compression": "zstd", "compression_level": 1, "use_dictionary": ["source"], "write_statistics": False}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -63,7 +64,7 @@ class DocumentWriter:
     """
 
     def __init__(self, file: BinaryIO, tally: Tally) -> None:
-        self._writer = pq.ParquetWriter(file, SCHEMA, compression="zstd", compression_level=1, write_statistics=False)
+        self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
         self._tally = tally
         self._rows: list[tuple[str, str, str, str, bytes]] = []
         self._bytes = 0
