@@ -26,7 +26,7 @@ from bertdata.show import read_examples
 from bertdata.stats import measure
 from tests.shards.blocks import block_of, blocks, info_of, infos, table_of, written
 from tests.shards.build import write_build
-from tests.shards.test_verify import disagreements, edit, put, rewrite
+from tests.shards.damage import disagreements, edit, put, rewrite
 
 Row = dict[str, Any]
 
