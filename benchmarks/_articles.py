@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.wordpiece import WordPieceTokenizer, train_wordpiece
 
@@ -30,7 +30,7 @@ def texts(size: float) -> tuple[list[str], str]:
     path = DATA / "wikipedia-plain" / "good-2019.jsonl.zst"
     found: list[str] = []
     if path.exists():
-        with files.open_decompressed(str(path)) as stream:
+        with decompression.open_decompressed(str(path)) as stream:
             for line in stream:
                 found.append(json.loads(line)["text"])
                 size -= len(found[-1].encode())

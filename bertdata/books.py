@@ -21,8 +21,9 @@ from typing import Any, BinaryIO
 from bertdata import gutenberg, layout
 from bertdata.chapters import Chapter, cut_chapters
 from bertdata.compiling import compiling_pays
+from bertdata.decompression import compression, decompress
 from bertdata.errors import ConfigError, InputError
-from bertdata.files import CHUNK, compression, decompress, open_raw, size
+from bertdata.files import CHUNK, open_raw, size
 
 PART_BYTES = 16 << 20
 _met = [0]

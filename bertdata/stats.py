@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata import files, summary
+from bertdata import decompression, files, summary
 from bertdata.commands import VOCABULARY
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX, count_predictions
@@ -231,7 +231,7 @@ def measure_vocabulary(tokenizer: WordPieceTokenizer, paths: Sequence[str]) -> V
 def _chunks(path: str) -> Iterator[tuple[str, int]]:
     """Yield the text of a file in pieces that end at white space, with the bytes of each."""
     held, offset = [b""], 0
-    with files.open_decompressed(path) as stream:
+    with decompression.open_decompressed(path) as stream:
         while data := stream.read(_CHUNK):
             cut = max(data.rfind(space) for space in (b"\n", b" ")) + 1
             if cut:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata import files, texts
+from bertdata import decompression, files, texts
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
 from bertdata.draws import text_bits
 from bertdata.errors import InputError
@@ -119,7 +119,7 @@ def _parquet_ranges(path: str, label: str, target: int, column: str) -> Iterator
 
 
 def _json_ranges(path: str, label: str, target: int, column: str) -> Iterator[tuple[TableRange, int]]:
-    with files.open_decompressed(path) as stream:
+    with decompression.open_decompressed(path) as stream:
         for line in stream:
             if line.strip():
                 row = _parse(line)
@@ -132,7 +132,7 @@ def _json_ranges(path: str, label: str, target: int, column: str) -> Iterator[tu
         else:
             raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
     size = files.size(path)
-    if files.compression(path):
+    if decompression.compression(path):
         yield TableRange(path, label, 0, size, column), size
         return
     for start in range(0, size, target):
@@ -234,8 +234,8 @@ def _parquet_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _json_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    compressed = files.compression(one.path) is not None
-    with files.open_decompressed(one.path) if compressed else files.open_raw(one.path) as stream:
+    compressed = decompression.compression(one.path) is not None
+    with decompression.open_decompressed(one.path) if compressed else files.open_raw(one.path) as stream:
         place = one.start
         if one.start:
             stream.seek(one.start - 1)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.errors import InputError
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
@@ -44,7 +44,7 @@ def text_ranges(path: str, target: int) -> Iterator[tuple[int, int]]:
     """Yield where a file is cut for several workers, in bytes; a compressed one is read by one. See `read_texts`."""
     size = files.size(path)
     files.open_raw(path).close()
-    step = size if files.compression(path) else target
+    step = size if decompression.compression(path) else target
     for start in range(0, size, step):
         yield start, min(size, start + step)
 
@@ -55,8 +55,8 @@ def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
     A document is of the range in which the blank line before it begins, the first one of the first. Raises InputError
     for bytes that are not UTF-8, and for a document of over 256 MiB, which stands for a file without blank lines.
     """
-    compressed = files.compression(path) is not None
-    with files.open_decompressed(path) if compressed else files.open_raw(path) as stream:
+    compressed = decompression.compression(path) is not None
+    with decompression.open_decompressed(path) if compressed else files.open_raw(path) as stream:
         begin, limit = start, np.iinfo(np.int64).max if compressed else end
         if start:
             stream.seek(start - 1)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from bertdata import files
+from bertdata import decompression
 from bertdata.commands import VOCABULARY
 from bertdata.errors import InputError
 from bertdata.wordpiece import WordPieceTokenizer
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.texts:
         _print(tokenizer, sys.stdin.buffer, "standard input", form)
     for path in arguments.texts:
-        with files.open_decompressed(path) as stream:
+        with decompression.open_decompressed(path) as stream:
             _print(tokenizer, stream, path, form)
     return 0
 

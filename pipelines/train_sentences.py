@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, get_type_hints
 
-from bertdata import commands, files, summary
+from bertdata import commands, decompression, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import (
     Done,
@@ -76,7 +76,7 @@ def read_abbreviations(path: str | None) -> frozenset[str]:
     """Return the abbreviations of a text file, one a line, lower-cased and without their final period."""
     if path is None:
         return frozenset()
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         try:
             lines = file.read().decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:

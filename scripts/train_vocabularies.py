@@ -24,7 +24,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.config import VocabularyConfig
 from bertdata.documents import SCHEMA
 from bertdata.draws import text_bits
@@ -93,7 +93,7 @@ def documents(source: str, data: Path, work: Path) -> Iterator[dict[str, Any]]:
         yield from pq.read_table(path).to_pylist()
     if source == "wikipedia":
         for path in plain_articles(data):
-            with files.open_decompressed(str(path)) as raw:
+            with decompression.open_decompressed(str(path)) as raw:
                 yield from map(json.loads, io.TextIOWrapper(raw, encoding="utf-8"))
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.errors import InputError
 from bertdata.shards import Shards
 
@@ -59,7 +59,7 @@ def write_jsonl(path: str, schema: pa.Schema, file: BinaryIO) -> int:
 def copy_shard(path: str, schema: pa.Schema, file: BinaryIO) -> int:
     """Write a shard as it is, the same bytes; returns the rows."""
     with files.open_raw(path) as source:
-        for _, data in files.decompress(source, None, path):
+        for _, data in decompression.decompress(source, None, path):
             file.write(data)
     return sum(batch.num_rows for batch in read_batches(path))
 

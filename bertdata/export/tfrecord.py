@@ -14,7 +14,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from bertdata import files
+from bertdata import decompression
 from bertdata.errors import InputError
 from bertdata.export.crc32c import checksums, masked
 from bertdata.export.example import encode_examples
@@ -58,7 +58,7 @@ def read_records(path: str, batch: int = 1000) -> Iterator[list[bytes]]:
     Raises InputError, with the byte offset of the record (of the decompressed bytes), where one is cut off or its
     checksum is wrong.
     """
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         found = _framed(file, path)
         while some := list(islice(found, batch)):
             _check(some, path)

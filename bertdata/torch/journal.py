@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Sequence
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.errors import InputError, OutputError
 from bertdata.torch.curves import Curve, draw
 
@@ -19,7 +19,7 @@ LOG, PLOT = "log.jsonl", "curves.svg"
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
     """Return the lines of a log; raises InputError where one is no JSON object."""
-    with files.open_decompressed(os.fspath(path)) as file:
+    with decompression.open_decompressed(os.fspath(path)) as file:
         lines = file.read().decode().splitlines()
     try:
         return [json.loads(line) for line in lines]
@@ -31,7 +31,7 @@ def keep(path: str, step: int) -> LogRecord:
     """Cut a log back to the lines up to a step, and return the last of them; a line cut off by a kill goes too."""
     lines: list[LogRecord] = []
     if step and files.exists(path) and files.size(path):
-        with files.open_decompressed(path) as file:
+        with decompression.open_decompressed(path) as file:
             for line in file:
                 if line.endswith(b"\n") and (record := json.loads(line))["step"] <= step:
                     lines.append(record)

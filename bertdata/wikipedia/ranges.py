@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from bertdata.decompression import compression, decompress
 from bertdata.errors import ConfigError, InputError
-from bertdata.files import CHUNK, compression, decompress, exists, open_raw, size
+from bertdata.files import CHUNK, exists, open_raw, size
 
 Chunk = tuple[int, bytes, bool]
 

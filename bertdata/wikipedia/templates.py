@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property, partial
 
-from bertdata import files
+from bertdata import decompression
 from bertdata.errors import InputError
 from bertdata.wikipedia import template_functions as functions
 from bertdata.wikipedia.convert import Arguments, convert
@@ -62,7 +62,7 @@ def own_templates(path: str) -> Templates:
     '12 m'
     """
     own: dict[str, Handler] = {}
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         lines = file.read().decode("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):
         names, equals, text = (part.strip() for part in line.partition("="))

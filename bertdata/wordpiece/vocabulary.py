@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.errors import ConfigError, InputError
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -96,7 +96,7 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
     Lines end in LF or CRLF, never at another Unicode line break. Raises InputError where the file is missing, empty,
     not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it.
     """
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         data = file.read()
     try:
         text = data.decode("utf-8")

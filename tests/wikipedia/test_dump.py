@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from bertdata.decompression import open_decompressed
 from bertdata.errors import ConfigError, InputError
-from bertdata.files import open_decompressed
 from bertdata.wikipedia.dump import BrokenPage, Page, read_pages, read_siteinfo
 from bertdata.wikipedia.ranges import DumpRange, plan_ranges
 from tests.data import data_path

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from bertdata import files
+from bertdata import decompression
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.data import ROOT, data_path
 from tests.wordpiece.reference import SPECIAL, reference, reference_ids
@@ -34,7 +34,7 @@ FILES = sorted(
 
 def texts_of(path: Path) -> Iterator[str]:
     """Yield the texts of a file: the `text` of JSON lines, else runs of lines as they are, markup and all."""
-    with files.open_decompressed(str(path)) as raw:
+    with decompression.open_decompressed(str(path)) as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8", errors="replace")
         while batch := list(islice(lines, 100)):
             for line in batch if ".jsonl" in path.name else ["".join(batch)]:

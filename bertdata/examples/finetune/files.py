@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata import files
+from bertdata import decompression, files
 from bertdata.documents import open_parquet
 from bertdata.errors import InputError
 
@@ -40,7 +40,7 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
     '.tsv'
     """
     name = files.name(path).lower()
-    plain = name.rsplit(".", 1)[0] if files.compression(name) else name
+    plain = name.rsplit(".", 1)[0] if decompression.compression(name) else name
     for suffix in (*FORMATS, *others):
         if plain.endswith(suffix):
             return suffix
@@ -80,7 +80,7 @@ def class_names(path: str, column: str) -> tuple[str, ...]:
 
 def text_lines(path: str) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its end) of a text file; raises InputError where a line is not UTF-8."""
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         for number, line in enumerate(file, 1):
             data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             try:
@@ -136,7 +136,7 @@ def _csv_rows(path: str) -> Iterator[tuple[str, Row]]:
 
 
 def _csv_rows_of_any_length(path: str) -> Iterator[tuple[str, Row]]:
-    with files.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
+    with decompression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
         reader = csv.reader(text, strict=True)
         names: list[str] = []
         line = 1

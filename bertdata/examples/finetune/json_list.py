@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NoReturn
 
-from bertdata import files
+from bertdata import decompression
 from bertdata.errors import InputError
 
 PIECE = 1 << 20
@@ -30,7 +30,7 @@ def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
     They are those of `json.loads`. Raises InputError, with the byte of the text, where it is not JSON or cut off, and
     where there is no such list, or two. `piece` is how many bytes are read at a time.
     """
-    with files.open_decompressed(path) as file:
+    with decompression.open_decompressed(path) as file:
         text = _Window(file, path, piece)
         if text.sign() != "{":
             raise InputError(f"has no list `{name}`; expected an object that has", path=path)
