@@ -9,7 +9,8 @@ Nothing here knows of words or ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -59,10 +60,11 @@ def as_strings(texts: object) -> pa.ChunkedArray:
     kind = strings.type.value_type if pa.types.is_dictionary(strings.type) else strings.type
     if kind not in (pa.string(), pa.large_string(), pa.string_view()):
         raise ConfigError(f"expected Arrow strings, found {strings.type}; cast the column to pa.string()")
+    if strings.type not in (pa.string(), pa.large_string()):
+        strings = strings.cast(pa.large_string())
     if strings.null_count:
         raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
-    plain = strings.type in (pa.string(), pa.large_string())
-    return strings if plain else strings.cast(pa.large_string())
+    return strings
 
 
 def arrays_of(texts: object, size: int = STEP) -> Iterator[pa.Array]:
@@ -87,19 +89,20 @@ def arrays_of(texts: object, size: int = STEP) -> Iterator[pa.Array]:
 
 
 def size_of(texts: Texts) -> int:
-    """Return about how many bytes texts have; 0 where one is no text."""
+    """Return about how many bytes texts have, 0 where one is no text; raises ConfigError where they are no texts."""
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         return int(texts.nbytes)
     try:
-        return sum(map(len, texts))
+        return sum(map(len, _checked(texts)))
     except TypeError:
         return 0
 
 
 def _checked(texts: object) -> Sequence[Any]:
-    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
-        raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}")
-    return texts
+    if isinstance(texts, Sequence) and not isinstance(texts, str | bytes | bytearray | memoryview | deque):
+        return texts
+    remedy = "; make it a list: list(texts)" if isinstance(texts, Iterator | np.ndarray | deque | Set) else ""
+    raise ConfigError(f"expected a list of strings or an Arrow string array, found {type(texts).__name__}{remedy}")
 
 
 def array_of(texts: Sequence[Any]) -> pa.Array:

@@ -257,7 +257,8 @@ class WordPieceTokenizer(Properties):
         return formats.build(self._parts)
 
     def _encode_strings(self, texts: Texts) -> pa.ListArray:
-        values, ends = self._encoder(arrays_of(texts), len(texts), size_of(texts), self._dtype)
+        size = size_of(texts)
+        values, ends = self._encoder(arrays_of(texts), len(texts), size, self._dtype)
         if len(values) > np.iinfo(np.int32).max:
             raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
         ids = pa.Array.from_buffers(self.id_type, len(values), [None, pa.py_buffer(values)])

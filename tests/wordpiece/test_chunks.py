@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections import deque
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.wordpiece import WordPieceTokenizer, count_words
 from bertdata.wordpiece.chunks import (
     arrays_of,
     as_strings,
@@ -17,7 +21,9 @@ from bertdata.wordpiece.chunks import (
     text_of,
     units_of,
 )
+from bertdata.wordpiece.vocabulary import SPECIAL_TOKENS
 
+TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
 TEXTS = ["one two", "", " three\tfour\n", "one\r\none", "\x0b\x85\u2028 é", "two"]
 
 
@@ -102,10 +108,18 @@ def test_every_kind_of_arrow_string_is_taken(kind: pa.DataType) -> None:
     assert as_strings(array).to_pylist() == TEXTS
 
 
-@pytest.mark.parametrize("texts", ["one text", b"bytes", 7, pa.array([1, 2]), {"a": 1}])
-def test_what_is_no_list_of_strings_is_refused(texts: object) -> None:
-    with pytest.raises(ConfigError, match="expected"):
-        as_strings(texts)
+@pytest.mark.parametrize("texts", ["one text", b"bytes", memoryview(b"ab"), 7, None, pa.array([1, 2]), {"a": 1}])
+def test_what_is_no_list_of_strings_is_refused(texts: Any) -> None:
+    for take in (as_strings, count_words, TOKENIZER.encode_batch):
+        with pytest.raises(ConfigError, match="expected"):
+            take(texts)
+
+
+@pytest.mark.parametrize("texts", [iter(["a"]), np.array(["a"]), deque("a"), {"a"}])
+def test_what_can_be_made_a_list_of_strings_is_told_so(texts: Any) -> None:
+    for take in (as_strings, count_words, TOKENIZER.encode_batch):
+        with pytest.raises(ConfigError, match=r"found \w+; make it a list: list\(texts\)"):
+            take(texts)
 
 
 def test_a_null_is_named_by_its_row() -> None:
@@ -113,6 +127,8 @@ def test_a_null_is_named_by_its_row() -> None:
         as_strings(["a", "b", None])
     with pytest.raises(InputError, match="row 1 is null"):
         as_strings(pa.chunked_array([pa.array(["a"]), pa.array([None, "b"])]))
+    with pytest.raises(InputError, match="row 1 is null"):
+        as_strings(pa.DictionaryArray.from_arrays([0, 1], ["a", None]))
 
 
 def test_what_is_no_string_is_named_by_its_row() -> None:
