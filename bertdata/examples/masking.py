@@ -86,10 +86,9 @@ def mask_tokens(
         setting = f"--random-tokens {config.random_tokens}" if by_token else f"--mask-unit {config.mask_unit}"
         raise ConfigError(f"{setting} needs to know {needs}; give mask_tokens the `continuation` of the tokenizer")
     if whole and continuation is not None:
-        replacement_ids = np.arange(len(continuation))
-    to_mask = threshold(config.mask_token_prob)
-    to_random = threshold(config.mask_token_prob + config.random_token_prob)
-    if to_random > to_mask and not len(replacement_ids):
+        replacement_ids = _vocabulary(len(continuation))
+    shares = _shares(config)
+    if shares[2] > shares[1] and not len(replacement_ids):
         raise ConfigError(
             "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
             "give --random-token-prob 0, or another vocabulary"
@@ -99,7 +98,6 @@ def mask_tokens(
         np.ascontiguousarray(special, np.bool_),
         np.ascontiguousarray(example_ids, np.int64),
     )
-    shares = np.array([threshold(config.masked_lm_prob), to_mask, to_random], np.uint64)
     drawn = _epoch_keys(seed, epoch), shares
     limit, choices = config.max_predictions_per_seq, np.ascontiguousarray(replacement_ids, np.int64)
     masked: NDArray[Any]
@@ -130,6 +128,18 @@ def mask_tokens(
             if narrow:
                 return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))
     return Masked(masked, labels, int(capped))
+
+
+@lru_cache(maxsize=8)
+def _vocabulary(size: int) -> NDArray[np.int64]:
+    return np.arange(size)
+
+
+@lru_cache(maxsize=64)
+def _shares(config: MaskingConfig) -> NDArray[np.uint64]:
+    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token, uint64 (3,)."""
+    shown = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
+    return np.array([threshold(share) for share in (config.masked_lm_prob, *shown)], np.uint64)
 
 
 @lru_cache(maxsize=64)
