@@ -1,14 +1,13 @@
 """Settings: frozen dataclasses, checked when made, each default with its reason.
 
-They make the command-line flags (`add_flags`, `from_flags`) and go into fingerprints and the manifest (`asdict`).
+They make the command-line flags (`flags`) and go into fingerprints and the manifest (`asdict`).
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, TypeVar, get_type_hints
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from bertdata.errors import ConfigError
 
@@ -25,7 +24,8 @@ def _option(
     return field(default=default, metadata={"help": help, "choices": choices, "several": several})
 
 
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
+    """Raise ConfigError with a message unless a condition holds."""
     if not condition:
         raise ConfigError(message)
 
@@ -45,8 +45,8 @@ class CleaningConfig:
     rejects: str = _option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
-        _require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
-        _require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
+        require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
+        require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.
@@ -76,7 +76,7 @@ class DedupConfig:
 
     def __post_init__(self) -> None:
         _choice("--dedup", self.dedup, DEDUPS)
-        _require(
+        require(
             0.3 <= self.dedup_threshold <= 1,
             f"--dedup-threshold is {self.dedup_threshold}; expected 0.3 to 1, as 0.8",
         )
@@ -93,6 +93,7 @@ class VocabularyConfig:
     )
     min_frequency: int = _option(2, "a pair must occur this often to be merged")
     limit_alphabet: int = _option(1000, "most frequent characters kept; rarer ones become [UNK]")
+    unused_tokens: int = _option(0, "[unused0] and so on, slots for words of your own behind the special tokens")
     max_words: int = _option(
         5_000_000,
         "distinct words that the trainer gets at most: the rarest counts are left out, of the whole corpus, so that "
@@ -100,10 +101,11 @@ class VocabularyConfig:
     )
 
     def __post_init__(self) -> None:
-        _require(self.vocab_size >= 10, f"--vocab-size is {self.vocab_size}; expected at least 10")
-        _require(self.min_frequency >= 1, f"--min-frequency is {self.min_frequency}; expected at least 1")
-        _require(self.limit_alphabet >= 1, f"--limit-alphabet is {self.limit_alphabet}; expected at least 1")
-        _require(self.max_words >= 1, f"--max-words is {self.max_words}; expected at least 1, as 5000000")
+        require(self.vocab_size >= 10, f"--vocab-size is {self.vocab_size}; expected at least 10")
+        require(self.min_frequency >= 1, f"--min-frequency is {self.min_frequency}; expected at least 1")
+        require(self.limit_alphabet >= 1, f"--limit-alphabet is {self.limit_alphabet}; expected at least 1")
+        require(self.unused_tokens >= 0, f"--unused-tokens is {self.unused_tokens}; expected 0 (none) or more")
+        require(self.max_words >= 1, f"--max-words is {self.max_words}; expected at least 1, as 5000000")
         _choice("--criterion", self.criterion, ("likelihood", "frequency", "score"))
 
 
@@ -115,8 +117,8 @@ class ShardsConfig:
     validation_fraction: float = _option(0.01, "share of the documents held out, chosen by the hash of their id")
 
     def __post_init__(self) -> None:
-        _require(self.shard_bytes >= 1024, f"--shard-bytes is {self.shard_bytes}; expected at least 1024")
-        _require(
+        require(self.shard_bytes >= 1024, f"--shard-bytes is {self.shard_bytes}; expected at least 1024")
+        require(
             0 <= self.validation_fraction < 1,
             f"--validation-fraction is {self.validation_fraction}; expected 0 (none) or more, and less than 1",
         )
@@ -167,24 +169,24 @@ class MaskingConfig:
     )
 
     def __post_init__(self) -> None:
-        _require(
+        require(
             0 < self.masked_lm_prob < 1, f"--masked-lm-prob is {self.masked_lm_prob}; expected between 0 and 1, as 0.15"
         )
         share = self.mask_token_prob + self.random_token_prob
-        _require(
+        require(
             min(self.mask_token_prob, self.random_token_prob) >= 0 and share <= 1 + 1e-9,
             f"--mask-token-prob {self.mask_token_prob} and --random-token-prob {self.random_token_prob} "
             f"add up to {share:g}; expected two shares of 0 or more that add up to at most 1",
         )
-        _require(
+        require(
             self.max_predictions_per_seq >= 0,
             f"--max-predictions-per-seq is {self.max_predictions_per_seq}; expected 0 (no limit) or more",
         )
         _choice("--mask-unit", self.mask_unit, MASK_UNITS)
         _choice("--replace-unit", self.replace_unit, REPLACE_UNITS)
-        _require(1 <= self.max_ngram <= 100, f"--max-ngram is {self.max_ngram}; expected 1 to 100, as 3")
-        _require(0 < self.span_prob < 1, f"--span-prob is {self.span_prob}; expected between 0 and 1, as 0.2")
-        _require(1 <= self.max_span <= 100, f"--max-span is {self.max_span}; expected 1 to 100, as 10")
+        require(1 <= self.max_ngram <= 100, f"--max-ngram is {self.max_ngram}; expected 1 to 100, as 3")
+        require(0 < self.span_prob < 1, f"--span-prob is {self.span_prob}; expected between 0 and 1, as 0.2")
+        require(1 <= self.max_span <= 100, f"--max-span is {self.max_span}; expected 1 to 100, as 10")
         _choice("--random-tokens", self.random_tokens, RANDOM_TOKENS)
 
 
@@ -232,27 +234,27 @@ class ExamplesConfig:
     def __post_init__(self) -> None:
         _choice("--objective", self.objective, OBJECTIVES)
         _choice("--masking", self.masking, MASKINGS)
-        _require(
+        require(
             8 <= self.max_seq_length <= 65536,
             f"--max-seq-length is {self.max_seq_length}; expected 8 to 65536, as 128 or 512",
         )
-        _require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
-        _require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
-        _require(
+        require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
+        require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
+        require(
             0 <= self.single_segment_prob <= 1,
             f"--single-segment-prob is {self.single_segment_prob}; expected 0 to 1",
         )
-        _require(
+        require(
             self.bin_size == 0 or 8 <= self.bin_size < self.max_seq_length <= MOST_BINS * self.bin_size,
             f"--bin-size is {self.bin_size}; expected 0 (no bins), or 8 to less than the {self.max_seq_length} tokens "
             f"of a row, with at most {MOST_BINS} bins",
         )
-        _require(
+        require(
             not (self.bin_size and self.pack),
             f"--bin-size {self.bin_size} and --pack were given, but packed rows are all of about one length; "
             "give one of them",
         )
-        _require(
+        require(
             self.pack_length == 0 or (self.pack and self.max_seq_length <= self.pack_length <= 1 << 20),
             f"--pack-length is {self.pack_length}; expected 0, or with --pack a number from the {self.max_seq_length} "
             f"tokens of an example to {1 << 20}",
@@ -275,60 +277,7 @@ class ExamplesConfig:
 
 
 def _choice(flag: str, value: str, choices: Sequence[str]) -> None:
-    _require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
-
-
-Config = TypeVar(
-    "Config",
-    CleaningConfig,
-    DedupConfig,
-    VocabularyConfig,
-    SentencesConfig,
-    ShardsConfig,
-    MaskingConfig,
-    ExamplesConfig,
-)
-
-
-def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
-    """Add one flag for each field of a settings class; booleans get a `--no-` form."""
-    group = parser.add_argument_group((config.__doc__ or "").strip().rstrip("."))
-    for one in fields(config):
-        kind = get_type_hints(config)[one.name]
-        shown = f"{one.metadata['help']} (default: {one.default})"
-        flag = "--" + one.name.replace("_", "-")
-        if kind is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
-        elif one.metadata.get("several"):
-            group.add_argument(flag, type=kind, nargs="+", default=one.default, metavar="N", help=shown)
-        else:
-            group.add_argument(flag, type=kind, default=one.default, choices=one.metadata["choices"], help=shown)
-
-
-def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
-    """Make a settings object from parsed flags; raises ConfigError with the reason.
-
-    Of a flag that takes several values it takes the one there is; `each_from_flags` takes them all.
-    """
-    [settings] = each_from_flags(arguments, config, most=1)
-    return settings
-
-
-def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most: int = 0) -> tuple[Config, ...]:
-    """Make a settings object for each value of the flag that has several, in ascending order, or one.
-
-    Raises ConfigError with the reason, also where one value is given twice or there are more than `most` (0: any).
-    """
-    values = {one.name: getattr(arguments, one.name) for one in fields(config)}
-    for one in fields(config):
-        given = values[one.name]
-        if isinstance(given, list):
-            flag = f"--{one.name.replace('_', '-')}"
-            shown = " ".join(map(str, given))
-            _require(len(set(given)) == len(given), f"{flag} {shown} names one value twice; give each once")
-            _require(not most or len(given) <= most, f"{flag} {shown} has {len(given)} values; expected one here")
-            return tuple(config(**(values | {one.name: value})) for value in sorted(given))
-    return (config(**values),)
+    require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
 
 
 __all__ = [
@@ -348,8 +297,5 @@ __all__ = [
     "SentencesConfig",
     "ShardsConfig",
     "VocabularyConfig",
-    "add_flags",
     "asdict",
-    "each_from_flags",
-    "from_flags",
 ]

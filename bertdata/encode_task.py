@@ -25,11 +25,11 @@ import pyarrow as pa
 
 from bertdata import __version__, files
 from bertdata.commands import VOCABULARY
-from bertdata.config import add_flags
 from bertdata.errors import InputError
 from bertdata.examples.finetune.layout import Encoded
 from bertdata.examples.finetune.settings import TaskConfig
 from bertdata.examples.finetune.sources import Columns, TaskSplit, batches, read_splits
+from bertdata.flags import add_flags
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Counts, Tally, add_counts
 from bertdata.shards.manifest import write_dataset_files

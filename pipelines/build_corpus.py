@@ -28,12 +28,10 @@ from bertdata.config import (
     SentencesConfig,
     ShardsConfig,
     VocabularyConfig,
-    add_flags,
-    each_from_flags,
-    from_flags,
 )
 from bertdata.errors import ConfigError
 from bertdata.examples.mixing import check_mix, parse_mix
+from bertdata.flags import add_flags, each_from_flags, from_flags
 from bertdata.output import claimed, finished_manifest, mark_finished, refuse_own
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP

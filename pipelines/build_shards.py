@@ -26,20 +26,11 @@ from bertdata.beam.stages import (
     require_documents,
     stage_of,
 )
-from bertdata.config import (
-    CleaningConfig,
-    DedupConfig,
-    ExamplesConfig,
-    MaskingConfig,
-    SentencesConfig,
-    ShardsConfig,
-    add_flags,
-    each_from_flags,
-    from_flags,
-)
+from bertdata.config import CleaningConfig, DedupConfig, ExamplesConfig, MaskingConfig, SentencesConfig, ShardsConfig
 from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
 from bertdata.examples.mixing import check_mix, epochs_of, parse_mix
+from bertdata.flags import add_flags, each_from_flags, from_flags
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, remove_others
 from bertdata.sentences import SentenceSegmenter, save_parameters

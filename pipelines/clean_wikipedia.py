@@ -14,7 +14,8 @@ from bertdata import commands, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, make_parts, require_documents
 from bertdata.cleaning import plan_wikipedia, remove_stale_rejects
-from bertdata.config import CleaningConfig, add_flags, from_flags
+from bertdata.config import CleaningConfig
+from bertdata.flags import add_flags, from_flags
 from bertdata.output import claimed
 from bertdata.shards.manifest import source_entry
 

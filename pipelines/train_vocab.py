@@ -26,8 +26,9 @@ from bertdata.beam.stages import (
     require_documents,
     stage_of,
 )
-from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig, add_flags, from_flags
+from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig
 from bertdata.documents import cut_ranges
+from bertdata.flags import add_flags, from_flags
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, remove_others
 from bertdata.wordpiece import WordPieceTokenizer

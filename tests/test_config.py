@@ -17,12 +17,10 @@ from bertdata.config import (
     SentencesConfig,
     ShardsConfig,
     VocabularyConfig,
-    add_flags,
     asdict,
-    each_from_flags,
-    from_flags,
 )
 from bertdata.errors import ConfigError
+from bertdata.flags import add_flags, each_from_flags, from_flags
 
 CONFIGS: list[type[Any]] = [
     CleaningConfig,
@@ -87,6 +85,7 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
         (VocabularyConfig, {"vocab_size": 9}),
         (VocabularyConfig, {"min_frequency": 0}),
         (VocabularyConfig, {"limit_alphabet": 0}),
+        (VocabularyConfig, {"unused_tokens": -1}),
         (VocabularyConfig, {"criterion": "best"}),
         (ShardsConfig, {"shard_bytes": 1023}),
         (ShardsConfig, {"validation_fraction": 1.0}),

@@ -15,9 +15,9 @@ from typing import Any
 
 import torch
 
-from bertdata import config as flags
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
+from bertdata.flags import add_flags
 from bertdata.output import claimed
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch import journal
@@ -168,7 +168,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
     parser.add_argument("--model", required=True, help="directory of a pretrained model: ours, or of transformers")
     parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
-    flags.add_flags(parser, FinetuneSettings)
+    add_flags(parser, FinetuneSettings)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from bertdata import config as flags
 from bertdata import files
 from bertdata.errors import ConfigError
+from bertdata.flags import add_flags
 from bertdata.output import claimed
 from bertdata.shards import Shards
 from bertdata.torch import architectures, checkpoint, journal
@@ -168,7 +168,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(PRESETS)}, or the directory of a model to start from (default: base)",
     )
     parser.add_argument("--restart", action="store_true", help="begin anew instead of going on from a checkpoint")
-    flags.add_flags(parser, PretrainSettings)
+    add_flags(parser, PretrainSettings)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:

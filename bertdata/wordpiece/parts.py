@@ -153,6 +153,7 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Tal
         criterion=config.criterion,  # type: ignore[arg-type]
         min_frequency=config.min_frequency,
         limit_alphabet=config.limit_alphabet,
+        unused=config.unused_tokens,
     )
     file.write(format_vocabulary(vocabulary))
     tally = Tally()

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from bertdata import config, files
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError
+from bertdata.flags import add_flags
 from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
 from bertdata.shards import Shards
 from tests.loader.runs import Lengths, Pair, bins, counted, lengths, once, ranks, run, settings_of_a_run
@@ -289,7 +290,7 @@ def test_rule_28_a_flag_that_is_true_by_default_can_be_switched_off() -> None:
     made = make_dataclass("Made", [("shuffled", bool, config._option(True, "in a drawn order"))])
     parser = argparse.ArgumentParser()
     made.__annotations__["shuffled"] = bool
-    config.add_flags(parser, made)
+    add_flags(parser, made)
     assert parser.parse_args([]).shuffled is True
     assert parser.parse_args(["--no-shuffled"]).shuffled is False
 

@@ -68,3 +68,11 @@ def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:
     assert build_shards.main([*common, *flags]) == 0
     sources = json.loads((output / "manifest.json").read_text())["sources"]
     assert [source["drops"] for source in sources.values()] == [{"exact duplicate": 1}]
+
+
+def test_unused_slots_stand_behind_the_special_tokens(documents: Path, tmp_path: Path) -> None:
+    flags = ["--documents", str(documents), "--output", str(tmp_path / "out"), "--vocab-size", "150", "--workers", "1"]
+    assert train_vocab.main([*flags, "--unused-tokens", "2"]) == 0
+    tokenizer = WordPieceTokenizer.load(tmp_path / "out")
+    assert tokenizer.tokens[4:8] == ("[MASK]", "[unused0]", "[unused1]", ",")
+    assert tokenizer.vocab_size <= 150

@@ -1,0 +1,73 @@
+"""Command-line flags of the settings: one for each field of a dataclass of `config`, and settings from parsed flags.
+
+What it does not do: flags that are no settings, such as --output (`commands`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from typing import Any, TypeVar, get_type_hints
+
+from bertdata.config import (
+    CleaningConfig,
+    DedupConfig,
+    ExamplesConfig,
+    MaskingConfig,
+    SentencesConfig,
+    ShardsConfig,
+    VocabularyConfig,
+    require,
+)
+
+Config = TypeVar(
+    "Config",
+    CleaningConfig,
+    DedupConfig,
+    VocabularyConfig,
+    SentencesConfig,
+    ShardsConfig,
+    MaskingConfig,
+    ExamplesConfig,
+)
+
+
+def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
+    """Add one flag for each field of a settings class; booleans get a `--no-` form."""
+    group = parser.add_argument_group((config.__doc__ or "").strip().rstrip("."))
+    for one in fields(config):
+        kind = get_type_hints(config)[one.name]
+        shown = f"{one.metadata['help']} (default: {one.default})"
+        flag = "--" + one.name.replace("_", "-")
+        if kind is bool:
+            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
+        elif one.metadata.get("several"):
+            group.add_argument(flag, type=kind, nargs="+", default=one.default, metavar="N", help=shown)
+        else:
+            group.add_argument(flag, type=kind, default=one.default, choices=one.metadata["choices"], help=shown)
+
+
+def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
+    """Make a settings object from parsed flags; raises ConfigError with the reason.
+
+    Of a flag that takes several values it takes the one there is; `each_from_flags` takes them all.
+    """
+    [settings] = each_from_flags(arguments, config, most=1)
+    return settings
+
+
+def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most: int = 0) -> tuple[Config, ...]:
+    """Make a settings object for each value of the flag that has several, in ascending order, or one.
+
+    Raises ConfigError with the reason, also where one value is given twice or there are more than `most` (0: any).
+    """
+    values = {one.name: getattr(arguments, one.name) for one in fields(config)}
+    for one in fields(config):
+        given = values[one.name]
+        if isinstance(given, list):
+            flag = f"--{one.name.replace('_', '-')}"
+            shown = " ".join(map(str, given))
+            require(len(set(given)) == len(given), f"{flag} {shown} names one value twice; give each once")
+            require(not most or len(given) <= most, f"{flag} {shown} has {len(given)} values; expected one here")
+            return tuple(config(**(values | {one.name: value})) for value in sorted(given))
+    return (config(**values),)
