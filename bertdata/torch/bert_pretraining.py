@@ -105,6 +105,7 @@ class BertForPreTraining(PreTrainedModel):
     The decoder's weight is the word embedding. The loss is that of the labelled tokens plus, where a pair label is
     given, that of the pairs (section 3.1). Weights are drawn from torch's own generator: normal, `initializer_range`.
 
+    >>> import torch
     >>> model = BertForPreTraining(BertConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).prediction_logits.shape
     torch.Size([1, 3, 100])
@@ -143,6 +144,7 @@ class BertForPreTraining(PreTrainedModel):
 class BertForMaskedLM(PreTrainedModel):
     """BERT with its masked language model alone, for shards without pairs (RoBERTa's recipe).
 
+    >>> import torch
     >>> model = BertForMaskedLM(BertConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).seq_relationship_logits is None
     True
