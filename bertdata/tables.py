@@ -28,6 +28,7 @@ SUFFIXES = (
 )
 REVISION = 2
 SOURCE = "documents"
+_NO_OBJECT = "not a JSON object"
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,9 @@ def _json_ranges(path: str, label: str, target: int, column: str) -> Iterator[tu
         for line in stream:
             if line.strip():
                 row = _parse(line)
-                if row is None:
+                if isinstance(row, str):
                     raise InputError(
-                        "the first line is not a JSON object; expected JSON lines, one object in a line", path=path
+                        f"the first line is {row}; expected JSON lines in UTF-8, one object in a line", path=path
                     )
                 _check_column(column, list(row), path)
                 break
@@ -149,12 +150,15 @@ def _check_column(column: str, names: Sequence[str], path: str) -> None:
         )
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | str:
+    """Return the object of a line, or what the line is instead."""
     try:
         row = json.loads(line)
+    except UnicodeDecodeError:
+        return "not UTF-8"
     except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
+        return _NO_OBJECT
+    return row if isinstance(row, dict) else _NO_OBJECT
 
 
 def table_part(task: Task, file: BinaryIO) -> Tally:
@@ -175,9 +179,9 @@ def table_part(task: Task, file: BinaryIO) -> Tally:
     with DocumentWriter(file, tally) as writer:
         for place, row in rows:
             tally.add("rows")
-            text = None if row is None else row.get(one.text_column)
-            if not isinstance(text, str):
-                reason = "not a JSON object" if row is None else "no text"
+            text = None if isinstance(row, str) else row.get(one.text_column)
+            if isinstance(row, str) or not isinstance(text, str):
+                reason = row if isinstance(row, str) else "no text"
                 broken.append({"path": one.path, "place": place, "reason": reason})
                 tally.drop(reason)
                 continue
@@ -185,7 +189,6 @@ def table_part(task: Task, file: BinaryIO) -> Tally:
             if not text:
                 tally.drop("empty")
                 continue
-            assert row is not None
             writer.add(
                 _text(row.get("id"), f"{one.label}:{place}"),
                 _text(row.get("source"), SOURCE),
@@ -233,7 +236,7 @@ def _parquet_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any]]]:
                 place += 1
 
 
-def _json_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any] | None]]:
+def _json_rows(one: TableRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
     compressed = decompression.compression(one.path) is not None
     with decompression.open_decompressed(one.path) if compressed else files.open_raw(one.path) as stream:
         place = one.start

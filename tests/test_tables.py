@@ -291,6 +291,7 @@ def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:
         ("x.jsonl", b'["a"]\n', "the first line is not a JSON object"),
         ("x.jsonl", b'{"text": "a"', "the first line is not a JSON object"),
         ("x.jsonl", b"[" * 100_000, "the first line is not a JSON object"),
+        ("x.jsonl", b'{"text": "caf\xe9"}', "the first line is not UTF-8; expected JSON lines in UTF-8"),
         ("x.parquet", b'{"text": "a"}', "is not a Parquet file"),
         ("x.jsonl.gz", b'{"text": "a"}', "byte 0: the gz stream that starts here is corrupt"),
     ],
@@ -322,14 +323,14 @@ def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path
         assert [row["text"] for row in rows] == ["a", "z"]
         broken = [one for tally in tallies for one in tally.details["broken"]]
         assert [one["place"] for one in broken] == starts[1:7]
-        reasons = ["not a JSON object", "not a JSON object", "no text", *["not a JSON object"] * 2, "no text"]
+        reasons = ["not a JSON object"] * 2 + ["no text", "not UTF-8", "not a JSON object", "no text"]
         assert [one["reason"] for one in broken] == reasons
         assert {one["path"] for one in broken} == {path}
         drops: dict[str, int] = {}
         for tally in tallies:
             for reason, number in tally.drops.items():
                 drops[reason] = drops.get(reason, 0) + number
-        assert drops == {"not a JSON object": 4, "no text": 2, "empty": 1}
+        assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text": 2, "empty": 1}
         assert sum(tally.counts.get("rows", 0) for tally in tallies) == 9
 
 
