@@ -98,7 +98,7 @@ def ascending(draws: Bits) -> NDArray[np.int64]:
     >>> ascending(np.array([9, 7, 9, 8], np.uint64)).tolist()
     [1, 3, 0, 2]
     """
-    from bertdata.examples.kernel import sort_draws
+    from bertdata.kernel_draws import sort_draws
 
     order, buckets = np.empty(len(draws), np.uint32), np.empty(2 * len(draws) + 2, np.uint32)
     sort_draws(draws, np.arange(len(draws), dtype=np.uint32), len(draws), len(draws), order, buckets)

@@ -92,6 +92,11 @@ def input_error(error: OSError, path: str) -> InputError:
     return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
 
 
+def real_path(path: str) -> str:
+    """Return what two paths to one file have in common: a local one with its links followed, a URL as it is."""
+    return path if is_remote(path) else os.path.realpath(path)
+
+
 def identity(path: str) -> str:
     """Return a short text that changes when a file is replaced: its name, size and time or tag, not its contents."""
     if is_remote(path):
@@ -134,7 +139,7 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
                 path=pattern,
             )
         for match in matches:
-            found.setdefault(match if is_remote(match) else os.path.realpath(match), match)
+            found.setdefault(real_path(match), match)
     return sorted(found.values())
 
 

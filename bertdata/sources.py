@@ -63,7 +63,7 @@ def find_files(given: Sequence[str], default: str, expand: Callable[[Sequence[st
     places: dict[str, str] = {}
     for name, some in paths.items():
         for path in expand(some):
-            other = places.setdefault(_place(path), name)
+            other = places.setdefault(files.real_path(path), name)
             if other != name:
                 first, second = (f"{one}=" if one else "no name" for one in (other, name))
                 raise ConfigError(f"is given twice, with {first} and {second}; expected one source", path=path)
@@ -76,12 +76,8 @@ def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
     kinds: dict[str, str] = {}
     for kind, paths in inputs.items():
         for path in paths:
-            if (other := kinds.setdefault(_place(path), kind)) != kind:
+            if (other := kinds.setdefault(files.real_path(path), kind)) != kind:
                 raise ConfigError(f"is given twice, to --{other} and to --{kind}; expected one of them", path=path)
-
-
-def _place(path: str) -> str:
-    return path if files.is_remote(path) else os.path.realpath(path)
 
 
 def order_sources(names: Iterable[str]) -> list[str]:

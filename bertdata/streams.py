@@ -6,24 +6,30 @@ others. What it does not do: grouping, and the parts and records of a stage (`re
 
 from __future__ import annotations
 
-import io
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import pyarrow as pa
 
 from bertdata import files
 from bertdata.errors import InputError
 
+Decoded = TypeVar("Decoded", pa.Table, pa.RecordBatch)
+
 
 @dataclass(frozen=True)
-class Stream:
-    """Where one Arrow stream lies in a file; `sha256` is that of the file."""
+class Place:
+    """Where some bytes lie in a file; `sha256` is that of the file."""
 
     path: str
     sha256: str
     offset: int
     length: int
+
+
+class Stream(Place):
+    """Where one Arrow stream lies in a file."""
 
 
 def write_stream(file: BinaryIO, table: pa.Table) -> list[int]:
@@ -36,16 +42,19 @@ def write_stream(file: BinaryIO, table: pa.Table) -> list[int]:
 
 def read_stream(stream: Stream) -> pa.Table:
     """Return the table of one stream; raises InputError where the file is not what it was."""
-    with files.open_raw(stream.path) as file:
-        file.seek(stream.offset)
-        data = file.read(stream.length)
+    return read_at(stream, lambda data: pa.ipc.open_stream(data).read_all(), "this part of a build")
+
+
+def read_at(place: Place, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:
+    """Return what `decode` makes of the bytes of a reference; raises InputError where `what` they are of is damaged."""
+    with files.open_raw(place.path) as file:
+        file.seek(place.offset)
+        data = file.read(place.length)
     try:
-        table = pa.ipc.open_stream(io.BytesIO(data)).read_all()
-        table.validate(full=True)
+        found = decode(pa.py_buffer(data))
+        found.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
-            f"this part of a build is damaged ({error}); delete this file and run again",
-            path=stream.path,
-            offset=stream.offset,
+            f"{what} is damaged ({error}); delete this file and run again", path=place.path, offset=place.offset
         ) from error
-    return table
+    return found

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.compiled import compiled_for, inner
-from bertdata.examples.kernel import GOLDEN, mix
+from bertdata.kernel_draws import GOLDEN, mix
 
 NEAR = 64
 """How many places away a pair looks for one to swap with."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.compiled import compiled_for
-from bertdata.examples.kernel import GOLDEN, mix
+from bertdata.kernel_draws import GOLDEN, mix
 
 SHORT, LENGTH, ALONE = range(3)
 """Places of the keys of the draws, and of the thresholds of those that have one."""

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.compiled import compiled_for
-from bertdata.examples.kernel import ACTION, GOLDEN, NUMBER, REPLACEMENT, UNIT, mix
+from bertdata.examples.kernel import ACTION, NUMBER, REPLACEMENT, UNIT
+from bertdata.kernel_draws import GOLDEN, mix
 
 _0, _S32 = np.uint64(0), np.uint64(32)
 _ALL, _NONE, _HIGHEST = 2.0**32, np.uint32(0), np.uint32(0xFFFFFFFF)

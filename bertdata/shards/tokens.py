@@ -17,24 +17,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bertdata import files
 from bertdata.documents import slot
 from bertdata.draws import bits, key, text_bits
 from bertdata.errors import InputError
 from bertdata.examples.segments import TokenBlock
 from bertdata.records import Tally
 from bertdata.sentences import SentenceSegmenter
+from bertdata.streams import Place, read_at
 from bertdata.wordpiece import WordPieceTokenizer
 
 
 @dataclass(frozen=True)
-class Slice:
-    """Where a shard's rows lie in one token file; `sha256` is that of the file, `source` the number of its source."""
+class Slice(Place):
+    """Where a shard's rows lie in one token file; `source` is the number of its source."""
 
-    path: str
-    sha256: str
-    offset: int
-    length: int
     source: int = 0
 
 
@@ -124,19 +120,7 @@ def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
 def read_slices(slices: Sequence[Slice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the record batches that slices name; raises InputError where a file is not what it was."""
     for one in slices:
-        with files.open_raw(one.path) as file:
-            file.seek(one.offset)
-            data = file.read(one.length)
-        try:
-            batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
-            batch.validate(full=True)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(
-                f"the token store is damaged ({error}); delete this file and run again",
-                path=one.path,
-                offset=one.offset,
-            ) from error
-        yield batch
+        yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
 
 
 def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int) -> TokenBlock:
