@@ -13,6 +13,15 @@ A message says what was found, what was expected and what to do; `path`, `offset
 from __future__ import annotations
 
 
+def install_hint(extra: str) -> str:
+    """Return how to get what an extra of bertdata needs.
+
+    >>> install_hint("torch")
+    'get it with: pip install ".[torch]" (in a clone of bertdata)'
+    """
+    return f'get it with: pip install ".[{extra}]" (in a clone of bertdata)'
+
+
 class BertDataError(Exception):
     """Base of every error that bertdata raises on purpose.
 
@@ -59,7 +68,7 @@ class MissingExtraError(BertDataError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
-        super().__init__(f'{package} is not installed; get it with: pip install "bertdata[{extra}]"')
+        super().__init__(f"{package} is not installed; {install_hint(extra)}")
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         return type(self), (self.package, self.extra)

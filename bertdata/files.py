@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.errors import ConfigError, InputError, OutputError, install_hint
 
 CHUNK = 1 << 20
 TEMPORARY = ".bertdata-tmp-"
@@ -42,7 +42,7 @@ def _remote(path: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         scheme = path.split("://", 1)[0]
         extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
-        hint = f'; get it with: pip install "bertdata[{extra}]"' if extra else ""
+        hint = f"; {install_hint(extra)}" if extra else ""
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=path) from error
 
 

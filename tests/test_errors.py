@@ -33,7 +33,7 @@ def test_a_setting_is_a_value_error_and_a_missing_extra_an_import_error() -> Non
 
 def test_a_missing_extra_says_how_to_get_it() -> None:
     error = MissingExtraError("apache-beam", "beam")
-    assert str(error) == 'apache-beam is not installed; get it with: pip install "bertdata[beam]"'
+    assert str(error) == 'apache-beam is not installed; get it with: pip install ".[beam]" (in a clone of bertdata)'
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import ast
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -87,6 +90,41 @@ def test_the_version_is_that_of_the_project_file() -> None:
     assert f'\nversion = "{bertdata.__version__}"\n' in project
 
 
+def test_extras_name_the_distribution_and_hold_something() -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "bertdata-toolkit"
+    assert project["scripts"] == {"bertdata": "bertdata.cli:main"}
+    for name, needed in project["optional-dependencies"].items():
+        assert needed, f"the extra {name} is empty"
+        for one in needed:
+            own = re.fullmatch(r"(bertdata[\w-]*)\[([\w,-]+)\]", one)
+            if one.startswith("bertdata"):
+                assert own, one
+                assert own[1] == project["name"]
+                assert set(own[2].split(",")) <= set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("package", ["numba", "apache-beam"])
+def test_what_is_used_by_its_private_parts_has_an_upper_bound_that_the_tests_run_with(package: str) -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
+    listed = [*project["dependencies"], *project["optional-dependencies"]["beam"]]
+    [bound] = [found[1] for one in listed if (found := re.fullmatch(rf"{package}>=[\d.]+,<([\d.]+)", one))]
+    major, minor = map(int, bound.split("."))
+    assert importlib.metadata.version(package).split(".")[:2] == [str(major), str(minor - 1)]
+
+
+def test_nobody_is_told_to_install_a_distribution_that_is_anothers() -> None:
+    root = PACKAGE.parent
+    folders = ("bertdata", "pipelines", "tests", "docs", "examples", "scripts", "benchmarks", ".ci")
+    paths = [path for folder in folders for path in (root / folder).rglob("*") if path.is_file()]
+    told = [path for path in [*paths, *root.glob("*.md"), root / "pyproject.toml"] if path.suffix != ".pyc"]
+    assert len(told) > 300
+    hint = re.compile(rb"bertdata\\?\[[a-z]|pip install (-\S+ )*[\"']?bertdata(?![-\w])")
+    for path in told:
+        found = hint.search(path.read_bytes())
+        assert path == Path(__file__) or found is None, (path, found)
+
+
 def test_every_package_is_in_the_wheel() -> None:
     project = (PACKAGE.parent / "pyproject.toml").read_text()
     packages = {".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")}
@@ -145,11 +183,15 @@ def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
 @pytest.mark.parametrize(
     ("package", "code", "message"),
     [
-        ("torch", "import bertdata.torch", 'torch is not installed; get it with: pip install "bertdata[torch]"'),
+        (
+            "torch",
+            "import bertdata.torch",
+            'torch is not installed; get it with: pip install ".[torch]" (in a clone of bertdata)',
+        ),
         (
             "apache_beam",
             "from bertdata.beam.runner import Runner; Runner().run([], print, [])",
-            'apache-beam is not installed; get it with: pip install "bertdata[beam]"',
+            'apache-beam is not installed; get it with: pip install ".[beam]" (in a clone of bertdata)',
         ),
     ],
 )

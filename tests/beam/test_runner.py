@@ -107,13 +107,13 @@ def test_a_runner_whose_name_says_cluster_elsewhere_is_still_one() -> None:
 def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     module._import_beam()
     monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "bertdata\[gcp\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[gcp\]"'):
         module._check(module._parse(DATAFLOW), 0, ["gs://bucket/out"])
 
 
 def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "apache_beam", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "bertdata\[beam\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[beam\]"'):
         make(HERE, tasks(tmp_path, 1), note_process)
 
 

@@ -105,7 +105,7 @@ class Bucket(MemoryFileSystem):  # type: ignore[misc]
 @pytest.fixture
 def dataflow(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Let gs:// be memory; returns the job graphs that Dataflow would have got."""
-    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install 'bertdata[gcp]'")
+    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install '.[gcp]'")
     pytest.importorskip("apache_beam.runners.dataflow.internal.apiclient")
     from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 
@@ -158,7 +158,7 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
 
 
 def test_dataflow_without_a_project_is_told_what_is_missing() -> None:
-    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install 'bertdata[gcp]'")
+    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install '.[gcp]'")
     flags = [one for one in DATAFLOW if not one.startswith("--project")]
     with pytest.raises(ConfigError, match=r"refuses these flags: .*Missing required option: project"):
         Runner(0, tuple(flags), quiet=True).run([], lambda pipeline: None, ["gs://bucket/out"])

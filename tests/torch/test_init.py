@@ -20,7 +20,7 @@ try:
     import bertdata.torch
 except MissingExtraError as error:
     assert isinstance(error, ImportError)
-    assert str(error) == 'torch is not installed; get it with: pip install "bertdata[torch]"', error
+    assert str(error) == 'torch is not installed; get it with: pip install ".[torch]" (in a clone of bertdata)', error
 else:
     raise AssertionError("no error")
 """

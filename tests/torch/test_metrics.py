@@ -36,7 +36,7 @@ def test_tags_of_words_have_an_accuracy_alone() -> None:
 
 def test_a_missing_seqeval_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "seqeval", None)
-    with pytest.raises(MissingExtraError, match=r"bertdata\[finetune\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install \".\[finetune\]\""):
         require_seqeval()
 
 
