@@ -1,13 +1,14 @@
 """One file over HTTP, whole and checked: resumed with Range, tried again after cuts, compared with its SHA-1.
 
 One connection at a time, a user agent that says who asks, pauses that the server decides (Retry-After) or that grow.
-What is not whole and checked is named `.part`. Only `bertdata download` uses it, and nothing else in the project
-touches the network. What it does not do: know any site.
+Redirects are followed to http and https alone. What is not whole and checked is named `.part`. `bertdata download` uses
+it, and the cache of shards that are read over HTTP (`shards.cache`); file systems such as `s3://` go through fsspec.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import http.client
 import io
@@ -48,6 +49,22 @@ class _TryAgainError(Exception):
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
         self.after = after
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https alone; urllib's own handler follows them to ftp, too."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if not re.match(r"https?://", newurl, re.IGNORECASE):
+            raise InputError(
+                f"the server redirects to {newurl!r}; expected http or https: check --mirror", path=req.full_url
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+@functools.cache
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_Redirects)
 
 
 @dataclass(frozen=True)
@@ -142,7 +159,7 @@ class Client:
             if validator:
                 headers["If-Range"] = validator
         try:
-            response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=self.timeout)
+            response = _opener().open(urllib.request.Request(url, headers=headers), timeout=self.timeout)
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 416 or not start:
@@ -158,6 +175,8 @@ class Client:
                     f"the server's certificate is not valid ({reason}); check --mirror", path=url
                 ) from error
             raise _TryAgainError(_text(reason)) from error
+        except ValueError as error:
+            raise InputError(f"is, or redirects to, no valid address ({error}); check --mirror", path=url) from error
         if start and not _begins_at(response, start):
             file.truncate(0)
             file.seek(0)
@@ -244,8 +263,14 @@ def _text(error: object) -> str:
 
 
 def _length(response: Any) -> int | None:
+    """Return the bytes that a response announces, None where its header is missing or no number of ASCII digits.
+
+    >>> from types import SimpleNamespace
+    >>> [_length(SimpleNamespace(headers={"Content-Length": text})) for text in ("12", "\u00b2", "", "9" * 5000)]
+    [12, None, None, None]
+    """
     value = response.headers.get("Content-Length") or ""
-    return int(value) if value.isdigit() else None
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else None
 
 
 def _begins_at(response: Any, start: int) -> bool:
@@ -311,11 +336,11 @@ def _retry_after(value: str | None) -> float:
     >>> _retry_after("7"), _retry_after("soon"), _retry_after("Thu, 01 Jan 1970 00:00:00 GMT")
     (7.0, 0.0, 0.0)
     """
-    if value is None or value.strip().isdecimal():
+    if value is None or re.fullmatch(r"\s*[0-9]{1,18}\s*", value):
         return float(value or 0)
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
 
 

@@ -76,7 +76,10 @@ def test_a_mirror_without_listings_is_asked_for_its_latest_dump(server: Server, 
 
 def test_a_language_code_with_a_hyphen_becomes_the_wikis_name(server: Server, client: Client, tmp_path: Path) -> None:
     add_dump(server, "zh_min_nanwiki", "20250101")
-    wikipedia("zh-min-nan", str(tmp_path), client, date="20250101", mirror=server.url)
+    paths = wikipedia("zh-min-nan", str(tmp_path), client, date="20250101", mirror=server.url)
+    assert [os.path.basename(path).split("-")[0] for path in paths] == ["zh_min_nanwiki"] * 3
+    assert server.paths()
+    assert all(path.startswith("/zh_min_nanwiki/20250101/zh_min_nanwiki-20250101-") for path in server.paths())
 
 
 def test_a_dump_with_a_wrong_checksum_never_gets_its_name(server: Server, client: Client, tmp_path: Path) -> None:

@@ -247,3 +247,42 @@ def test_progress_and_retries_are_shown_on_stderr(
     assert "a.bin: the connection was cut at byte 1,000 of 3,145,728; again in 1 s" in shown.err
     assert "3.15M/3.15M" in shown.err
     assert shown.out == ""
+
+
+def test_a_redirect_is_followed_over_http(server: Server, client: Client, tmp_path: Path) -> None:
+    server.files["/a.bin"] = File(b"", faults=[(302, {"Location": "/b.bin"})])
+    server.files["/b.bin"] = File(DATA)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    assert (tmp_path / "a.bin").read_bytes() == DATA
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("address", ["ftp://127.0.0.1/a.bin", "FTP://127.0.0.1/a.bin", "file:///etc/passwd", "data:,x"])
+def test_a_redirect_to_anything_but_http_is_refused_at_once(
+    server: Server, client: Client, tmp_path: Path, pauses: list[float], address: str, status: int
+) -> None:
+    server.files["/a.bin"] = File(b"", faults=[(status, {"Location": address})])
+    with pytest.raises(InputError, match=r"(?i)/a.bin: the server .*(ftp|file|data):"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+    assert os.listdir(tmp_path) == []
+    assert pauses == []
+
+
+@pytest.mark.parametrize("address", [f"http://{'a' * 70}.com/", "http://[/", "http://127.0.0.1:x/"])
+def test_a_redirect_to_no_address_is_refused(server: Server, client: Client, tmp_path: Path, address: str) -> None:
+    server.files["/a.bin"] = File(b"", faults=[(302, {"Location": address})] * 9)
+    with pytest.raises(InputError, match=r"/a\.bin: "):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+
+
+def test_a_redirect_to_itself_ends(server: Server, client: Client, tmp_path: Path) -> None:
+    server.files["/a.bin"] = File(b"", faults=[(302, {"Location": "/a.bin"})] * 99)
+    with pytest.raises(InputError, match="HTTP 302"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+
+
+@pytest.mark.parametrize("length", ["²", "-1", "1e3", "9" * 5000])
+def test_a_length_that_is_no_number_is_as_none(server: Server, client: Client, tmp_path: Path, length: str) -> None:
+    server.files["/a.bin"] = File(DATA, faults=[(200, {"Content-Length": length})])
+    with pytest.raises(InputError, match="SHA-1"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)

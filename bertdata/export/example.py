@@ -138,11 +138,11 @@ def _decoded(name: str, values: list[tuple[int, bytes]]) -> list[NDArray[Any]]:
 def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
     """Return (kind, packed data) of each feature; raises ValueError or IndexError where it is damaged."""
     features: dict[str, tuple[int, bytes]] = {}
-    for number, _, body in _parts(message):
-        if number != 1:
+    for number, wire, body in _parts(message):
+        if (number, wire) != (1, _BYTES):
             continue
-        for other, _, entry in _parts(body):
-            if other == 1:
+        for other, wire, entry in _parts(body):
+            if (other, wire) == (1, _BYTES):
                 name, kind, data = _entry(entry)
                 features[name] = (kind, data)
     return features
@@ -150,13 +150,20 @@ def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
 
 def _entry(entry: bytes) -> tuple[str, int, bytes]:
     name, kind, data = "", 0, b""
-    for number, _, body in _parts(entry):
+    for number, wire, body in _parts(entry):
+        if wire != _BYTES:  # as another type of field is told, which is passed over
+            continue
         if number == 1:
             name = body.decode("utf-8")
         elif number == 2:
-            for one, _, values in _parts(body):
+            for one, wire, values in _parts(body):
+                if wire != _BYTES:
+                    continue
                 kind = one
-                data = b"".join(value for place, _, value in _parts(values) if place == 1)
+                alone = _VARINT if kind == _INTEGERS else _FIXED32
+                data = b"".join(
+                    value for place, wire, value in _parts(values) if place == 1 and wire in (_BYTES, alone)
+                )
                 if kind == _INTEGERS and data and data[-1] >= 0x80:
                     raise ValueError("a varint is cut off")
     return name, kind, data
@@ -177,6 +184,8 @@ def _parts(message: bytes) -> list[tuple[int, int, bytes]]:
             at += 4 if wire == _FIXED32 else 8
         else:
             raise ValueError(f"there is no wire type {wire}")
+        if not tag >> 3:
+            raise ValueError("there is no field 0")
         if at > len(message):
             raise ValueError("a field is longer than its message")
         found.append((tag >> 3, wire, message[start:at]))

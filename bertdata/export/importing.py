@@ -27,7 +27,7 @@ from bertdata.export.tfrecord import read_records
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Counts, Tally, add_counts
 from bertdata.shards.manifest import write_dataset_files
-from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, shard_info, shard_schema
+from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
 from bertdata.summary import counted, table
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -213,7 +213,7 @@ def _write_rows(
     values = {"input_ids": fields["input_ids"], "token_type_ids": fields["segment_ids"], "labels": targets}
     for name, rows in values.items():
         kind = schema.field(name).type.value_type
-        columns[name] = pa.ListArray.from_arrays(offsets, pa.array(rows[taken].astype(kind.to_pandas_dtype()), kind))
+        columns[name] = pa.ListArray.from_arrays(offsets, pa.array(rows[taken].astype(numpy_type(kind)), kind))
     if info.label:
         labels = fields["next_sentence_labels"].reshape(-1).astype(np.int8)
         columns[info.label] = pa.array(labels)

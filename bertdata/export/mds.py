@@ -19,6 +19,7 @@ from bertdata import files
 from bertdata.errors import InputError
 from bertdata.export.arrow import read_batches
 from bertdata.shards import Shards
+from bertdata.shards.schema import numpy_type
 
 _MOST_BYTES = 2**32 - 1
 
@@ -32,8 +33,8 @@ def columns_of(schema: pa.Schema) -> dict[str, str]:
 
     def encoding(kind: pa.DataType) -> str:
         if pa.types.is_list(kind):
-            return f"ndarray:{np.dtype(kind.value_type.to_pandas_dtype()).name}"
-        return "str" if pa.types.is_string(kind) else np.dtype(kind.to_pandas_dtype()).name
+            return f"ndarray:{numpy_type(kind.value_type).name}"
+        return "str" if pa.types.is_string(kind) else numpy_type(kind).name
 
     return {field.name: encoding(field.type) for field in sorted(schema, key=lambda field: str(field.name))}
 

@@ -155,6 +155,15 @@ def label_type(vocab_size: int) -> pa.DataType:
     return pa.int16() if vocab_size <= 1 << 15 else pa.int32()
 
 
+def numpy_type(kind: pa.DataType) -> Any:
+    """Return the NumPy data type of an Arrow number, without pandas, which pyarrow's `to_pandas_dtype` imports.
+
+    >>> numpy_type(pa.uint16()), numpy_type(pa.float32())
+    (dtype('uint16'), dtype('float32'))
+    """
+    return pa.array([], kind).to_numpy(zero_copy_only=False).dtype
+
+
 def shard_schema(info: ShardInfo) -> pa.Schema:
     """Return the columns for an objective and masking, with the metadata.
 

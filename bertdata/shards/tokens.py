@@ -23,6 +23,7 @@ from bertdata.errors import InputError
 from bertdata.examples.segments import TokenBlock
 from bertdata.records import Tally
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.schema import numpy_type
 from bertdata.streams import Place, read_at
 from bertdata.wordpiece import WordPieceTokenizer
 
@@ -139,7 +140,7 @@ def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDAr
     draws = bits(key(seed, "document order"), keys).tolist() if len(keys) else []
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
-    ids = np.concatenate([flat_tokens[i] for i in order]) if order else np.zeros(0, id_type.to_pandas_dtype())
+    ids = np.concatenate([flat_tokens[i] for i in order]) if order else np.zeros(0, numpy_type(id_type))
     sentences = np.concatenate([flat_lengths[i] for i in order]) if order else np.zeros(0, np.int32)
     return TokenBlock(
         tokens=ids,

@@ -25,7 +25,7 @@ from bertdata.examples.rows import Rows, build_rows
 from bertdata.examples.segments import Plan, TokenBlock, plan_examples
 from bertdata.records import Tally
 from bertdata.shards.packed import BORDERS, OF_TOKENS
-from bertdata.shards.schema import ShardInfo, label_type, shard_schema
+from bertdata.shards.schema import ShardInfo, label_type, numpy_type, shard_schema
 
 ROWS_PER_BATCH = 1000
 _TOKENS_AT_ONCE = 1 << 20
@@ -214,7 +214,7 @@ def _masked(
         tally.add("predictions", number)
         tally.add("predictions_capped_rows", capped)
         return {"input_ids": rows.input_ids}
-    kind = label_type(info.vocab_size).to_pandas_dtype()
+    kind = numpy_type(label_type(info.vocab_size))
     masked = mask_tokens(
         rows.input_ids,
         rows.offsets,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import BinaryIO
 
@@ -94,6 +96,32 @@ def test_the_same_build_gives_the_same_bytes(build: Path, tmp_path: Path, to: st
     assert names_below(tmp_path / "one") == names_below(tmp_path / "two")
     for name in names_below(tmp_path / "one"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_static_builds_and_their_exports_and_imports_need_no_pandas(tmp_path: Path) -> None:
+    # pyarrow imports pandas where it is installed, and fails in some calls where it is not
+    script = f"""
+import sys
+class NoPandas:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+sys.meta_path.insert(0, NoPandas())
+from pathlib import Path
+from bertdata.config import ExamplesConfig
+from bertdata.export import EXPORTERS, export
+from bertdata.export.importing import import_shards
+from tests.small_build import write_build
+folder = Path({str(tmp_path)!r})
+build = write_build(folder / "build", ExamplesConfig(masking="static", max_seq_length=32))
+for to in EXPORTERS:
+    export(str(build), to, str(folder / to))
+import_shards({{"train": [f"{{folder}}/tfrecord/train"]}}, str(build / "tokenizer"), str(folder / "imported"))
+assert "pandas" not in sys.modules
+"""
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr[-2000:]) == (0, "")
 
 
 def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
