@@ -141,8 +141,8 @@ def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
     for number, wire, body in _parts(message):
         if (number, wire) != (1, _BYTES):
             continue
-        for other, wire, entry in _parts(body):
-            if (other, wire) == (1, _BYTES):
+        for other, other_wire, entry in _parts(body):
+            if (other, other_wire) == (1, _BYTES):
                 name, kind, data = _entry(entry)
                 features[name] = (kind, data)
     return features
@@ -151,22 +151,24 @@ def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
 def _entry(entry: bytes) -> tuple[str, int, bytes]:
     name, kind, data = "", 0, b""
     for number, wire, body in _parts(entry):
-        if wire != _BYTES:  # as another type of field is told, which is passed over
+        if wire != _BYTES:  # a field that is told as another type is passed over
             continue
         if number == 1:
             name = body.decode("utf-8")
         elif number == 2:
-            for one, wire, values in _parts(body):
-                if wire != _BYTES:
-                    continue
-                kind = one
-                alone = _VARINT if kind == _INTEGERS else _FIXED32
-                data = b"".join(
-                    value for place, wire, value in _parts(values) if place == 1 and wire in (_BYTES, alone)
-                )
-                if kind == _INTEGERS and data and data[-1] >= 0x80:
-                    raise ValueError("a varint is cut off")
+            for one, one_wire, values in _parts(body):
+                if one_wire == _BYTES:
+                    kind, data = one, _list(one, values)
     return name, kind, data
+
+
+def _list(kind: int, values: bytes) -> bytes:
+    """Return the numbers of a list as they stand in a packed one; they may be packed, alone, or both."""
+    wires = (_BYTES, _VARINT if kind == _INTEGERS else _FIXED32)
+    data = b"".join(value for place, wire, value in _parts(values) if place == 1 and wire in wires)
+    if kind == _INTEGERS and data and data[-1] >= 0x80:
+        raise ValueError("a varint is cut off")
+    return data
 
 
 def _parts(message: bytes) -> list[tuple[int, int, bytes]]:
