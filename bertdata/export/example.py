@@ -186,8 +186,8 @@ def _parts(message: bytes) -> list[tuple[int, int, bytes]]:
             at += 4 if wire == _FIXED32 else 8
         else:
             raise ValueError(f"there is no wire type {wire}")
-        if not tag >> 3:
-            raise ValueError("there is no field 0")
+        if not 0 < tag >> 3 < 1 << 29:
+            raise ValueError(f"there is no field {tag >> 3}")
         if at > len(message):
             raise ValueError("a field is longer than its message")
         found.append((tag >> 3, wire, message[start:at]))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -202,6 +202,9 @@ def test_lists_that_are_not_packed_are_read() -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=40))
+@example(b"\t" + bytes(8))
+@example(bytes(3))
+@example(b"\x00\x80\x80\x80\x80\x10\x00")
 def test_other_bytes_are_refused_or_read_as_protobuf_reads_them(data: bytes) -> None:
     from google.protobuf.message import DecodeError
 
