@@ -29,6 +29,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,6 @@ def documents(dump: Path) -> Iterator[str]:
     from bertdata.errors import InputError
     from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
     from bertdata.wikipedia.ranges import plan_ranges
-    from bertdata.wikipedia.templates import BUILT_IN
     from bertdata.wikipedia.wikis import Namespaces
 
     site = read_siteinfo(str(dump))
@@ -155,7 +155,7 @@ def documents(dump: Path) -> Iterator[str]:
         try:
             for page in read_pages(span, site):
                 if isinstance(page, Page):
-                    text, reason = cleaning._article(page, namespaces, BUILT_IN, 0)
+                    text, reason = cleaning.article(page, namespaces)
                     if not reason:
                         yield text.decode()
         except InputError as error:
@@ -166,15 +166,12 @@ def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
     """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
     from bertdata import cleaning
     from bertdata.config import CleaningConfig
-    from bertdata.wikipedia import dump as reader
-    from bertdata.wikipedia import wikitext
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         config = CleaningConfig(range_bytes=dump.stat().st_size)
         tasks, _ = cleaning.plan_wikipedia([str(dump)], folder, config)
-        for module in (reader, wikitext):
-            module._met[0] = 1 << 40
+        tasks = [replace(task, payload=replace(task.payload, compiled=True)) for task in tasks]
         for _ in range(rounds + 1):
             before = os.times()
             subprocess.run(["bzip2", "-dc", dump], stdout=subprocess.DEVNULL, check=True)
@@ -226,10 +223,9 @@ def contest(work: str, name: str) -> None:
     run: Callable[[str, Any], Any] = extract
     given_pages: list[tuple[str, Any]] = [(title, source) for title, source in pages]
     if name == OURS_UTF8:
-        from bertdata.wikipedia.calls import PageContext
-        from bertdata.wikipedia.compiled import extract_utf8
+        from bertdata.wikipedia.wikitext import clean_utf8
 
-        run = lambda title, source: extract_utf8(source, PageContext(title))  # noqa: E731
+        run = lambda title, source: clean_utf8(source, title=title, compiled=True)  # noqa: E731
         given_pages = [(title, source.encode()) for title, source in pages]
     for title, source in given_pages:
         run(title, source)
@@ -245,13 +241,9 @@ def contest(work: str, name: str) -> None:
 def tool(name: str, templates: list[list[str]]) -> Extract:
     """Return the function that extracts the prose of a page, given its title and wikitext, and the wiki's templates."""
     if name in (OURS, OURS_UTF8, TWIN):
-        from bertdata.wikipedia.calls import PageContext
-        from bertdata.wikipedia.compiled import extract_compiled
-        from bertdata.wikipedia.wikitext import extract, without_reserved
+        from bertdata import clean_wikitext
 
-        if name == TWIN:
-            return lambda title, source: extract(without_reserved(source), PageContext(title))[0]
-        return lambda title, source: extract_compiled(source, PageContext(title))[0]
+        return lambda title, source: clean_wikitext(source, title=title, compiled=name != TWIN) or ""
     if name.startswith("wikiextractor"):
         module: Any = importlib.import_module("wikiextractor.extract")
         logging.disable(logging.CRITICAL)

@@ -26,7 +26,6 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.files import CHUNK, open_raw, size
 
 PART_BYTES = 16 << 20
-_met = [0]
 
 _LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 _BOMS = (
@@ -68,40 +67,50 @@ class BrokenBook:
     reason: str
 
 
-def clean_book(source: str, *, drops: Counter[str] | None = None) -> str | None:
+def clean_book(source: str, *, drops: Counter[str] | None = None, compiled: bool | None = None) -> str | None:
     """Return a book's paragraphs of prose, parted by a blank line; None, counted in `drops`, where there are none.
+
+    `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; None chooses by
+    the size of this book alone, so a program that cleans many books says True. Raises ConfigError where `source` is no
+    string.
 
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
     """
-    paragraphs, _, _ = _prose(source)
+    paragraphs, _, _ = _prose(source, compiled)
     if not paragraphs and drops is not None:
         drops["no prose"] += 1
     return "\n\n".join(paragraphs) or None
 
 
-def clean_chapters(source: str, *, drops: Counter[str] | None = None) -> list[Chapter]:
+def clean_chapters(source: str, *, drops: Counter[str] | None = None, compiled: bool | None = None) -> list[Chapter]:
     """Return a book's chapters with their paragraphs of prose; none, counted in `drops`, where there is no prose.
+
+    `compiled` and errors are as in `clean_book`.
 
     >>> text = "CHAPTER I\\n\\nThe Sea\\n\\nIt was late.\\n\\nCHAPTER II\\n\\nThe clock had struck.\\n"
     >>> [(one.title, one.text) for one in clean_chapters(text)]
     [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
     """
-    paragraphs, before, headings = _prose(source)
+    paragraphs, before, headings = _prose(source, compiled)
     if not paragraphs and drops is not None:
         drops["no prose"] += 1
     return cut_chapters(paragraphs, [layout.Heading(before[one.paragraphs], one.line) for one in headings])
 
 
-def _prose(source: str) -> tuple[list[str], list[int], list[layout.Heading]]:
+def _prose(source: str, compiled: bool | None) -> tuple[list[str], list[int], list[layout.Heading]]:
     """Return a book's paragraphs of prose, its headings, and how many paragraphs are left of those before a heading."""
+    if not isinstance(source, str):
+        remedy = "; decode it, as read_books does" if isinstance(source, bytes | bytearray) else ""
+        raise ConfigError(f"expected the text of one book as str, found {type(source).__name__}{remedy}")
     text = source.replace("\0", "").replace("\ufeff", "")
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
     body = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n"))))
-    found, headings = _plain_prose(body) or _laid_out_prose(body.split("\n"))
+    mixed = _mixed_prose(body) if compiling_pays(len(source), compiled) else None
+    found, headings = mixed or _laid_out_prose(body.split("\n"))
     paragraphs: list[str] = []
     before = [0]
     for paragraph in found:
@@ -118,10 +127,8 @@ def _laid_out_prose(lines: list[str]) -> tuple[list[str], list[layout.Heading]]:
     return layout.prose_of(_own_blocks(layout.blocks_of(lines)))
 
 
-def _plain_prose(body: str) -> tuple[list[str], list[layout.Heading]] | None:
-    """Return what `_laid_out_prose` returns, once this process has met enough text for compiled code to pay."""
-    if not compiling_pays(len(body), _met):
-        return None
+def _mixed_prose(body: str) -> tuple[list[str], list[layout.Heading]] | None:
+    """Return what `_laid_out_prose` returns, by compiled code; None where the lines are not wrapped."""
     from bertdata.plain import mixed_blocks
 
     mixed = mixed_blocks(body, _own_blocks)

@@ -17,7 +17,9 @@ from typing import Any, BinaryIO
 
 from bertdata import files
 from bertdata.books import Book, clean_book, clean_chapters, group_books, read_books
+from bertdata.compiling import compiling_pays
 from bertdata.config import CleaningConfig
+from bertdata.decompression import compression
 from bertdata.documents import DocumentWriter
 from bertdata.errors import InputError
 from bertdata.records import Tally, Task, fingerprint
@@ -37,12 +39,16 @@ _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 
 @dataclass(frozen=True)
 class CleaningTask:
-    """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or ""."""
+    """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or "".
+
+    `compiled` says whether by compiled kernels: it is a matter of speed, and no part of the task's fingerprint.
+    """
 
     span: DumpRange
     min_words: int
     templates: str
     rejects: str
+    compiled: bool
 
     @property
     def path(self) -> str:
@@ -52,11 +58,15 @@ class CleaningTask:
 
 @dataclass(frozen=True)
 class BookGroup:
-    """Files that one worker takes together, and the label that begins the ids of each one's books."""
+    """Files that one worker takes together, and the label that begins the ids of each one's books.
+
+    `compiled` says whether compiled kernels clean them, as in `CleaningTask`.
+    """
 
     paths: tuple[str, ...]
     labels: tuple[str, ...]
-    split_chapters: bool = False
+    split_chapters: bool
+    compiled: bool
 
     @property
     def path(self) -> str:
@@ -81,6 +91,7 @@ def plan_wikipedia(
     target = config.target_bytes(sum(files.size(path) for path in paths))
     templates = files.sha256(config.templates) if config.templates else ""
     rules = (config.min_words, templates, config.rejects)
+    compiled = compiling_pays(_text_bytes(paths), None)
     tasks: list[Task] = []
     notes: list[str] = []
     for path, label in zip(paths, labels(paths), strict=True):
@@ -90,9 +101,14 @@ def plan_wikipedia(
             name = part_name(label, number)
             mark = fingerprint("clean_wikipedia", REVISION, files.identity(path), one.start, one.end, rules)
             rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
-            work = CleaningTask(one, config.min_words, config.templates, rejects)
+            work = CleaningTask(one, config.min_words, config.templates, rejects, compiled)
             tasks.append(Task(directory, name, ".parquet", mark, one.weight, work))
     return tasks, tuple(notes)
+
+
+def _text_bytes(paths: Sequence[str]) -> int:
+    """Return about how many bytes of text files hold, compressed ones taken to be a quarter of theirs."""
+    return sum(files.size(path) * (4 if compression(path) else 1) for path in paths)
 
 
 def remove_stale_rejects(tasks: Sequence[Task], folder: str) -> None:
@@ -114,11 +130,11 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Tally:
     tally = Tally()
     broken: list[dict[str, Any]] = []
     with DocumentWriter(file, tally) as writer, _rejects(work.rejects) as reject:
-        for page in read_pages(work.span, site):
+        for page in read_pages(work.span, site, compiled=work.compiled):
             tally.add("pages")
             if isinstance(page, Page):
                 tally.add("wikitext_bytes", len(page.wikitext))
-                text, reason = _article(page, namespaces, templates, work.min_words)
+                text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
                 if not reason:
                     writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
                     continue
@@ -148,12 +164,25 @@ def _rejects(path: str) -> Iterator[Callable[[Page | BrokenPage, str], None]]:
         yield reject
 
 
-def _article(page: Page, namespaces: Namespaces, templates: Templates, min_words: int) -> tuple[bytes, str]:
+def article(
+    page: Page,
+    namespaces: Namespaces,
+    templates: Templates = BUILT_IN,
+    min_words: int = 0,
+    compiled: bool | None = None,
+) -> tuple[bytes, str]:
     """Return the prose of a page, and why it is no document ("" if it is one)."""
     if reason := _not_an_article(page):
         return b"", reason
     drops: Counter[str] = Counter()
-    text = clean_utf8(page.wikitext, title=page.title, namespaces=namespaces, templates=templates, drops=drops)
+    text = clean_utf8(
+        page.wikitext,
+        title=page.title,
+        namespaces=namespaces,
+        templates=templates,
+        drops=drops,
+        compiled=compiled,
+    )
     if text is None:
         return b"", next(iter(drops))
     return text, "stub" if min_words and count_words(text.decode(), min_words) < min_words else ""
@@ -184,6 +213,7 @@ def plan_books(
 ) -> list[Task]:
     """Return one task for each group of books of like size; a group is of one source ("books" unless told)."""
     paths = files.expand(patterns, BOOK_SUFFIXES)
+    compiled = compiling_pays(_text_bytes(paths), None)
     names = dict(zip(paths, labels(paths), strict=True))
     target = config.target_bytes(sum(files.size(path) for path in paths))
     shelves: dict[str, list[str]] = {}
@@ -192,7 +222,7 @@ def plan_books(
     tasks = []
     for source, shelf in shelves.items():
         for number, group in enumerate(group_books(shelf, target)):
-            one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters)
+            one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters, compiled)
             identities = [files.identity(path) for path in group]
             mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters)
             weight = sum(files.size(path) for path in group)
@@ -219,14 +249,14 @@ def books_part(task: Task, file: BinaryIO) -> Tally:
                     drops[f"broken: {book.reason}"] += 1
                     continue
                 if group.split_chapters:
-                    chapters = clean_chapters(book.text, drops=drops)
+                    chapters = clean_chapters(book.text, drops=drops, compiled=group.compiled)
                     tally.add("books_in_chapters", int(bool(chapters)))
                     tally.add("chapters", len(chapters))
                     for number, chapter in enumerate(chapters, 1):
                         title = f"{book.title}: {chapter.title}" if chapter.title else book.title
                         writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
                     continue
-                text = clean_book(book.text, drops=drops)
+                text = clean_book(book.text, drops=drops, compiled=group.compiled)
                 if text is not None:
                     writer.add(f"{label}:{book.id}", "books", book.title, "", text)
     for encoding, number in sorted(encodings.items()):

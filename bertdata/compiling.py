@@ -1,17 +1,17 @@
-"""When compiled code pays: a process that meets little text is done before the compiler is."""
+"""When compiled passes over text pay: for small work the readable twins are done before the compiler is."""
 
 from __future__ import annotations
 
 COMPILED_FROM = 32 << 20
-"""Bytes of text that a process meets before compiled passes over them are worth building, or loading from disk."""
+"""Bytes of text from which compiled passes over them are worth building, or loading from disk."""
 
 
-def compiling_pays(size: int, met: list[int]) -> bool:
-    """Add what is met now to what this process has met, and tell whether that is enough.
+def compiling_pays(size: int, compiled: bool | None) -> bool:
+    """Tell whether work on `size` bytes of text runs compiled: as `compiled` says, or by the size where it is None.
 
-    >>> met = [0]
-    >>> compiling_pays(1000, met), compiling_pays(COMPILED_FROM, met)
-    (False, True)
+    It looks at the work alone and never at what the process did before, so that the same call takes the same path.
+
+    >>> compiling_pays(1000, None), compiling_pays(COMPILED_FROM, None), compiling_pays(1000, True)
+    (False, True, True)
     """
-    met[0] += size
-    return met[0] >= COMPILED_FROM
+    return size >= COMPILED_FROM if compiled is None else compiled

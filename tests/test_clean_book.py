@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.books import clean_book
+from bertdata import ConfigError
+from bertdata.books import clean_book, clean_chapters
 from tests.bookish import FIRST, SECOND, SPEECH, clean, in_a_book, wrap
 
 
@@ -229,3 +231,10 @@ def test_hostile_repetition_takes_linear_time(junk: str) -> None:
     began = time.process_time()
     clean_book(f"a b-\nc {source} x.")
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])
+def test_what_is_no_string_is_refused(value: Any) -> None:
+    for function in (clean_book, clean_chapters):
+        with pytest.raises(ConfigError, match=rf"text of one book as str, found {type(value).__name__}"):
+            function(value)

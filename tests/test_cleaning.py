@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import io
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow.parquet as pq
 import pytest
@@ -12,7 +16,7 @@ import pytest
 from bertdata import InputError
 from bertdata.cleaning import books_part, find_dumps, plan_books, plan_wikipedia, remove_stale_rejects, wikipedia_part
 from bertdata.config import CleaningConfig
-from bertdata.records import Record, run_once
+from bertdata.records import Record, Tally, Task, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 
 PROSE = "Salt is a mineral of the sea and of the earth, and people have carried it over mountains for ages. " * 3
@@ -183,3 +187,48 @@ def test_the_rejects_of_another_cut_go_and_other_files_stay(tmp_path: Path) -> N
     tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
     remove_stale_rejects(tasks, config.rejects)
     assert sorted(path.name for path in folder.iterdir()) == ["mine.jsonl", "x.xml-00000.jsonl"]
+
+
+def test_the_planned_work_chooses_the_engine_and_not_what_a_process_did_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt")))
+    (tmp_path / "x.xml.bz2").write_bytes(bz2.compress(dump(page(1, "Salt"), *[page(2, f"{n}") for n in range(99)])))
+    (tmp_path / "tale.txt").write_text(PROSE)
+
+    def chosen(name: str) -> set[bool]:
+        if name.endswith(".txt"):
+            tasks = plan_books([str(tmp_path / name)], str(tmp_path / "out"), CleaningConfig())
+        else:
+            tasks, _ = plan_wikipedia([str(tmp_path / name)], str(tmp_path / "out"), CleaningConfig())
+        return {task.payload.compiled for task in tasks}
+
+    names = ["x.xml", "x.xml.bz2", "tale.txt"]
+    assert [chosen(name) for name in names] == [{False}] * 3
+    for name in names:
+        size = (tmp_path / name).stat().st_size * (4 if name.endswith(".bz2") else 1)
+        monkeypatch.setattr("bertdata.compiling.COMPILED_FROM", size)
+        assert chosen(name) == {True}
+        monkeypatch.setattr("bertdata.compiling.COMPILED_FROM", size + 1)
+        assert chosen(name) == {False}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_engine_is_no_part_of_what_a_stage_is_made_from(compiled: bool, tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt"), page(2, "Sea", "It [[rain]]s. " * 40)))
+    (tmp_path / "tale.txt").write_text(f"CHAPTER I\n\n{PROSE}\n")
+    pages, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), CleaningConfig())
+    books = plan_books([str(tmp_path / "tale.txt")], str(tmp_path / "out"), CleaningConfig())
+    for [task], work in ((pages, wikipedia_part), (books, books_part)):
+        chosen = replace(task, payload=replace(task.payload, compiled=compiled))
+        assert run_once(chosen, work).fingerprint == task.fingerprint
+        written = Path(task.path).read_bytes()
+        assert written == made(replace(task, payload=replace(task.payload, compiled=not compiled)), work)
+    [rain] = [row["text"] for row in pq.read_table(pages[0].path).to_pylist() if row["title"] == "Sea"]
+    assert rain == ("It rains. " * 40).strip()
+
+
+def made(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> bytes:
+    file = io.BytesIO()
+    work(task, file)
+    return file.getvalue()

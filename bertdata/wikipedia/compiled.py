@@ -1,32 +1,34 @@
 """The passes over wikitext as compiled kernels: the fast twin of `wikitext.extract`, with the same result.
 
-It drives the kernels over buffers of bytes that each thread keeps, answers what they ask (the text of a call they do
-not know, verse, formulas), and makes buffers larger where they say so. Nothing here reads wikitext itself.
+It drives the kernels over buffers of bytes, answers what they ask (the text of a call they do not know, verse,
+formulas), and makes buffers larger where they say so. Each call has buffers to itself: a user's template function may
+clean wikitext in the middle of a page, and other threads meanwhile. Nothing here reads wikitext itself.
 """
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 
 import numpy as np
 
-from bertdata.wikipedia import kernel_frames, kernel_page, kernel_tags, kernel_text, tags
+from bertdata.wikipedia import kernel_frames, kernel_page, kernel_tags, tags
 from bertdata.wikipedia.brackets import first_variants, recover
 from bertdata.wikipedia.calls import PageContext, call_text, link_text
 from bertdata.wikipedia.healing import HOLE
-from bertdata.wikipedia.kernel import CHECKED, CODE, LONGEST_NAME, Bytes, Ints, hole_fits
+from bertdata.wikipedia.kernel import CODE, LONGEST_NAME, Bytes, Ints, hole_fits
 from bertdata.wikipedia.kernel_healing import word_characters
-from bertdata.wikipedia.kernel_page import SIZE, STAGE, TAGS_STATE_SIZE, page_kernel
-from bertdata.wikipedia.kernel_text import encode_kernel
+from bertdata.wikipedia.kernel_page import SIZE, TAGS_STATE_SIZE, page_kernel
 from bertdata.wikipedia.kernel_xml import unescape_kernel
 from bertdata.wikipedia.names import REASONS, TAGS, table_of
 
 _LARGEST_KEPT = 4 << 20
-"""Buffers larger than this many bytes are not kept for the next page."""
+"""Buffers of more bytes than this, all of one call together, are not kept for the next page."""
+_MOST_KEPT = 16
+"""Sets of buffers that are kept for calls to come: more calls at once make their own and drop them again."""
 
 
 class _Buffers:
-    """What one thread works in."""
+    """What one call works in."""
 
     source: Bytes
     first: Bytes
@@ -62,42 +64,28 @@ class _Buffers:
         self.state.fill(0)
         return self.names
 
-    def release(self) -> None:
-        """Give the memory of a very large page back."""
-        if self.source.size + self.first.size + self.bars.size + len(self.frames) > _LARGEST_KEPT:
-            self.__init__()  # type: ignore[misc]
+    def held(self) -> int:
+        """Return the bytes of all buffers."""
+        return sum(getattr(self, name).nbytes for name in _GROWING)
 
 
 _TEXTS = ("source", "first", "second", "third")
-_threads = threading.local()
-_NOTHING = np.frombuffer(b"", np.uint8)
+_GROWING = (*_TEXTS, "frames", "bars")
+_idle: deque[_Buffers] = deque(maxlen=_MOST_KEPT)
 
 
-def _buffers() -> _Buffers:
-    work: _Buffers | None = getattr(_threads, "work", None)
-    if work is None:
-        _threads.work = work = _Buffers()
-    return work
-
-
-def extract_compiled(source: str, page: PageContext) -> tuple[str, str]:
-    """Return what `wikitext.extract` returns.
-
-    >>> extract_compiled("'''Rome''' is old.<ref>x</ref>", PageContext())
-    ('Rome is old.', '')
-    """
-    if CHECKED:
-        prose, reason = extract_utf8(source.encode("utf-8", "surrogatepass"), page)
-        return prose.decode("utf-8", "surrogatepass"), reason
-    work = _buffers()
+def _take() -> _Buffers:
+    """Return buffers that are nobody else's until they are given back."""
     try:
-        size = encode_kernel(source, work.reserve("source", kernel_text.ROOM * len(source) + 64))
-        table, blob = work.begin(page, size)
-        work.tags_state[SIZE], work.tags_state[STAGE] = size, kernel_page.PREPARED
-        reason = _run(_NOTHING, page, work, table, blob)
-        return _read(work.first, 0, work.tags_state[SIZE]), reason
-    finally:
-        work.release()
+        return _idle.pop()
+    except IndexError:
+        return _Buffers()
+
+
+def _give_back(work: _Buffers) -> None:
+    """Keep buffers for another call, unless a very large page made them large."""
+    if work.held() <= _LARGEST_KEPT:
+        _idle.append(work)
 
 
 def extract_utf8(data: bytes, page: PageContext) -> tuple[bytes, str]:
@@ -106,13 +94,13 @@ def extract_utf8(data: bytes, page: PageContext) -> tuple[bytes, str]:
     >>> extract_utf8("'''Köln''' is old.<ref>x</ref>".encode(), PageContext())[0].decode()
     'Köln is old.'
     """
-    work = _buffers()
+    work = _take()
     try:
         table, blob = work.begin(page, len(data))
         reason = _run(np.frombuffer(data, np.uint8), page, work, table, blob)
         return work.first[: work.tags_state[SIZE]].tobytes(), reason
     finally:
-        work.release()
+        _give_back(work)
 
 
 def _run(text: Bytes, page: PageContext, work: _Buffers, table: Ints, blob: Bytes) -> str:
@@ -135,10 +123,10 @@ def unescape_compiled(data: bytes) -> bytes:
     """
     if b"&" not in data and b"\r" not in data:
         return data
-    work = _buffers()
+    work = _take()
     out = work.reserve("source", len(data))
     plain: bytes = out[: unescape_kernel(np.frombuffer(data, np.uint8), out)].tobytes()
-    work.release()
+    _give_back(work)
     return plain
 
 

@@ -30,7 +30,6 @@ _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
 _ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _NAMED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&amp;": b"&", b"&apos;": b"'"}
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_met = [0]
 _LINK = re.compile(r"\[\[:?([^\]|#\n]+)")
 
 _CANONICAL = {
@@ -128,11 +127,13 @@ def _first(pattern: str, head: str) -> str:
     return unescape(match.group(1).strip().encode()).decode() if match else ""
 
 
-def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPage]:
+def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None) -> Iterator[Page | BrokenPage]:
     """Yield the pages of one range in file order, holding one page and a few buffers.
 
-    Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends without
-    `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded, not raised.
+    `compiled` says whether a compiled kernel undoes escapes, which changes the speed alone; None chooses by the size of
+    the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends
+    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded, not
+    raised.
 
     >>> from bertdata.files import write_bytes
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
@@ -140,6 +141,7 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPag
     >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
     [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11)]
     """
+    plain = _unescaper(span.weight, compiled)
     buffer, base, scanned = bytearray(), 0, 0
     origins: deque[tuple[int, int, bool]] = deque()
     opened: int | None = None
@@ -159,7 +161,7 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPag
             scanned = base + tag.end()
             if tag.group() == b"</page>":
                 if opened is not None:
-                    yield _parse(bytes(buffer[opened - base : tag.end()]), page_offset, siteinfo)
+                    yield _parse(bytes(buffer[opened - base : tag.end()]), page_offset, siteinfo, plain)
                 opened = None
                 continue
             if opened is not None:
@@ -186,7 +188,7 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo) -> Iterator[Page | BrokenPag
         )
 
 
-def _parse(data: bytes, offset: int, siteinfo: SiteInfo) -> Page | BrokenPage:
+def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes], bytes]) -> Page | BrokenPage:
     first = data.find(b"<revision")
     start, end = _newest(data, first)
     opening, raw = _TEXT.search(data, start, end), b""
@@ -211,7 +213,7 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo) -> Page | BrokenPage:
         slots = data.find(b"<content", text_end, end)
         model = _MODEL.search(data, text_end, end if slots < 0 else slots)
     try:
-        title, text = _plain(unescape(name[1]).decode()), _unescaper(len(raw))(raw)
+        title, text = _plain(unescape(name[1]).decode()), plain(raw)
         if not text.isascii():
             text.decode()
         redirect = None
@@ -262,9 +264,9 @@ def _plain(title: str) -> str:
     return _CONTROL.sub("", title).strip()
 
 
-def _unescaper(size: int) -> Callable[[bytes], bytes]:
-    """Return `unescape`, or its compiled twin once this process has met enough text for that to pay."""
-    if not compiling_pays(size, _met):
+def _unescaper(size: int, compiled: bool | None) -> Callable[[bytes], bytes]:
+    """Return `unescape`, or its compiled twin where that pays."""
+    if not compiling_pays(size, compiled):
         return unescape
     from bertdata.wikipedia.compiled import unescape_compiled
 

@@ -18,7 +18,7 @@ from bertdata.wikipedia.kernel_tags import tags_kernel
 
 DONE, ASK_TAG, ASK_CALL, ASK_LINK, VARIANTS, RECOVER, GROW_TAGS, GROW_BRACKETS, GROW_PROSE = range(9)
 # the stages between which the kernel may be left, and where the state of the first pass says which it is
-READ, PREPARED, _TAGS, _BRACKETS, _LINES, _INLINE = range(6)
+_READ, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
 STAGE, SIZE, TAGS_STATE_SIZE = range(kernel_tags.STATE_SIZE, kernel_tags.STATE_SIZE + 3)
 
 
@@ -29,13 +29,10 @@ def page_kernel(
 ) -> Int:  # fmt: skip
     """Turn the wikitext `data` into prose in `first`, tags_state[SIZE] bytes of it; returns what it needs, or DONE.
 
-    `source` has room for the data; where the stage is PREPARED it holds them, without reserved characters, already. A
-    page that is no article has a reason in `state` and no prose.
+    `source` has room for the data. A page that is no article has a reason in `state` and no prose.
     """
-    if tags_state[STAGE] == READ:
+    if tags_state[STAGE] == _READ:
         tags_state[SIZE] = _without_reserved(data, source)
-        tags_state[STAGE] = PREPARED
-    if tags_state[STAGE] == PREPARED:
         first[0] = NEWLINE
         tags_state[kernel_tags.WRITTEN] = 1
         tags_state[STAGE] = _TAGS

@@ -10,8 +10,7 @@ Five passes, each reading the text once from left to right, so that the time is 
 5. `healing` mends the places where something was dropped.
 
 `compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin and the
-oracle of its tests, and takes what a process meets first. No template of the wiki is expanded: those it knows are
-functions, all others leave nothing.
+oracle of its tests. No template of the wiki is expanded: those it knows are functions, all others leave nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from bertdata.compiling import compiling_pays
+from bertdata.errors import ConfigError, InputError
 from bertdata.wikipedia.brackets import first_variants, resolve_brackets
 from bertdata.wikipedia.calls import PageContext
 from bertdata.wikipedia.healing import finish
@@ -38,7 +38,6 @@ from bertdata.wikipedia.wikis import (
 __all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
 
 _HEAD = 4096
-_met = [0]
 _RESERVED = ("\x7f", "\x0b", "\x01", "\x02", "\x03")
 
 
@@ -49,12 +48,17 @@ def clean_wikitext(
     namespaces: Namespaces = DEFAULT_NAMESPACES,
     templates: Templates = BUILT_IN,
     drops: Counter[str] | None = None,
+    compiled: bool | None = None,
 ) -> str | None:
     """Return the prose of a page, paragraphs parted by a blank line, or None with the reason counted in `drops`.
 
     `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
-    length of `source`.
+    length of `source`. Raises ConfigError where `source` is no string.
+
+    `compiled` changes the speed and never the result: True runs compiled kernels, about twenty times as fast as the
+    plain Python of False, which are built once on a machine (some ten seconds) and then loaded by each process (about
+    one). None chooses by the size of this page alone, so a program that cleans many pages says True.
 
     >>> print(clean_wikitext("'''Rome''' ({{IPA|ˈroma}}) is {{convert|20|km|mi}} from [[Ostia (Rome)|]].<ref>x</ref>"))
     Rome is 20 kilometres (12 mi) from Ostia.
@@ -62,9 +66,10 @@ def clean_wikitext(
     >>> clean_wikitext("#REDIRECT [[Rome]]", drops=reasons), reasons
     (None, Counter({'redirect': 1}))
     """
-    prose = clean_utf8(
-        source.encode("utf-8", "surrogatepass"), title=title, namespaces=namespaces, templates=templates, drops=drops
-    )
+    if not isinstance(source, str):
+        raise ConfigError(f"expected the wikitext of one page as str, found {type(source).__name__}{_remedy(source)}")
+    data = source.encode("utf-8", "surrogatepass")
+    prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
 
 
@@ -75,24 +80,47 @@ def clean_utf8(
     namespaces: Namespaces = DEFAULT_NAMESPACES,
     templates: Templates = BUILT_IN,
     drops: Counter[str] | None = None,
+    compiled: bool | None = None,
 ) -> bytes | None:
     """Do what `clean_wikitext` does where wikitext and prose are UTF-8, as in a dump and in an Arrow column.
+
+    Raises InputError, with the byte, where `source` is not UTF-8, and ConfigError where it is not bytes.
 
     >>> clean_utf8("'''Köln''' is old.<ref>x</ref>".encode()).decode()
     'Köln is old.'
     """
+    if not isinstance(source, bytes):
+        raise ConfigError(f"expected the wikitext of one page as bytes, found {type(source).__name__}")
+    if not source.isascii():
+        try:
+            source.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the wikitext is not UTF-8 (byte 0x{source[error.start]:02x}); decode it with the encoding it has, "
+                "and give it to clean_wikitext",
+                offset=error.start,
+                title=title or None,
+            ) from error
+    return _clean(source, PageContext(title, namespaces, templates), drops, compiled)
+
+
+def _remedy(source: object) -> str:
+    return "; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else ""
+
+
+def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:
     head = source[:_HEAD].decode("utf-8", "replace")
     if not head.strip():
         head = source.decode("utf-8", "replace")
     prose = b""
     if REDIRECT.match(head):
         reason = "redirect"
-    elif DISAMBIGUATION_TITLE.search(title):
+    elif DISAMBIGUATION_TITLE.search(page.title):
         reason = "disambiguation"
-    elif LIST_TITLE.match(title):
+    elif LIST_TITLE.match(page.title):
         reason = "list"
     else:
-        prose, reason = _extractor(len(source))(source, PageContext(title, namespaces, templates))
+        prose, reason = _extractor(len(source), compiled)(source, page)
     if not reason and prose:
         return prose
     if drops is not None:
@@ -100,16 +128,17 @@ def clean_utf8(
     return None
 
 
-def _extractor(size: int) -> Callable[[bytes, PageContext], tuple[bytes, str]]:
-    """Return the readable passes, or the compiled ones once this process has met enough wikitext for that to pay."""
-    if not compiling_pays(size, _met):
-        return _extract_utf8
+def _extractor(size: int, compiled: bool | None) -> Callable[[bytes, PageContext], tuple[bytes, str]]:
+    """Return the compiled passes where they pay (`compiling_pays`), else the readable ones."""
+    if not compiling_pays(size, compiled):
+        return extract_readable
     from bertdata.wikipedia.compiled import extract_utf8
 
     return extract_utf8
 
 
-def _extract_utf8(source: bytes, page: PageContext) -> tuple[bytes, str]:
+def extract_readable(source: bytes, page: PageContext) -> tuple[bytes, str]:
+    """Return what `extract` returns where wikitext and prose are UTF-8: the twin of `compiled.extract_utf8`."""
     prose, reason = extract(without_reserved(source.decode("utf-8", "surrogatepass")), page)
     return prose.encode("utf-8", "surrogatepass"), reason
 

@@ -8,33 +8,27 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata import InputError, compiling
+from bertdata.wikipedia import compiled, dump, wikitext
 from bertdata.wikipedia.calls import PageContext
-from bertdata.wikipedia.compiled import extract_compiled, extract_utf8, unescape_compiled
+from bertdata.wikipedia.compiled import extract_utf8, unescape_compiled
 from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo, unescape
 from bertdata.wikipedia.kernel import ENTITY, TAG, build_table, lookup
 from bertdata.wikipedia.ranges import plan_ranges
-from bertdata.wikipedia.templates import own_templates
+from bertdata.wikipedia.templates import Templates, own_templates
 from bertdata.wikipedia.wikis import Namespaces
-from bertdata.wikipedia.wikitext import extract, without_reserved
+from bertdata.wikipedia.wikitext import clean_utf8, clean_wikitext, extract_readable
 from tests.data import data_path
 from tests.wikipedia.markup import MARKUP
-
-PAGE = PageContext("Title")
-
-
-def same(source: str, page: PageContext = PAGE) -> bool:
-    prose, reason = extract(without_reserved(source), page)
-    from_utf8 = extract_utf8(source.encode("utf-8", "surrogatepass"), page)
-    return extract_compiled(source, page) == (prose, reason) and from_utf8 == (
-        prose.encode("utf-8", "surrogatepass"),
-        reason,
-    )
+from tests.wikipedia.twins import PAGE, same
 
 
 @settings(max_examples=1000, deadline=None)
@@ -131,16 +125,17 @@ def test_own_templates_are_known_to_both(tmp_path: Path) -> None:
     path.write_text("my box = [{1}]\ncitation needed = (?)\nnowrap =\nПривет = {2}\n", encoding="utf-8")
     page = PageContext(templates=own_templates(str(path)))
     source = "It {{My_box|rained}}{{citation needed}} {{nowrap|today}}, {{привет|a|b}}."
-    assert extract_compiled(source, page) == extract(source, page) == ("It [rained](?), b.", "")
+    assert same(source, page)
+    assert extract_utf8(source.encode(), page) == (b"It [rained](?), b.", "")
 
 
 def test_threads_do_not_share_buffers() -> None:
-    sources = [f"{{{{convert|{number}|km|mi}}}} " * 300 for number in range(8)]
-    expected = [extract(source, PAGE) for source in sources]
-    found: list[tuple[str, str] | None] = [None] * len(sources)
+    sources = [f"{{{{convert|{number}|km|mi}}}} ".encode() * 300 for number in range(8)]
+    expected = [extract_readable(source, PAGE) for source in sources]
+    found: list[tuple[bytes, str] | None] = [None] * len(sources)
 
     def work(number: int) -> None:
-        found[number] = extract_compiled(sources[number], PAGE)
+        found[number] = extract_utf8(sources[number], PAGE)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(sources))]
     for thread in threads:
@@ -148,6 +143,57 @@ def test_threads_do_not_share_buffers() -> None:
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+BOXED = "{{box|It is {{box|very}} salt [[water|water of the sea]].}} And {{convert|5|km|mi}} on, {{box|it rained}}. "
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("times", [1, 3000], ids=["a short page", "a page that makes buffers grow"])
+def test_a_template_function_may_clean_wikitext(times: int, chosen: bool) -> None:
+    def box(arguments: Mapping[str, str]) -> str:
+        inner = f"'''{arguments['1']}''' [[a|{'longer ' * 20}]]" if "rained" in arguments["1"] else arguments["1"]
+        return (clean_wikitext(inner, templates=templates, compiled=chosen) or "").replace(" longer", "")
+
+    templates = Templates({"box": box})
+    expected = "It is very salt water of the sea. And 5 kilometres (3.1 mi) on, it rained. " * times
+    assert clean_wikitext(BOXED * times, templates=templates, compiled=chosen) == expected.strip()
+
+
+def test_an_error_of_a_template_function_leaves_nothing_behind() -> None:
+    def box(arguments: Mapping[str, str]) -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        clean_wikitext("It rained. {{box|a}}", templates=Templates({"box": box}), compiled=True)
+    assert clean_wikitext("It [[snow]]ed.", compiled=True) == "It snowed."
+
+
+@pytest.mark.parametrize("source", ["{{nowrap|" * 200_000, "{{x" + "|" * 2_000_000 + "}}", "It rained. " * 500_000])
+def test_memory_of_a_very_large_page_is_given_back(source: str) -> None:
+    extract_utf8(b"It rained.", PAGE)
+    extract_utf8(source.encode(), PAGE)
+    extract_utf8(b"It rained.", PAGE)
+    assert compiled._idle
+    for work in compiled._idle:
+        arrays = [value for value in vars(work).values() if isinstance(value, np.ndarray)]
+        assert sum(array.nbytes for array in arrays) <= compiled._LARGEST_KEPT + (1 << 16)
+
+
+@pytest.mark.parametrize("chosen", [False, True, None])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xed\xa0\x80", b"\xc3"])
+def test_bytes_that_are_not_utf8_are_told_with_their_place(bad: bytes, chosen: bool | None) -> None:
+    data = "It raîned. ".encode() + bad + b" [[a"
+    with pytest.raises(InputError, match=rf"^byte 12, page 'Rain': .*not UTF-8 \(byte 0x{bad[0]:02x}\)"):
+        clean_utf8(data, title="Rain", compiled=chosen)
+
+
+def test_what_a_process_did_before_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "COMPILED_FROM", 1000)
+    sizes = [999, 1000, 999, 1000, 999]
+    chosen = [(wikitext._extractor(size, None), dump._unescaper(size, None)) for size in sizes]
+    readable, kernels = (extract_readable, unescape), (extract_utf8, unescape_compiled)
+    assert chosen == [readable, kernels, readable, kernels, readable]
 
 
 ESCAPES = ["&lt;", "&gt;", "&quot;", "&amp;", "&apos;", "&#65;", "&#x1F600;", "&#0;", "&#12345678;", "&#xD800;", "&#x;"]
@@ -169,18 +215,15 @@ def test_a_name_is_found_only_under_its_kind_and_spelling() -> None:
 
 IN_ANOTHER_PROCESS = """
 import sys
-from bertdata.wikipedia.calls import PageContext
-from bertdata.wikipedia.compiled import extract_compiled
-from bertdata.wikipedia.wikitext import extract, without_reserved
 from tests.wikipedia.markup import PIECES
-page = PageContext("Title")
+from tests.wikipedia.twins import same
 state = 1
 for _ in range(int(sys.argv[1])):
     source = ""
     for _ in range(40):
         state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
         source += PIECES[(state >> 33) % len(PIECES)]
-    assert extract_compiled(source, page) == extract(without_reserved(source), page), source
+    assert same(source), source
 """
 
 
@@ -206,8 +249,8 @@ def test_the_kernels_stay_within_their_buffers(tmp_path: Path) -> None:
 def test_a_page_of_fifty_megabytes_is_read_in_linear_time(piece: str) -> None:
     times = []
     for megabytes in (5, 50):
-        source = piece * (megabytes * 1_000_000 // len(piece))
+        source = (piece * (megabytes * 1_000_000 // len(piece))).encode()
         began = time.process_time()
-        extract_compiled(source, PAGE)
+        extract_utf8(source, PAGE)
         times.append(time.process_time() - began)
     assert times[1] < 30 * times[0]

@@ -5,10 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.wikipedia.calls import PageContext
-from bertdata.wikipedia.compiled import extract_compiled
 from bertdata.wikipedia.units import UNITS
-from bertdata.wikipedia.wikitext import extract
+from tests.wikipedia.twins import same
 
 NUMBERS = st.one_of(
     st.integers(-10_000, 10**9).map(str),
@@ -32,7 +30,7 @@ def test_a_conversion_is_written_as_the_twin_writes_it(
 ) -> None:
     call = "{{" + "|".join([name, number, code, target, *options]) + "}}"
     source = f"It lies {{{{nowrap|{call}}}}} away." if nested else f"It lies {call} away."
-    assert extract_compiled(source, PageContext()) == extract(source, PageContext())
+    assert same(source)
 
 
 FAMILIES = ["transl", "chem", "nihongo", "nihongo2", "angbr", "linktext", "hlist", "sortname", "quote", "lang", "smu"]
@@ -44,11 +42,11 @@ PIECES = ["a", "b c", " ", "é", "\u3000", "\u00a0", "12", "-", "2-", "日", "|"
 def test_frequent_templates_are_written_as_the_twin_writes_them(name: str, pieces: list[str], nested: bool) -> None:
     call = f"{{{{{name}|{''.join(pieces)}}}}}"
     source = f"It is {{{{nowrap|{call}}}}} here." if nested else f"It is {call} here."
-    assert extract_compiled(source, PageContext()) == extract(source, PageContext())
+    assert same(source)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from([*PIECES, "x^2", "{", "\\", "&lt;", "$", "<i>", "'''"]), max_size=30).map("".join))
 def test_formulas_are_written_as_the_twin_writes_them(formula: str) -> None:
     source = f"It is <math>{formula}</math> here."
-    assert extract_compiled(source, PageContext()) == extract(source, PageContext())
+    assert same(source)

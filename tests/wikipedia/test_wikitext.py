@@ -6,12 +6,14 @@ import json
 import re
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.wikipedia.wikitext import Namespaces, clean_wikitext
+from bertdata import ConfigError
+from bertdata.wikipedia.wikitext import Namespaces, clean_utf8, clean_wikitext
 from tests.data import data_path
 from tests.wikipedia.markup import MARKUP
 
@@ -304,3 +306,12 @@ def test_the_prose_of_real_articles_is_found_whole() -> None:
             total += len(sentences)
             found += sum(f" {words(sentence)} " in prose for sentence in sentences)
     assert found / total > 0.957
+
+
+@pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])
+def test_what_is_no_wikitext_is_refused(value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"as str, found {type(value).__name__}"):
+        clean_wikitext(value)
+    if not isinstance(value, bytes):
+        with pytest.raises(ConfigError, match=rf"as bytes, found {type(value).__name__}"):
+            clean_utf8(value)
