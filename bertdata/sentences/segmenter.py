@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bertdata.sentences.batch import Spans
 
-ALGORITHM = "punkt-nltk-3.10/1"
+ALGORITHM = "punkt-nltk-3.10/2"
 _SHORT = 2000
 
 

@@ -1,15 +1,17 @@
 """Punkt's words: cutting a text into tokens, and what Punkt asks of one token.
 
 The rules are those of NLTK 3.10 (`PunktLanguageVars`, `PunktToken`), written so that every search is linear. White
-space is Unicode's White_Space property spelled out, as in NLTK, which leaves U+001C to U+001F out. Nothing here
-decides where a sentence ends.
+space is Unicode's White_Space property spelled out, as in NLTK, which leaves U+001C to U+001F out. Letters and digits
+are those of the `regex` package, as in NLTK: it knows newer characters than Python's own tables. Nothing here decides
+where a sentence ends.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
+
+import regex
 
 SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 QUOTES = "\u2018\u2019\u201c\u201d\xab\xbb"
@@ -23,8 +25,8 @@ _TOKEN = re.compile(
     rf"|[^{SPACE}]"
 )
 _NUMERIC = re.compile(r"-?[.,]?\d[\d,.\-]*")
-_CIRCLED = re.compile("[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u200c\u200d]")
-_LETTER_CATEGORIES = frozenset({"Mn", "Mc", "Me", "Nl", "Pc"})
+_NUMERIC_IN_ANY_SCRIPT = regex.compile(_NUMERIC.pattern)
+_LETTERS = regex.compile(r"[^\W\d]+")
 _SPACE = re.compile(f"[{SPACE}]")
 _LAZY_LENGTH = 4096
 
@@ -59,7 +61,8 @@ def type_of(token: str) -> str:
     ('mr.', '##number##')
     """
     lowered = token.lower()
-    return NUMBER if _NUMERIC.fullmatch(lowered) else lowered
+    numeric = _NUMERIC if lowered.isascii() else _NUMERIC_IN_ANY_SCRIPT
+    return NUMBER if numeric.fullmatch(lowered) else lowered
 
 
 def without_period(type_: str) -> str:
@@ -74,21 +77,17 @@ def is_space(character: str) -> bool:
 
 def is_letter(character: str) -> bool:
     """Tell whether Punkt counts a character as a letter: letters, marks, letter numbers, connectors such as `_`."""
-    return (
-        character.isalpha()
-        or unicodedata.category(character) in _LETTER_CATEGORIES
-        or _CIRCLED.match(character) is not None
-    )
+    return is_alphabetic(character)
 
 
 def is_alphabetic(token: str) -> bool:
     """Tell whether a token is letters only."""
-    return token.isalpha() or all(map(is_letter, token))
+    return token.isalpha() or _LETTERS.fullmatch(token) is not None
 
 
 def has_letter(type_: str) -> bool:
     """Tell whether a type is more than punctuation; numbers are, by the letters of their type."""
-    return type_.isalpha() or any(map(is_letter, type_))
+    return type_.isalpha() or _LETTERS.search(type_) is not None
 
 
 def is_initial(token: str) -> bool:

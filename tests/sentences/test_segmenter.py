@@ -254,3 +254,19 @@ def boundary_f1(segmenter: SentenceSegmenter, name: str) -> float:
 def test_the_shipped_parameters_find_boundaries_at_least_as_well_as_those_of_nltk(name: str) -> None:
     theirs = boundary_f1(SentenceSegmenter.load(str(data_path("punkt_tab", "english"))), name)
     assert boundary_f1(english(), name) >= theirs > 0.8
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U00013bbd. a",  # a hieroglyph of Unicode 16
+        "\u1c89. \u1c8a said so. A",
+        "At 5 \U00010d41. He left. \U00010d41. He left.",  # a digit of Unicode 16
+        "\u0cf3. b \u0cf3. B \U00011f50. Then. \U00011f50. then.",
+        "\U00031350. \u5927 \U00031350. a",
+    ],
+)
+def test_characters_newer_than_pythons_tables_are_what_they_are_to_nltk(text: str) -> None:
+    assert english().segment(text) == by_nltk(english_by_nltk(), text)
+    long = f"{text} It rained there. " * 200
+    assert english().segment(long) == by_nltk(english_by_nltk(), long)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.sentences.tokens import has_letter, is_alphabetic, is_ellipsis, is_initial, is_letter, tokens, type_of
+from bertdata.sentences.tokens import (
+    NUMBER,
+    has_letter,
+    is_alphabetic,
+    is_ellipsis,
+    is_initial,
+    is_letter,
+    tokens,
+    type_of,
+)
 
 PIECES = st.sampled_from(
     [
@@ -65,15 +73,15 @@ def test_what_is_asked_of_a_token_is_what_nltk_answers(text: str) -> None:
         ), token
 
 
-def test_every_character_python_knows_is_a_letter_as_in_nltk() -> None:
-    """NLTK asks the `regex` package; what is unassigned in Python's Unicode tables may be a letter in newer ones."""
+def test_every_character_is_a_letter_or_a_digit_as_in_nltk() -> None:
     from nltk.tokenize.punkt import PunktToken
 
-    letters = PunktToken._RE_ALPHA
+    characters = list(map(chr, range(sys.maxunicode + 1)))
+    letters, numbers = PunktToken._RE_ALPHA, PunktToken._RE_NUMERIC
     odd = [
-        hex(code)
-        for code in range(sys.maxunicode + 1)
-        if is_letter(chr(code)) != bool(letters.match(chr(code))) and unicodedata.category(chr(code)) != "Cn"
+        hex(ord(one))
+        for one in characters
+        if is_letter(one) != bool(letters.match(one)) or (type_of(one) == NUMBER) != bool(numbers.match(one.lower()))
     ]
     assert odd == []
 
