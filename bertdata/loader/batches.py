@@ -1,14 +1,13 @@
 """`numpy_batches`: shards to batches of NumPy arrays in one call, for JAX and others.
 
-The next batch is made in a thread while the last one is used: reading and masking let go of the interpreter. What this
-module does not do: worker processes; one thread fills batches faster than an accelerator trains on them.
+The next batch is made in a thread while the last one is used: reading and masking let go of the interpreter. One thread
+fills batches faster than an accelerator trains on them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from bertdata.config import MaskingConfig
@@ -20,38 +19,42 @@ from bertdata.loader.sets import Source
 
 
 class NumpyBatches:
-    """Batches of a sampler and a collator, counted as they are taken: an iterator with a `state_dict`.
+    """Batches of a sampler and a collator, with a `state_dict`.
 
-    `ahead` batches are made before they are asked for; the state is that of what was taken.
+    `ahead` batches are made before they are asked for; the state is that of what was taken. After an iteration that was
+    broken off, the next one goes on behind the last batch that was taken.
     """
 
     def __init__(
         self, examples: ShardExamples, sampler: BatchSampler, collator: BatchCollator, *, ahead: int = 2
     ) -> None:
         self.examples, self.sampler, self.collator, self.ahead = examples, sampler, collator, ahead
-        self._taken = 0
 
     def __len__(self) -> int:
         return len(self.sampler)
 
     def __iter__(self) -> Iterator[Batch]:
-        self._taken = 0
-        indices = iter(self.sampler)
+        indices = self.sampler.batches(self.ahead + 1)
         with ThreadPoolExecutor(1, "bertdata-batches") as pool:
-            waiting = [pool.submit(self._make, index) for index in islice(indices, self.ahead + 1)]
+            waiting: list[Future[Batch]] = []
+
+            def ask() -> None:
+                if (index := next(indices, None)) is not None:
+                    waiting.append(pool.submit(self._make, index))
+
+            for _ in range(self.ahead + 1):
+                ask()
             while waiting:
                 batch = waiting.pop(0).result()
-                waiting += [pool.submit(self._make, index) for index in islice(indices, 1)]
-                self._taken += 1
+                ask()
                 yield batch
 
     def state_dict(self) -> dict[str, int]:
         """Return where the run is behind the last batch taken, as `BatchSampler.state_dict` does."""
-        return self.sampler.state_dict(self._taken)
+        return self.sampler.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state at the next iteration; raises ConfigError as `BatchSampler.load_state_dict` does."""
-        self._taken = 0
         self.sampler.load_state_dict(state)
 
     def _make(self, indices: Sequence[tuple[int, int]]) -> Batch:

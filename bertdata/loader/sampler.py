@@ -2,7 +2,7 @@
 
 The run is one line of examples (`lines`), or one for each length bin (`bins`). Each step takes the next of a line for
 all ranks (`schedule`) and deals them to the ranks in equal runs. Nothing is buffered, and a run resumed on another
-world size goes on where the lines stopped. What this module does not do: reading examples, masks.
+world size goes on where the lines stopped.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from bertdata.draws import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.bins import Weights, bins_of
+from bertdata.loader.epoch import checked
 from bertdata.loader.schedule import Schedule, Segment
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
@@ -39,7 +40,9 @@ class BatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs.
 
     One iteration is `epochs` epochs (None: without end); the next iteration goes on with the epochs behind them, in new
-    orders. An iteration that is broken off starts again at the same place, as a `DataLoader` restarts an epoch.
+    orders. After an iteration that was broken off, the next one goes on behind the last batch that was taken, to the
+    end of the same epochs, just as it does from a state: so no example is left out or comes twice. `set_epoch` starts
+    an epoch from its beginning.
 
     A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8. `bins` are
     lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step; they cost a
@@ -70,10 +73,13 @@ class BatchSampler:
         weights: Weights | None = None,
         epochs: int | None = 1,
         seed: int = 0,
-        rank: int = 0,
-        world_size: int = 1,
+        rank: int | None = None,
+        world_size: int | None = None,
         drop_last: bool = False,
     ) -> None:
+        own_rank, own_world_size = self._process()
+        rank = own_rank if rank is None else rank
+        world_size = own_world_size if world_size is None else world_size
         _require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
         _require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
         _require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
@@ -85,41 +91,77 @@ class BatchSampler:
         widths = [one.width for one in found]
         self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
         self._schedule = Schedule(found, world_size, epochs, drop_last)
-        self._begin = self._next = (0,) * len(found)
-        self._taken, self._mark = 0, (0, self._begin)
+        self._go_to((0,) * len(found))
         if drop_last and epochs is not None and not max(self._schedule.count(self._begin)):
             raise ConfigError(
                 f"drop_last leaves no batch: {epochs} x {self._examples} examples do not fill one step of "
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
             )
 
+    def _process(self) -> tuple[int, int]:
+        """Return the rank and the world size where they are not given."""
+        return 0, 1
+
+    def _go_to(self, positions: tuple[int, ...], *, loaded: bool = False) -> None:
+        """Begin the next iteration at some positions; an iteration that still runs counts no longer."""
+        self._begin, self._taken, self._mark = positions, 0, (0, positions)
+        self._running: object = object()
+        self._loaded = loaded
+
     @property
     def epoch(self) -> int:
-        """The epoch that the next iteration starts in, or the running one started in."""
-        return sum(self._next) // self._examples
+        """The epoch of the next batch."""
+        return sum(self._behind(self._taken)) // self._examples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin the next iteration at the beginning of an epoch, in its order and with its masks.
+
+        Where an iteration has several epochs, it is the number of the iteration, as frameworks count that call this. A
+        state that was just loaded stays where it is, if it lies in that epoch. Raises ConfigError where it lies in
+        another, and for what is not a number of 0 or more.
+        """
+        whole = (self.epochs or 1) * self._examples
+        found = sum(self._begin) // whole
+        if self._loaded and checked(epoch) == found:
+            return
+        _require(
+            not self._loaded,
+            f"the state that was loaded goes on in epoch {found}, but set_epoch({epoch}) was called before it did; "
+            f"call set_epoch({found}), or do not load the state. Accelerate calls set_epoch with its own count, the "
+            f"`iteration` of a loader it prepared: set that to {found}",
+        )
+        self._go_to(tuple(checked(epoch) * (self.epochs or 1) * one.size for one in self.bins))
 
     def __len__(self) -> int:
-        """Return how many batches this rank gets from the next iteration; raises TypeError where it has no end."""
+        """Return how many batches this rank gets from a whole iteration; raises TypeError where it has no end."""
         if self.epochs is None:
             raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
-        return self._schedule.count(self._next)[self.rank]
+        return self._schedule.count((0,) * len(self.bins))[self.rank]
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
-        self._begin, self._taken, self._mark = self._next, 0, (0, self._next)
+        return self.batches()
+
+    def batches(self, ahead: int = 0) -> Iterator[list[tuple[int, int]]]:
+        """Begin an iteration for one who asks for `ahead` batches before using the first, then for one with each.
+
+        So it is known which batches were used, also of those that were made ahead: with each call of `next` after
+        the first `ahead`, also behind the last batch, one more.
+        """
+        self._go_to(self._behind(self._taken))
+        return _Iteration(self, self._steps(), ahead)
+
+    def _steps(self) -> Iterator[list[tuple[int, int]]]:
+        """Yield this rank's part of each step from where the iteration begins, empty ones too."""
         steps = self._schedule.steps(self._begin)
-        while ahead := list(islice(steps, _AHEAD)):
-            for batch in self._shares(ahead):
-                self._taken += 1
-                if batch:
-                    yield batch
-        self._next = self._ends(self._begin)
+        while some := list(islice(steps, _AHEAD)):
+            yield from self._shares(some)
 
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return where the run is, as a few integers: the same on every rank, good for any world size and batch size.
 
-        `batches` is how many the trainer has taken in this iteration. A `DataLoader` with workers fetches ahead, so
-        with workers it must be given; without, it may be left out, and what was yielded counts. Raises ConfigError for
-        more batches than the iteration has.
+        `batches` is how many the trainer has taken in this iteration; without, those that were handed out to it. Where
+        something between takes batches ahead, as the loaders that Accelerate prepared (one), it must be given. Raises
+        ConfigError for more batches than the iteration has.
         """
         positions = self._behind(self._taken if batches is None else batches)
         state = (_VERSION, sum(positions), self._examples, self._data, self.seed, self._order)
@@ -161,8 +203,7 @@ class BatchSampler:
             f"the state has position {state['position']}, its bins {', '.join(map(str, positions))}; "
             "expected numbers of 0 or more that add up: take another checkpoint",
         )
-        self._begin = self._next = positions
-        self._taken, self._mark = 0, (0, positions)
+        self._go_to(positions, loaded=True)
 
     def _behind(self, batches: int) -> tuple[int, ...]:
         """Return the positions behind a number of steps of the running iteration."""
@@ -213,6 +254,28 @@ class BatchSampler:
                 return max(start, start + first), max(min(stop, start + last), start)
             first, last = first - (stop - start), last - (stop - start)
         return 0, 0
+
+
+class _Iteration(Iterator[list[tuple[int, int]]]):
+    """The batches of a running iteration; tells its sampler how many of them were used."""
+
+    def __init__(self, sampler: BatchSampler, steps: Iterator[list[tuple[int, int]]], ahead: int) -> None:
+        self._sampler, self._steps, self._ahead, self._running = sampler, steps, ahead, sampler._running
+        self._asked = self._passed = self._yielded = 0
+
+    def __next__(self) -> list[tuple[int, int]]:
+        self._asked += 1
+        batch: list[tuple[int, int]] | None = []
+        while batch is not None and not batch:  # a rank may have no part of the last step
+            batch = next(self._steps, None)
+            self._passed += batch is not None
+        self._yielded += batch is not None
+        used = max(0, self._asked - self._ahead)
+        if self._sampler._running is self._running:
+            self._sampler._taken = self._passed if batch is None and used >= self._yielded else used
+        if batch is None:
+            raise StopIteration
+        return batch
 
 
 def _require(condition: bool, message: str) -> None:

@@ -1,7 +1,7 @@
-"""`ResumableLoader`: a `DataLoader` that counts the batches it hands out, so that its state needs no step number.
+"""`ResumableLoader`: a `DataLoader` of our three parts that has their state, and says why a worker process died.
 
-Workers fetch ahead of the trainer; what counts is what the trainer took. What this module does not do: order, masks; a
-plain `DataLoader` with the same three parts gives the same batches.
+Workers fetch ahead of the trainer; what counts is what the trainer took. A plain `DataLoader` with the same three parts
+gives the same batches.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import Any
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, ConfigError
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.sampler import ResumableSampler
 
 
-class ResumableLoader(DataLoader[dict[str, Tensor]]):
+class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
-    Frameworks that look for these two find them (Lightning, Accelerate's `register_for_checkpointing`). Further
-    keywords are those of `DataLoader`. Where a worker process dies, iteration raises InputError that names the shard,
-    if one was cut off or is gone, else BertDataError.
+    Frameworks that look for these two find them (Lightning, Accelerate's `register_for_checkpointing`). After an
+    iteration that was broken off, the next one goes on behind the last batch that was taken. Further keywords are those
+    of `DataLoader`. Where a worker process dies, iteration raises InputError that names the shard, if one was cut off
+    or is gone, else BertDataError. Raises ConfigError for `in_order=False`, for then no position says what was taken.
 
         loader = ResumableLoader(dataset, ResumableSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
@@ -38,7 +39,9 @@ class ResumableLoader(DataLoader[dict[str, Tensor]]):
         collator: PretrainingCollator | None = None,
         **keywords: Any,
     ) -> None:
-        self._order, self._taken = sampler, 0
+        if not keywords.get("in_order", True):
+            raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
+        self._order = sampler
         super().__init__(
             dataset,
             batch_sampler=sampler,
@@ -47,14 +50,11 @@ class ResumableLoader(DataLoader[dict[str, Tensor]]):
         )
 
     def __iter__(self) -> Any:
-        return self._counted(super().__iter__())
+        return self._explaining(super().__iter__())
 
-    def _counted(self, batches: Iterator[dict[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
-        self._taken = 0
+    def _explaining(self, batches: Iterator[dict[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
         try:
-            for batch in batches:
-                self._taken += 1
-                yield batch
+            yield from batches
         except RuntimeError as error:
             if "DataLoader worker" not in str(error):
                 raise
@@ -75,9 +75,8 @@ class ResumableLoader(DataLoader[dict[str, Tensor]]):
 
     def state_dict(self) -> dict[str, int]:
         """Return where the run is behind the last batch taken, as `ResumableSampler.state_dict` does."""
-        return self._order.state_dict(self._taken)
+        return self._order.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state at the next iteration; raises ConfigError as `ResumableSampler.load_state_dict` does."""
-        self._taken = 0
         self._order.load_state_dict(state)

@@ -1,17 +1,18 @@
 """`ResumableSampler`: the order of a run for a `DataLoader`; rank and world size are those of torch.distributed.
 
-The order itself is `bertdata.loader.sampler`. What this module does not do: reading examples, masks.
+The order itself is `bertdata.loader.sampler`. What is added is how many batches a `DataLoader` asks for before it hands
+out the first, so that those count as taken that the trainer has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator
 
 import torch.distributed
-from torch.utils.data import Sampler
+from torch.utils.data import DataLoader, Sampler
 
-from bertdata.loader.bins import Weights
-from bertdata.loader.sampler import BatchSampler, Sized
+from bertdata.loader.sampler import BatchSampler
 
 
 class ResumableSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
@@ -23,39 +24,33 @@ class ResumableSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
 
         sampler = ResumableSampler(dataset, batch_size=256, epochs=None, seed=1)
         loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)
-        for step, batch in enumerate(loader, 1):
+        for batch in loader:
             ...
-            state = sampler.state_dict(step)        # a few integers
+            state = sampler.state_dict()            # a few integers
     """
 
-    def __init__(
-        self,
-        dataset: Sized,
-        batch_size: int | None = None,
-        *,
-        max_tokens: int | None = None,
-        bins: Sequence[int] | None = None,
-        weights: Weights | None = None,
-        epochs: int | None = 1,
-        seed: int = 0,
-        rank: int | None = None,
-        world_size: int | None = None,
-        drop_last: bool = False,
-    ) -> None:
-        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-        if world_size is None:
-            world_size = torch.distributed.get_world_size() if distributed else 1
-        if rank is None:
-            rank = torch.distributed.get_rank() if distributed else 0
-        super().__init__(
-            dataset,
-            batch_size,
-            max_tokens=max_tokens,
-            bins=bins,
-            weights=weights,
-            epochs=epochs,
-            seed=seed,
-            rank=rank,
-            world_size=world_size,
-            drop_last=drop_last,
-        )
+    def _process(self) -> tuple[int, int]:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return torch.distributed.get_rank(), torch.distributed.get_world_size()
+        return super()._process()
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return self.batches(self._read_ahead())
+
+    def _read_ahead(self) -> int:
+        """Return how many batches are asked for before the first is used, by the `DataLoader` that starts to iterate.
+
+        A `DataLoader` does not tell its sampler; its call of `iter` stands a few frames above ours. 0 without workers,
+        and where something else iterates.
+        """
+        frame, depth = sys._getframe(2), 0
+        while frame is not None and depth < _DEPTH:
+            loader = frame.f_locals.get("self")
+            if isinstance(loader, DataLoader) and loader.batch_sampler is self:
+                return loader.num_workers * (loader.prefetch_factor or 0)
+            frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
+        return 0
+
+
+_DEPTH = 8
+"""Frames from our `__iter__` up in which to look for the `DataLoader`; it stands in the fourth."""

@@ -85,14 +85,19 @@ def test_an_epoch_is_shuffled_anew_and_by_the_seed() -> None:
     assert run([ResumableSampler(range(50), 50)]) == [[first]]
 
 
-def test_the_next_iteration_is_the_next_epoch_and_a_broken_one_starts_again() -> None:
+@pytest.mark.parametrize("taken", range(4))
+def test_the_next_iteration_goes_on_behind_the_last_batch_and_then_is_the_next_epoch(taken: int) -> None:
+    whole = list(ResumableSampler(range(10), 4, epochs=2))
     sampler = ResumableSampler(range(10), 4)
-    broken = next(iter(sampler))
-    first = list(sampler)
-    assert first[0] == broken
-    assert {epoch for batch in first for epoch, _ in batch} == {0}
-    assert sampler.epoch == 1
-    assert {epoch for batch in sampler for epoch, _ in batch} == {1}
+    first = list(islice(sampler, taken))
+    assert sampler.epoch == (1 if taken == 3 else 0)
+    rest = list(sampler)
+    assert len(sampler) == 3
+    seen = [pair for batch in first + rest for pair in batch]
+    assert {epoch for epoch, _ in seen} == ({0, 1} if taken == 3 else {0})
+    assert seen[:10] == [pair for batch in whole for pair in batch][:10]
+    assert sampler.epoch == (2 if taken == 3 else 1)
+    assert {epoch for batch in sampler for epoch, _ in batch} == {sampler.epoch - 1}
 
 
 def test_a_run_without_end_spans_epochs_with_full_batches() -> None:
@@ -137,8 +142,9 @@ def test_with_prefetch_in_flight_what_the_trainer_took_counts(dynamic_build: Pat
     sampler = ResumableSampler(dataset, 5, epochs=2)
     running = iter(loader(sampler, 2))
     before = [next(running)["input_ids"].tolist() for _ in range(taken)]
-    assert sampler.state_dict()["position"] > taken * 5
-    state = sampler.state_dict(taken)
+    state = sampler.state_dict()
+    assert state == sampler.state_dict(taken)
+    assert state["position"] == taken * 5
     del running
     again = ResumableSampler(dataset, 5, epochs=2)
     again.load_state_dict(state)
