@@ -2,8 +2,8 @@
 
 A dynamic mask is what `mask_tokens` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
 after any resume. Padding is added behind the mask, so it is never masked and never labelled. Batches are padded, a row
-for each example, or packed, all examples one after another in one row with their borders beside it. What this module
-does not do: choosing which examples share a batch (`sampler`).
+for each example, or packed, all examples one after another in one row with their borders beside it. Which examples
+share a batch is the matter of `sampler`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from bertdata.config import MaskingConfig
 from bertdata.errors import ConfigError
 from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
+from bertdata.loader.epoch import Epoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
 from bertdata.loader.sets import Source
 from bertdata.shards.packed import BORDERS
@@ -43,13 +44,19 @@ class BatchCollator:
     taken apart at their borders, so they give the same examples and masks, padded or packed; packed, B of them have
     nearly B times as many tokens as one holds.
 
-    `masking` and `seed` are those of the shards unless given; the epoch is what an example says, else `epoch`. Static
-    masks are passed through. Raises ConfigError for a `tokenizer` that is not the one the shards were made with, and
-    for masking settings where the masks are in the shards already.
+    `masking` and `seed` are those of the shards unless given. The epoch of a mask is the one that the example has, else
+    the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index was a pair (epoch,
+    number), as those of our sampler, or `set_epoch` of the data set was called. Where neither knows the epoch, masks
+    are refused with a ConfigError, for they would be the same in every epoch.
+
+    Static masks are passed through. Raises ConfigError for a `tokenizer` that is not the one the shards were made with,
+    and for masking settings where the masks are in the shards already.
 
         collator = BatchCollator(examples)
         batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
     """
+
+    _epoch_type: type[Epoch] = Epoch
 
     def __init__(
         self,
@@ -58,7 +65,7 @@ class BatchCollator:
         tokenizer: WordPieceTokenizer | None = None,
         masking: MaskingConfig | None = None,
         seed: int | None = None,
-        epoch: int = 0,
+        epoch: int | None = None,
         pad_to_multiple_of: int = 8,
         packing: bool = False,
     ) -> None:
@@ -77,12 +84,27 @@ class BatchCollator:
             )
         if pad_to_multiple_of < 1:
             raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
-        self.info, self.epoch, self.pad_to_multiple_of, self.packing = info, epoch, pad_to_multiple_of, packing
+        self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
+        self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
+        if epoch is not None:
+            self.set_epoch(epoch)
         self.masking = masking or info.masking
         self.seed = info.examples.seed if seed is None else seed
         pieces = None if self.static else tokenizer or first.tokenizer()
         self._replacement_ids = np.zeros(0, np.int64) if pieces is None else pieces.replacement_ids
         self._continuation = None if pieces is None else pieces.continuation
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of examples that have none themselves; None where none was given."""
+        return self._epoch.get()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Draw the masks of examples that have no epoch themselves by this one, in worker processes too.
+
+        Raises ConfigError for what is not a number of 0 or more.
+        """
+        self._epoch.set(epoch)
 
     def __call__(self, examples: Examples) -> Any:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
@@ -130,20 +152,31 @@ class BatchCollator:
         for name in needed:
             if name not in found:
                 raise ConfigError(
-                    f"an example has no {name!r}, it has {', '.join(map(repr, found))}; "
-                    "expected examples of the shards this collator was made with"
+                    f"an example has no {name!r}, it has {', '.join(map(repr, found)) or 'nothing'}; "
+                    "expected examples of the shards this collator was made with. Where the Trainer of transformers "
+                    "took the column away, set remove_unused_columns=False in its TrainingArguments"
                 )
 
     def _epochs(self, examples: Examples) -> list[int]:
         """Return the epoch of each example."""
         if isinstance(examples, ExampleBatch):
-            epochs = [self.epoch if epoch is None else epoch for epoch in examples.epochs]
+            given = examples.epochs
         else:
-            epochs = [example.get("epoch", self.epoch) for example in examples]
+            given = [example.get("epoch") for example in examples]
+        own = self.epoch if None in given else 0
+        own = self._unknown_epoch() if own is None else own
+        epochs: list[int] = [own if epoch is None else epoch for epoch in given]
         if not self.info.examples.pack:
             return epochs
         rows = zip(epochs, _lists(examples, BORDERS), strict=True)
         return [epoch for epoch, borders in rows for _ in range(len(borders) - 1)]
+
+    def _unknown_epoch(self) -> int:
+        """Return the epoch of a batch's examples where neither they nor the collator know it; here it is refused."""
+        raise ConfigError(
+            "the epoch of the examples is not known, and their masks would be the same in every epoch; ask for them "
+            "by (epoch, number), as BatchSampler does, or call set_epoch of the collator before each epoch"
+        )
 
     def _lists(self, examples: Examples, name: str) -> Lists:
         """Return the lists of a column, those of packed rows taken apart."""
@@ -243,7 +276,7 @@ def _rounded(length: int, multiple: int) -> int:
 def _lists(examples: Examples, name: str) -> Lists:
     if isinstance(examples, ExampleBatch):
         return examples.lists(name)
-    return [example[name] for example in examples]
+    return [np.asarray(example[name]) for example in examples]
 
 
 def _numbers(examples: Examples, name: str) -> NDArray[Any]:

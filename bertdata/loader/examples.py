@@ -1,14 +1,16 @@
 """`ShardExamples`: the examples of memory-mapped shards, by number; many at once as an `ExampleBatch`.
 
-How the epoch travels: an index is a number, or a pair (epoch, number) as a sampler yields it; of a pair, the example
-says its epoch, and the collator masks by it. So no worker holds an epoch, none has to be told of a new one, and a batch
-may span the border of two. What this module does not do: order (`sampler`), masks and padding (`collator`).
+The epoch, by which masks are drawn, travels with the example. An index is a number, or a pair (epoch, number) as our
+sampler yields it; of a pair, the example has the epoch in `epoch`, and a batch may span the border of two epochs. For a
+number alone it is the epoch of the last `set_epoch`; without any, the example has no `epoch`, and the collator decides.
+Order is the matter of `sampler`, masks and padding of `collator`.
 """
 
 from __future__ import annotations
 
 import json
 import operator
+from collections import UserDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from bertdata.draws import text_bits
 from bertdata.errors import ConfigError
+from bertdata.loader.epoch import Epoch
 from bertdata.loader.sets import Source, common_info, opened
 from bertdata.shards import Shards
 from bertdata.shards.schema import ShardInfo
@@ -26,11 +29,18 @@ from bertdata.shards.schema import ShardInfo
 Index = int | tuple[int, int]
 """The number of an example, or (epoch, number)."""
 
-Example = dict[str, Any]
 Column = tuple[NDArray[np.integer] | None, NDArray[np.integer]]
 """The offsets (None for a column of numbers) and the values of one record batch's column."""
 
 _PROBES = 64
+
+
+class Example(UserDict[str, Any]):
+    """The columns of an example by name.
+
+    It is a mapping and no `dict`, as the batches of transformers are: from dicts, the `Trainer` of transformers removes
+    what the model does not take, and with it the example's id and epoch, which masks are drawn by.
+    """
 
 
 class ShardExamples:
@@ -38,10 +48,10 @@ class ShardExamples:
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`. A packed row is one
-    example here: its ids and labels are arrays, and cu_seqlens int32 says where those in it end. Whole batches are read
-    at once (`__getitems__`). It pickles to paths and opens the memory map again where it arrives, so it works with any
-    number of workers, forked or spawned.
+    index was a pair, or `set_epoch` was called. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`.
+    A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32 says where those in it end.
+    Whole batches are read at once (`__getitems__`). It pickles to paths and opens the memory map again where it
+    arrives, so it works with any number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
     masking. Raises InputError where there are no shards or they are damaged, ConfigError where sets do not fit.
@@ -52,7 +62,10 @@ class ShardExamples:
         ShardExamples(["wikipedia/train", "books/train"]).sizes     # (1200000, 800000)
     """
 
+    _epoch_type: type[Epoch] = Epoch
+
     def __init__(self, shards: Source | Sequence[Source], split: str | None = None) -> None:
+        self._epoch = self._epoch_type()
         self.sets: tuple[Shards, ...] = opened(shards, split)
         self.info: ShardInfo = common_info(self.sets)
         self.sizes = tuple(len(one) for one in self.sets)
@@ -64,8 +77,21 @@ class ShardExamples:
         self._ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
         self._views: dict[int, dict[str, Column]] = {}
 
-    def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]]]:
-        return type(self), (self.sets,)
+    def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
+        return type(self), (self.sets,), {"_epoch": self._epoch}
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of examples that are asked for by their number alone; None until `set_epoch` is called."""
+        return self._epoch.get()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Give examples that are asked for by their number alone this epoch, in worker processes too.
+
+        Accelerate calls it before each iteration of a loader that it prepared, and so does the `Trainer` of
+        transformers. Raises ConfigError for what is not a number of 0 or more.
+        """
+        self._epoch.set(epoch)
 
     @property
     def shards(self) -> Shards:
@@ -89,6 +115,12 @@ class ShardExamples:
         offsets = [self.columns(chunk)["input_ids"][0] for chunk in range(len(self._ends))]
         found = [np.diff(one).astype(np.int32) for one in offsets if one is not None]
         return np.concatenate(found) if found else np.zeros(0, np.int32)
+
+    @cached_property
+    def tokens(self) -> int:
+        """The number of tokens of all examples."""
+        offsets = (chunk.offsets for chunk in self._columns["input_ids"] if len(chunk))
+        return sum(one[-1].as_py() - one[0].as_py() for one in offsets)
 
     @property
     def bins(self) -> tuple[int, ...]:
@@ -128,7 +160,8 @@ class ShardExamples:
 
     def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
         """Return many examples; raises IndexError for a number that is not below `len` (negative ones count back)."""
-        epochs = [index[0] if isinstance(index, tuple) else None for index in indices]
+        given = self.epoch
+        epochs = [index[0] if isinstance(index, tuple) else given for index in indices]
         numbers = [operator.index(index[1] if isinstance(index, tuple) else index) for index in indices]
         examples, places = len(self), np.array(numbers, np.int64)
         if wrong := [number for number in numbers if not -examples <= number < examples]:
@@ -152,7 +185,7 @@ class ShardExamples:
 
 
 class ExampleBatch(Sequence[Example]):
-    """Some examples as a list of dicts that are made when asked for; a collator takes whole columns instead.
+    """Some examples as a list that makes each when it is asked for; a collator takes whole columns instead.
 
     It pickles to a list.
     """
@@ -178,10 +211,12 @@ class ExampleBatch(Sequence[Example]):
     def __getitem__(self, index: int | slice) -> Example | list[Example]:
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
-        columns, row, example = self._columns[index], self._rows[index], {}
+        columns, row, example = self._columns[index], self._rows[index], Example()
         for name in self.names:
             offsets, values = columns[name]
-            example[name] = values.item(row) if offsets is None else values[offsets.item(row) : offsets.item(row + 1)]
+            example.data[name] = (
+                values.item(row) if offsets is None else values[offsets.item(row) : offsets.item(row + 1)]
+            )
         if (epoch := self.epochs[index]) is not None:
             example["epoch"] = epoch
         return example

@@ -1,7 +1,6 @@
 """`PretrainingCollator`: examples to a padded or packed batch of tensors, masks drawn here or read from the shards.
 
-The batch itself is made by `bertdata.loader.collator`; tensors share its memory. What this module does not do: choosing
-which examples share a batch (`sampler`).
+The batch itself is made by `bertdata.loader.collator`; tensors share its memory.
 """
 
 from __future__ import annotations
@@ -15,9 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertdata.loader.collator import BatchCollator, Ints
+from bertdata.torch.epoch import SharedEpoch
 
 COMPILED_FROM = 1 << 19
-"""Tokens after which a collator masks with the compiled kernel: loading it takes longer than masking these in torch."""
+"""Tokens of a data set above which masks are drawn by the compiled kernel: loading it takes longer than these in torch.
+
+So it depends on the shards alone what runs, and the first batch of a small data set waits for no kernel.
+"""
 
 
 class PretrainingCollator(BatchCollator):
@@ -26,20 +29,27 @@ class PretrainingCollator(BatchCollator):
     It is `bertdata.loader.BatchCollator`, which says what a batch holds, padded and packed, and what is refused:
     `model(**batch)` works with a padded one.
 
+    The epoch of examples that have none, as those of a `DataLoader` that shuffles by itself, is that of the last
+    `set_epoch`. Where there was none, each batch gets masks of its own, drawn by torch's random numbers: new ones in
+    each epoch, and the same again after `torch.manual_seed` with the same number of workers.
+
         collator = PretrainingCollator(dataset)
         batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
     """
 
-    _tokens = 0
+    _epoch_type = SharedEpoch
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
         return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
 
+    def _unknown_epoch(self) -> int:
+        """Draw a number, other than all epochs that can be set, to be the epoch of a batch."""
+        return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
+
     def _drawn(
         self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
     ) -> tuple[Ints, Ints]:
-        self._tokens += len(input_ids)
         width = int(offsets[1] - offsets[0])
         if self._tokens > COMPILED_FROM or self.masking.mask_unit != "token" or not (np.diff(offsets) == width).all():
             return super()._drawn(input_ids, offsets, special, ids, epoch)

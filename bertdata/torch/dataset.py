@@ -1,7 +1,6 @@
 """`ShardDataset`: the examples of memory-mapped shards, by number, for a plain `DataLoader`.
 
-The reading itself is `bertdata.loader.examples`. What this module does not do: order (`sampler`), masks and padding
-(`collator`).
+The reading itself is `bertdata.loader.examples`.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from torch.utils.data import Dataset
 
 from bertdata.loader.examples import Example, Index, ShardExamples
+from bertdata.torch.epoch import SharedEpoch
 
 __all__ = ["Example", "Index", "ShardDataset"]
 
@@ -24,3 +24,5 @@ class ShardDataset(ShardExamples, Dataset[Example]):
         dataset[3]           # {"input_ids": array([2, 87, ...], dtype=uint16), ..., "example_id": 5577...}
         dataset[(1, 3)]      # the same, and "epoch": 1
     """
+
+    _epoch_type = SharedEpoch

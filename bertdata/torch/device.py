@@ -2,8 +2,7 @@
 
 The collator sends ids without masks, uint16, and what a mask is drawn by; `finish` makes the batch of it where the
 tensors are. Tensors have no unsigned 64-bit arithmetic everywhere, so the draws of `bertdata.draws` are written out on
-int64, whose overflow wraps the same way. What this module does not do: parting rows into words, n-grams and spans
-(`units`); static masks; packing.
+int64, whose overflow wraps the same way. Rows are parted into words, n-grams and spans by `units`.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from bertdata.config import MaskingConfig
 from bertdata.draws import key, threshold
 from bertdata.errors import ConfigError
 from bertdata.examples.masking import IGNORE_INDEX, unit_thresholds
-from bertdata.loader.collator import BatchCollator
+from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.units import part_rows, take
 
 
-class DeviceCollator(BatchCollator):
+class DeviceCollator(PretrainingCollator):
     """Makes small batches for the bus, and of them, on the device, what `PretrainingCollator` makes.
 
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)

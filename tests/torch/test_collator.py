@@ -91,12 +91,12 @@ def test_the_epoch_seed_and_masking_change_the_mask_and_a_pair_overrides_the_epo
         result: list[list[int]] = PretrainingCollator(dataset, **keywords)([dataset[index]])["labels"].tolist()
         return result
 
-    assert labels(3) == labels((0, 3)) == labels((0, 3), epoch=4)
+    assert labels(3, epoch=0) == labels((0, 3)) == labels((0, 3), epoch=4)
     assert labels(3, epoch=4) == labels((4, 3))
-    assert labels(3) != labels(3, epoch=4)
-    assert labels(3) != labels(3, seed=9)
-    many = labels(3, masking=MaskingConfig(masked_lm_prob=0.9))
-    assert sum(label != -100 for label in many[0]) > sum(label != -100 for label in labels(3)[0])
+    assert labels((0, 3)) != labels(3, epoch=4)
+    assert labels((0, 3)) != labels((0, 3), seed=9)
+    many = labels((0, 3), masking=MaskingConfig(masked_lm_prob=0.9))
+    assert sum(label != -100 for label in many[0]) > sum(label != -100 for label in labels((0, 3))[0])
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -120,7 +120,7 @@ def test_a_collator_pickles(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     collator = PretrainingCollator(dataset)
     again = pickle.loads(pickle.dumps(collator))
-    assert again([dataset[2]])["labels"].tolist() == collator([dataset[2]])["labels"].tolist()
+    assert again([dataset[(0, 2)]])["labels"].tolist() == collator([dataset[(0, 2)]])["labels"].tolist()
 
 
 def test_a_tokenizer_that_is_not_the_shards_own_is_refused(dynamic_build: Path) -> None:

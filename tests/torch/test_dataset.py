@@ -47,7 +47,7 @@ def test_a_batch_is_its_examples_and_pairs_carry_the_epoch(dynamic_build: Path) 
     assert same(batch[0], dataset[last])
     assert same(batch[1], dataset[0])
     assert batch[2]["epoch"] == 7
-    assert same({name: batch[2][name] for name in batch[0]}, dataset[3])
+    assert same(Example({name: batch[2][name] for name in batch[0]}), dataset[3])
     assert same(batch[3], dataset[last])
     assert "epoch" not in batch[0]
 

@@ -56,7 +56,8 @@ def test_rule_22_each_example_once_an_epoch_with_any_number_of_workers(
     dynamic_build: Path, bins: tuple[int, ...] | None
 ) -> None:
     dataset = ShardDataset(dynamic_build)
-    expected = examples_of([plain(PretrainingCollator(dataset)(dataset.__getitems__(range(len(dataset)))))])
+    rows = dataset.__getitems__([(0, number) for number in range(len(dataset))])
+    expected = examples_of([plain(PretrainingCollator(dataset)(rows))])
     for world_size, workers in ((1, 2), (3, 1), (2, 0)):
         seen = [plain(batch) for loader in loaders(dataset, 7, world_size, workers, bins=bins) for batch in loader]
         assert examples_of(seen) == expected
