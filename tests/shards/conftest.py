@@ -6,13 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from bertdata.config import ExamplesConfig
 from tests.shards.build import write_build
-
-settings.register_profile("without deadline", deadline=None)  # the first example may load a kernel
-settings.load_profile("without deadline")
 
 
 @pytest.fixture(scope="session")
