@@ -59,27 +59,26 @@ def mask_row(
 
     if config.random_tokens == "vocabulary":
         replacement_ids = range(len(continuation))
-    units = part_row(input_ids, special, continuation, config, lambda place: high("length", place))
+    share = round(config.masked_lm_prob * 2**32)
+    words = words_of(input_ids, special, () if config.mask_unit == "token" else continuation)
+    most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
+    limit = config.max_predictions_per_seq or len(input_ids)
+    units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
     units.sort(key=lambda unit: draw(seed, "mask position", epoch, example_id, unit[0]))
-    tokens = sum(map(len, units))
-    wanted = (tokens * round(config.masked_lm_prob * 2**32) + high("number")) // 2**32
-    wanted = min(max(wanted, 1), tokens)
-    limit = config.max_predictions_per_seq or tokens
-    capped, wanted = wanted > limit, min(wanted, limit)
 
-    window = 0 if config.mask_unit == "token" else high("window") * tokens // 2**32
-    circle = sorted((((sum(map(len, units[:i])) - window) % max(tokens, 1)), unit) for i, unit in enumerate(units))
-    chosen = [unit for distance, unit in circle if distance < wanted] or [unit for _, unit in circle[-1:]]
-
-    masked, labels = list(input_ids), [-100] * len(input_ids)
+    around = places(units, most)
+    wanted = min(max((around * share + high("number")) // 2**32, 1), around)
+    window = 0 if config.mask_unit == "token" else high("window") * around // 2**32
+    circle = sorted(((places(units[:i], most) - window) % max(around, 1), unit) for i, unit in enumerate(units))
+    chosen = [unit for distance, unit in circle if distance < wanted]
+    capped = sum(map(len, chosen)) > limit
     taken: list[list[int]] = []
-    for unit in chosen:
+    for unit in [unit for _, unit in circle] if capped else chosen:
         left = limit - sum(map(len, taken))
-        if not left:
-            break
-        capped = capped or len(unit) > left
         if len(unit) <= left or not taken:
             taken.append(unit[:left])
+
+    masked, labels = list(input_ids), [-100] * len(input_ids)
     for unit in taken:
         for position in unit:
             labels[position] = input_ids[position]
@@ -91,34 +90,48 @@ def mask_row(
     return masked, labels, capped
 
 
-def part_row(
-    input_ids: Sequence[int],
-    special: Sequence[bool],
-    continuation: Sequence[bool],
-    config: MaskingConfig,
-    draw_length: Callable[[int], int],
-) -> list[list[int]]:
-    """Return the positions of each unit of a row, in order.
+def words_of(input_ids: Sequence[int], special: Sequence[bool], continuation: Sequence[bool]) -> list[list[int]]:
+    """Return the positions of each word of a row, in order; every token is a word where nothing continues one.
 
-    >>> part_row([2, 9, 8, 7, 3], [True, False, False, False, True], [False] * 8 + [True, False],
-    ...     MaskingConfig(mask_unit="word"), lambda place: 0)
+    >>> words_of([2, 9, 8, 7, 3], [True, False, False, False, True], [False] * 8 + [True, False])
     [[1, 2], [3]]
     """
     words: list[list[int]] = []
     for position, token in enumerate(input_ids):
         if special[position]:
             continue
-        begins = position == 0 or special[position - 1] or not (token < len(continuation) and continuation[token])
-        if begins or config.mask_unit == "token":
+        if position == 0 or special[position - 1] or not (token < len(continuation) and continuation[token]):
             words.append([])
         words[-1].append(position)
+    return words
+
+
+def places(units: Sequence[Sequence[int]], most: int) -> int:
+    """Return how many places units have on a circle on which each has as many as tokens, but at most so many."""
+    return sum(min(len(unit), most) for unit in units)
+
+
+def join_words(
+    words: Sequence[Sequence[int]],
+    special: Sequence[bool],
+    config: MaskingConfig,
+    longest: int,
+    draw_length: Callable[[int], int],
+) -> list[list[int]]:
+    """Return the positions of each unit: so many words as are drawn, of one segment, together at most `longest` tokens.
+
+    >>> join_words([[1, 2], [3], [4]], [True] + [False] * 4, MaskingConfig(mask_unit="ngram"), 3, lambda place: 2**31)
+    [[1, 2], [3, 4]]
+    """
     units: list[list[int]] = []
     room = 0
     for word in words:
-        if not room or special[word[0] - 1]:
-            units.append([])
+        in_segment = word[0] > 0 and not special[word[0] - 1]
+        if room and in_segment and len(units[-1]) + len(word) <= longest:
+            units[-1] += word
+        else:
+            units.append(list(word))
             drawn = draw_length(word[0])
             room = next(n for n, below in enumerate(unit_thresholds(config).tolist(), 1) if drawn < below)
-        units[-1] += word
         room -= 1
     return units

@@ -49,7 +49,8 @@ def mask_batch(
     """Mask rows in place and write their labels; returns in how many rows the limit bit.
 
     keys: those of the draws, the epoch mixed in; shares: the thresholds of prediction, [MASK], and [MASK] or random;
-    lengths: the thresholds of 1, 2, ... words in a unit; labels come filled with -100.
+    lengths: the thresholds of 1, 2, ... words in a unit; labels come filled with -100. In a row, `most` is how many
+    places a unit has on the circle at most, and `around` is how many places the circle has (see `masking`).
     """
     longest = 1
     for row in range(len(example_ids)):
@@ -69,65 +70,81 @@ def mask_batch(
         unit_key = mix(keys[UNIT] ^ owner)
         length_key = mix(keys[LENGTH] ^ owner)
 
-        units, tokens = 0, 0
-        words_left, joined = 0, False
+        words, tokens, joined = 0, 0, False
         for position in range(begin, end):
             if special[position]:
-                joined, words_left = False, 0
+                joined = False
                 continue
             token = ids[position]
-            in_word = joined and 0 <= token < len(continuation) and continuation[token]
-            if in_word or words_left > 0:
-                size[units - 1] += 1
+            if joined and 0 <= token < len(continuation) and continuation[token]:
+                size[words - 1] += 1
             else:
-                draw = mix(length_key ^ place_bits[position - begin]) >> _S32
-                words_left = 1
-                for shorter in range(len(lengths) - 1):
-                    words_left += draw >= lengths[shorter]
-                first[units] = position - begin
-                size[units] = 1
-                draws[units] = mix(unit_key ^ place_bits[position - begin])
-                kept[units] = np.uint32(units)
-                units += 1
-            if not in_word:
-                words_left -= 1
+                first[words], size[words] = position - begin, 1
+                words += 1
             joined = True
             tokens += 1
         if tokens == 0:
             continue
 
-        fraction = mix(keys[NUMBER] ^ owner) >> _S32
-        wanted: Any = np.int64((np.uint64(tokens) * shares[0] + fraction) >> _S32)
-        wanted = min(max(wanted, 1), tokens)
-        room = limit if limit > 0 else tokens
-        bit: Any = wanted > room
-        wanted = min(wanted, room)
+        most: Any = max(np.int64((np.uint64(tokens) * shares[0]) >> _S32), 1)
+        while True:
+            around: Any = 0
+            for word in range(words):
+                around += min(size[word], most)
+            fewer: Any = np.int64((np.uint64(around) * shares[0]) >> _S32)
+            if most <= max(fewer, 1):
+                break
+            most = max(fewer, 1)
 
-        window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(tokens)) >> _S32)
+        longest_unit = min(most, limit) if limit > 0 else most
+        units, words_left = 0, 0
+        for word in range(words):
+            head, count = first[word], size[word]
+            in_segment = head > 0 and not special[begin + head - 1]
+            if words_left > 0 and in_segment and size[units - 1] + count <= longest_unit:
+                size[units - 1] += count
+            else:
+                draw = mix(length_key ^ place_bits[head]) >> _S32
+                words_left = 1
+                for shorter in range(len(lengths) - 1):
+                    words_left += draw >= lengths[shorter]
+                first[units], size[units] = head, count
+                draws[units] = mix(unit_key ^ place_bits[head])
+                kept[units] = np.uint32(units)
+                units += 1
+            words_left -= 1
+
+        fraction = mix(keys[NUMBER] ^ owner) >> _S32
+        wanted: Any = np.int64((np.uint64(around) * shares[0] + fraction) >> _S32)
+        wanted = min(max(wanted, 1), around)
+        window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(around)) >> _S32)
         sort_draws(draws, kept, units, tokens, order, buckets)
         start, at = 0, 0
         while at < units and start < window:
-            start += size[order[at]]
+            start += min(size[order[at]], most)
             at += 1
         if at == units:
             start, at = 0, 0
-        distance = start - window if start >= window else start - window + tokens
-        if distance >= wanted:
-            at = at - 1 if at > 0 else units - 1
-            distance = 0
-        taken, seen = 0, 0
+        distance = start - window if start >= window else start - window + around
+        chosen, turns = 0, 0
+        while turns < units and distance < wanted:
+            count = size[order[(at + turns) % units]]
+            chosen += count
+            distance += min(count, most)
+            turns += 1
+        room: Any = chosen
+        if 0 < limit < chosen:
+            room, turns = limit, units
+            capped += 1
+        taken = 0
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
-        while seen < units and distance < wanted and taken < room:
-            unit = np.int64(order[at])
+        for turn in range(turns):
+            unit = np.int64(order[(at + turn) % units])
             head, count = first[unit], size[unit]
-            distance += count
-            seen += 1
-            at = at + 1 if at + 1 < units else 0
+            if taken == 0:
+                count = min(count, room)
             if taken + count > room:
-                bit = True
-                if taken > 0:
-                    continue
-                count = room
+                continue
             taken += count
             for place in range(head, head + count):
                 position = begin + place
@@ -139,5 +156,4 @@ def mask_batch(
                 elif action < shares[2]:
                     choice = mix(replacement_key ^ place_bits[place]) >> _S32
                     ids[position] = replacement_ids[np.int64((choice * choices) >> _S32)]
-        capped += bit
     return capped

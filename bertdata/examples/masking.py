@@ -8,11 +8,18 @@ at least one.
 What is drawn together is a unit: a token; a whole word; an n-gram of words, n drawn with weight 1/n (ALBERT section
 3.1); a span of words, its length geometric (SpanBERT section 3.1). A row is parted into units from the beginning of
 each segment, so that none crosses a special token, and the units stand in an order drawn for them. Of tokens the first
-are taken. Longer units would be taken too seldom or too often by their length, so they stand in a circle: taken is
-what begins within a stretch of as many tokens as are wanted, its beginning drawn, and every token has the same chance
-whatever unit it is in. Where nothing begins in the stretch (a unit is longer than it), the unit around it is taken, so
-that no row is without a prediction. `max_predictions_per_seq` is kept by leaving out units that do not fit, and of a
-unit longer than all of it the tail.
+are taken.
+
+Units of words stand on a circle, each on as many places as it has tokens, and a stretch of the share of all places is
+drawn on it: the units that begin in the stretch are predicted. So every unit has the chance that was asked for,
+whatever its length, and the expected number of predicted tokens is exactly the share, in rows of every length. So that
+a unit always begins in the stretch, none may be longer than it. An n-gram or a span therefore ends before the word that
+would make it longer; a single word that is longer is predicted whole, but stands on fewer places. A row of so few words
+that the share of them is less than one (at 15%, six words or fewer) has one word predicted, each with the same chance.
+
+`max_predictions_per_seq` is kept exactly: where more tokens were chosen, the units are taken one after another round
+the circle, those that do not fit any more are left out, and of a word longer than the limit, where it comes first, its
+first pieces are taken.
 
 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), `replace_unit`. What this module does not
 do: special tokens, which the caller knows by their positions.
@@ -213,7 +220,7 @@ def number_of_predictions(
     """Return how many tokens of each row are wanted, int64 (E,), and in how many rows the limit bit.
 
     The fraction left by 0.15 n is rounded up or down by a draw; `available` is n, the ordinary tokens of each row. With
-    units of one token it is what `mask_tokens` predicts; with longer ones it is their mean (see `count_predictions`).
+    units of one token it is what `mask_tokens` predicts; with units of words see `count_predictions`.
     """
     share = threshold(config.masked_lm_prob)
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)

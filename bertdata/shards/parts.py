@@ -24,6 +24,10 @@ from bertdata.tables import part_name
 from bertdata.wordpiece import WordPieceTokenizer
 
 REVISION = 3
+"""Of the token files."""
+SHARDS_REVISION = 4
+"""Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
+few."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin
     found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
     bins = len(spec.info.examples.bins)
     mixed = spec.plan.split(shard) == "train"
-    mark = fingerprint("shard", REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
+    mark = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = sum(one.length for one in ordered) // bins
     stem = name.removesuffix(".arrow")

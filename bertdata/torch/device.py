@@ -99,22 +99,22 @@ def mask_tokens(
     def draw(purpose: str, *counters: Tensor) -> Tensor:
         return _bits(key(seed, f"mask {purpose}"), *rows, *counters)
 
-    available = (~special).sum(1, keepdim=True)
-    wanted = (available * threshold(config.masked_lm_prob) + _shifted(draw("number"), 32)) >> 32
-    wanted = torch.minimum(wanted.clamp(min=1), available)
-    if config.max_predictions_per_seq:
-        wanted = wanted.clamp(max=config.max_predictions_per_seq)
+    share, limit = threshold(config.masked_lm_prob), config.max_predictions_per_seq
+    fraction = _shifted(draw("number"), 32)
     draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
     if config.mask_unit == "token":
+        available = (~special).sum(1, keepdim=True)
+        wanted = torch.minimum(((available * share + fraction) >> 32).clamp(min=1), available)
+        wanted = wanted.clamp(max=limit) if limit else wanted
         order = draws.masked_fill(special, ~_LOWEST).argsort(dim=1, stable=True)
         rank = torch.empty_like(order).scatter_(1, order, head)
         chosen = (rank < wanted) & ~special
     else:
         assert continuation is not None, "units of words need to know which pieces continue a word"
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
-        units = part_rows(input_ids, special, continuation, _shifted(draw("length", place), 32), thresholds)
-        window = (_shifted(draw("window"), 32) * available) >> 32
-        counts = take(units, draws.gather(1, units.first), window, wanted, config.max_predictions_per_seq)
+        drawn, window = _shifted(draw("length", place), 32), _shifted(draw("window"), 32)
+        units = part_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
+        counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
         head = first if config.replace_unit == "unit" else head

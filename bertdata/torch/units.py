@@ -16,23 +16,28 @@ from torch import Tensor
 @dataclass(frozen=True)
 class Units:
     """The units of rows (N, L): `of` is the unit that each token is in, int64, and of no use where there is none;
-    by unit, `first` is the place where it begins and `sizes` its tokens, 0 behind the last; all (N, L).
+    by unit, `first` is the place where it begins and `sizes` its tokens, 0 behind the last; all (N, L). `most` is how
+    many places of the circle a unit has at most, (N, 1).
     """
 
     of: Tensor
     first: Tensor
     sizes: Tensor
+    most: Tensor
 
 
-def part_rows(ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor) -> Units:
+def part_rows(
+    ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
+) -> Units:
     """Part rows into units of whole words.
 
     ids: int64 (N, L); special: bool (N, L); continuation: bool (V,), which ids continue a word; drawn: the high halves
-    of the draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64.
+    of the draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being
+    predicted; limit: the most predictions of a row, 0 for none.
 
     >>> ids, special = torch.tensor([[2, 9, 8, 7, 3]]), torch.tensor([[True, False, False, False, True]])
     >>> pieces = torch.tensor([False] * 8 + [True, False])
-    >>> units = part_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]))
+    >>> units = part_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]), 1 << 31)
     >>> units.first[0, :2].tolist(), units.sizes[0].tolist()
     ([1, 3], [2, 1, 0, 0, 0])
     """
@@ -41,20 +46,42 @@ def part_rows(ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor,
     behind_special[:, 1:] = special[:, :-1]
     piece = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
     begins = ~special & (~piece | behind_special)
+    sizes = _sizes(begins, special)
+    most = _most_places(sizes, share)
     if len(thresholds) > 1:
-        begins = begins & _starts(begins, behind_special, drawn, thresholds)
+        longest = most.clamp(max=limit) if limit else most
+        begins = begins & _starts(begins, behind_special, drawn, thresholds, sizes, longest)
+        sizes = _sizes(begins, special)
     unit = begins.cumsum(1) - 1
-    inside = torch.where(special, length, unit)
-    sizes = torch.zeros_like(ids).new_zeros(len(ids), length + 1)
-    sizes.scatter_add_(1, inside, torch.ones_like(ids))
-    first = torch.zeros_like(sizes).scatter_(1, torch.where(begins, unit, length), place)
-    return Units(unit.clamp(min=0), first[:, :length], sizes[:, :length])
+    first = place.new_zeros(len(ids), length + 1).scatter_(1, torch.where(begins, unit, length), place)
+    return Units(unit.clamp(min=0), first[:, :length], sizes, most)
 
 
-def _starts(words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Tensor) -> Tensor:
+def _sizes(begins: Tensor, special: Tensor) -> Tensor:
+    """Return the tokens of each word or unit, 0 behind the last, int64 (N, L)."""
+    length = begins.shape[1]
+    inside = torch.where(special, length, begins.cumsum(1) - 1)
+    sizes = inside.new_zeros(len(begins), length + 1)
+    return sizes.scatter_add_(1, inside, torch.ones_like(inside))[:, :length]
+
+
+def _most_places(sizes: Tensor, share: int) -> Tensor:
+    """Return how many places a unit has on the circle at most, so that the share of all places is no fewer, (N, 1)."""
+    most = ((sizes.sum(1, keepdim=True) * share) >> 32).clamp(min=1)
+    while True:
+        fewer = ((torch.minimum(sizes, most).sum(1, keepdim=True) * share) >> 32).clamp(min=1)
+        if bool((most <= fewer).all()):
+            return most
+        most = torch.minimum(most, fewer)
+
+
+def _starts(
+    words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Tensor, sizes: Tensor, longest: Tensor
+) -> Tensor:
     """Tell at which of the words' first tokens a unit of several words begins, bool (N, L).
 
-    From a word that begins one, the next begins as many words on as are drawn there, or at the next segment.
+    From a word that begins one, the next begins as many words on as are drawn there, or at the next segment, or with
+    the word that would make it longer than `longest` tokens (N, 1); sizes: the tokens of each word.
     """
     count, length = words.shape
     word = torch.where(words, words.cumsum(1) - 1, length)
@@ -67,7 +94,10 @@ def _starts(words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Te
     later = torch.where(heads, place, length)
     later = torch.cat([later[:, 1:], later.new_full((count, 1), length)], dim=1)
     border = later.flip(1).cummin(1).values.flip(1)
-    following = torch.minimum(torch.minimum(place + steps, border), number)
+    ends = sizes.cumsum(1)
+    too_long = torch.searchsorted(ends, ends - sizes + longest, right=True)
+    following = torch.minimum(torch.minimum(place + steps, border), torch.maximum(too_long, place + 1))
+    following = torch.minimum(following, number)
     following = torch.where(real & (following < number), following, length)
     following = torch.cat([following, following.new_full((count, 1), length)], dim=1)
     reached = torch.cat([heads, heads.new_zeros(count, 1)], dim=1)
@@ -78,27 +108,27 @@ def _starts(words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Te
     return reached.gather(1, word)
 
 
-def take(units: Units, draws: Tensor, window: Tensor, wanted: Tensor, limit: int) -> Tensor:
+def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: int, limit: int) -> Tensor:
     """Return how many tokens of each unit are predicted, int64 (N, L), counted from its first.
 
-    draws: of the units' order, signed so that they sort as they should, int64 (N, L); window: where the stretch of
-    `wanted` tokens begins on the circle of units, both (N, 1); limit: the most of a row, 0 for none.
+    draws: of the units' order, signed so that they sort as they should, int64 (N, L); window, fraction: the high halves
+    of the draws of where the stretch begins on the circle, and of how its length is rounded, both (N, 1); share, limit:
+    as `part_rows` takes them.
     """
     length = draws.shape[1]
-    there = units.sizes > 0
     place = torch.arange(length, device=draws.device).expand_as(draws)
-    order = _ordered(draws, there)
+    order = _ordered(draws, units.sizes > 0)
     sizes = units.sizes.gather(1, order)
-    total = sizes.sum(1, keepdim=True)
-    distance = (sizes.cumsum(1) - sizes - window) % total.clamp(min=1)
-    distance = torch.where(sizes > 0, distance, -1)
-    chosen = (distance >= 0) & (distance < wanted)
-    last = (distance == distance.max(1, keepdim=True).values) & (distance >= 0)
-    chosen = torch.where(chosen.any(1, keepdim=True), chosen, last)
-    counts = torch.where(chosen, sizes, 0)
+    places = torch.minimum(sizes, units.most)
+    around = places.sum(1, keepdim=True)
+    wanted = torch.minimum(((around * share + fraction) >> 32).clamp(min=1), around)
+    distance = (places.cumsum(1) - places - ((window * around) >> 32)) % around.clamp(min=1)
+    distance = torch.where(sizes > 0, distance, around + place)
+    counts = torch.where(distance < wanted, sizes, 0)
     if limit:
-        turn = torch.where(chosen, distance, total + place + 1).argsort(dim=1, stable=True)
-        counts = torch.zeros_like(counts).scatter(1, turn, _limited(counts.gather(1, turn), limit))
+        turn = distance.argsort(dim=1, stable=True)
+        limited = torch.zeros_like(counts).scatter(1, turn, _limited(sizes.gather(1, turn), limit))
+        counts = torch.where(counts.sum(1, keepdim=True) > limit, limited, counts)
     return torch.zeros_like(counts).scatter(1, order, counts)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bertdata.config import MASK_UNITS, RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
 from bertdata.errors import ConfigError
-from bertdata.examples._educational import draw, mask_row, part_row
+from bertdata.examples._educational import draw, join_words, mask_row, words_of
 from bertdata.examples.masking import IGNORE_INDEX, Masked, count_predictions, mask_tokens, unit_lengths
 from tests.statistics import assert_uniform, bernstein, chi_square
 
@@ -155,6 +155,50 @@ def test_the_mean_number_of_predictions_is_exactly_fifteen_percent(unit: str) ->
 
 
 @pytest.mark.parametrize("unit", MASK_UNITS)
+@pytest.mark.parametrize("words", [7, 9, 13, 20, 31, 60])
+def test_rule_03_the_mean_is_the_share_in_rows_of_every_length_from_seven_words_on(unit: str, words: int) -> None:
+    # Words of 1, 1, 3, 1, 2, 1 pieces in turn, 20,000 rows: 6.1 standard errors, one false alarm in 10**9.
+    row = row_of(([1, 1, 3, 1, 2, 1] * words)[: words - 2], [1, 1])
+    taken = predicted(mask(repeated(row, 20_000), unit), len(row))
+    tokens = len(row) - 3
+    total = taken.sum(1)
+    assert total.min() >= 1
+    assert abs(float(total.mean()) - 0.15 * tokens) < 6.1 * float(total.std()) / 20_000**0.5
+    ordinary = [place for place, token in enumerate(row) if token not in (CLS, SEP)]
+    assert abs(taken[:, ordinary].mean(0) - 0.15).max() < bernstein(20_000, 0.15)
+
+
+@pytest.mark.parametrize("unit", ["word", "ngram", "span"])
+def test_a_row_of_fewer_words_has_one_predicted_each_with_the_same_chance(unit: str) -> None:
+    row = row_of([3, 1], [1, 2, 1])
+    taken = predicted(mask(repeated(row, 20_000), unit), len(row))
+    starts = [place for place, token in enumerate(row) if token == WORD]
+    assert (taken[:, starts].sum(1) == 1).all()
+    assert_uniform(taken[:, starts].sum(0))
+    assert (taken[:, 1] == taken[:, 3]).all()
+
+
+def test_a_span_is_no_longer_than_what_is_predicted_of_its_row() -> None:
+    row = row_of([1] * 20)
+    taken = predicted(mask(repeated(row, 2000), "span", span_prob=0.01), len(row))
+    assert 3 <= taken.sum(1).max() <= 6
+    for predictions in taken[:300, 1:-1]:
+        runs = "".join("x" if one else " " for one in predictions).split()
+        assert max(map(len, runs)) <= 6
+
+
+@pytest.mark.parametrize("unit", MASK_UNITS)
+def test_a_limit_that_bites_is_used_up(unit: str) -> None:
+    # 124 tokens, of which 18.6 are wanted, and a limit of 10.
+    row = row_of([1, 2, 1, 1, 3, 1, 1, 1] * 6, [1] * 58)
+    masked = mask(repeated(row, 4000), unit, max_predictions_per_seq=10)
+    taken = predicted(masked, len(row)).sum(1)
+    assert taken.max() == 10
+    assert taken.mean() > 9.9
+    assert masked.capped > 3900
+
+
+@pytest.mark.parametrize("unit", MASK_UNITS)
 def test_a_row_of_one_long_word_still_has_a_prediction(unit: str) -> None:
     taken = predicted(mask(repeated(row_of([20]), 300), unit), 22)
     assert (taken.sum(1) >= 1).all()
@@ -164,8 +208,11 @@ def test_a_row_of_one_long_word_still_has_a_prediction(unit: str) -> None:
 
 def test_a_piece_at_the_start_of_a_segment_does_not_join_the_word_before_it() -> None:
     row = [CLS, WORD, PIECE, SEP, PIECE, PIECE, WORD, SEP]
-    units = part_row(row, [t in (CLS, SEP) for t in row], CONTINUATION.tolist(), MaskingConfig(mask_unit="word"), int)
-    assert units == [[1, 2], [4, 5], [6]]
+    special = [token in (CLS, SEP) for token in row]
+    words = words_of(row, special, CONTINUATION.tolist())
+    assert words == [[1, 2], [4, 5], [6]]
+    spans = join_words(words, special, MaskingConfig(mask_unit="span"), 9, lambda place: 2**32 - 1)
+    assert spans == [[1, 2], [4, 5, 6]]
     taken = predicted(mask(repeated(row, 3000)), len(row))
     assert (taken[:, 4] == taken[:, 5]).all()
     assert (taken[:, 2] != taken[:, 4]).mean() > 0.5
@@ -201,11 +248,12 @@ def test_lengths_of_units_follow_the_papers(unit: str, options: dict[str, Any], 
     counts = np.zeros(len(chances), np.int64)
     for number in range(1000):
         row = row_of([1] * 60)
-        units = part_row(
-            row,
-            [t in (CLS, SEP) for t in row],
-            CONTINUATION.tolist(),
+        special = [token in (CLS, SEP) for token in row]
+        units = join_words(
+            words_of(row, special, CONTINUATION.tolist()),
+            special,
             config,
+            9,
             lambda place, number=number: draw(0, "mask length", 0, number, place) >> 32,  # type: ignore[misc]
         )
         counts += np.bincount([len(one) for one in units[:-1]], minlength=len(chances) + 1)[1:]
