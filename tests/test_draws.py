@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.draws import _mix, below, bits, happens, key, permutation, text_bits, threshold
+from bertdata.draws import _mix, ascending, below, bits, happens, key, permutation, text_bits, threshold
 from bertdata.examples._educational import draw
 from tests.statistics import assert_uniform, hoeffding
 
@@ -141,3 +141,27 @@ def test_every_place_of_a_permutation_is_equally_likely(n: int, keys: int) -> No
     for index in (0, n // 2, n - 1):
         assert_uniform(np.bincount(images[:, index], minlength=n))
     assert_uniform(np.bincount((images[:, 1] - images[:, 0]) % n, minlength=n)[1:])
+
+
+@pytest.mark.parametrize(
+    ("n", "key", "images"),
+    [
+        (1, 0, [0]),
+        (5, 3, [4, 2, 0, 3, 1]),
+        (10, 7, [4, 7, 9, 3, 6]),
+        (1000, 2**64 - 1, [331, 569, 548, 227, 744]),
+        (4096, 1, [3813, 39, 3371, 3246, 3540]),
+        (4097, 1, [1870, 889, 2400, 1414, 2141]),
+        (10**12 + 39, 5, [435457736987, 204220800803, 456453867448, 529078307080, 515203044650]),
+    ],
+)
+def test_a_permutation_is_the_one_that_shuffled_what_is_already_trained_on(n: int, key: int, images: list[int]) -> None:
+    # The order of an epoch depends on these values: other ones need another version of what is saved of a sampler.
+    assert permutation(np.linspace(0, n - 1, min(n, 5)).astype(np.int64), n, key).tolist() == images
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=40))
+def test_draws_are_put_in_order_and_equal_ones_stay_as_they_are(numbers: list[int]) -> None:
+    draws = np.array(numbers, np.uint64)
+    assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()

@@ -120,8 +120,8 @@ def join_words(
 ) -> list[list[int]]:
     """Return the positions of each unit: so many words as are drawn, of one segment, together at most `longest` tokens.
 
-    >>> join_words([[1, 2], [3], [4]], [True] + [False] * 4, MaskingConfig(mask_unit="ngram"), 3, lambda place: 2**31)
-    [[1, 2], [3, 4]]
+    >>> join_words([[1, 2], [3], [4]], [True] + [False] * 4, MaskingConfig(mask_unit="ngram"), 3, lambda _: 3 << 30)
+    [[1, 2, 3], [4]]
     """
     units: list[list[int]] = []
     room = 0

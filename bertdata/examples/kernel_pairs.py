@@ -17,11 +17,14 @@ from bertdata.kernel_draws import GOLDEN, mix
 
 NEAR = 64
 """How many places away a pair looks for one to swap with."""
+TRIES = 256
+"""How many pairs of other documents a pair without a partner looks at."""
 
-_S32 = np.uint64(32)
+_S32, _S63 = np.uint64(32), np.uint64(63)
 _INTS, _FLAGS, _BITS = (
     numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.int64, numba.boolean, numba.uint64)
 )
+_OWN_INTS, _OWN_FLAGS = numba.int64[::1], numba.boolean[::1]
 
 
 @compiled_for(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
@@ -143,3 +146,185 @@ def deal(
             conflicts[stuck] = place
             stuck += 1
     return stuck
+
+
+@compiled_for(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS))
+def release(
+    stuck: NDArray[Any],
+    a_lengths: NDArray[Any],
+    b_lengths: NDArray[Any],
+    owners: NDArray[Any],
+    room: int,
+    sources: NDArray[Any],
+    free: NDArray[Any],
+) -> int:
+    """Take stuck pairs out of the circles in which Bs go round; returns how many pairs have their own B again.
+
+    sources: whose B each pair takes, changed in place; `free` gets the pairs that are taken out. Who takes the B of a
+    stuck pair takes the one that did not fit it instead. Where that does not fit either, all pairs of the circle are
+    taken out, unless there are more than NEAR: such a pair keeps what does not fit it.
+    """
+    takers, out = np.empty(len(sources), np.int64), np.zeros(len(sources), np.bool_)
+    for pair in range(len(sources)):
+        takers[sources[pair]] = pair
+    count = 0
+    for pair in stuck:
+        source, taker = sources[pair], takers[pair]
+        if out[pair] or _fits(a_lengths, b_lengths, owners, room, pair, source):
+            continue
+        stuck_too = not _fits(a_lengths, b_lengths, owners, room, taker, pair)
+        size, at = 1, pair
+        if not (stuck_too or _fits(a_lengths, b_lengths, owners, room, taker, source)):
+            at = source
+            while at != pair and size <= NEAR:
+                size, at = size + 1, sources[at]
+            if size > NEAR:
+                continue
+        else:
+            sources[taker], takers[source] = source, taker
+            sources[pair], takers[pair] = pair, pair
+        for _ in range(size):
+            following = sources[at]
+            sources[at], takers[at], out[at] = at, at, True
+            free[count] = at
+            count += 1
+            at = following
+    return count
+
+
+@inner
+def _inner_ends(sentence_ends: Any, begin: Any, end: Any) -> Any:
+    """Return the first sentence end between begin and end, by number, and how many there are."""
+    first = np.searchsorted(sentence_ends, begin, side="right")
+    return first, np.searchsorted(sentence_ends, end, side="left") - first
+
+
+@inner
+def _cut_to_fit(
+    sentence_ends: Any,
+    word_start: Any,
+    starts: Any,
+    middles: Any,
+    ends: Any,
+    one: Any,
+    other: Any,
+    room: Any,
+    words: Any,
+) -> Any:
+    """Return where two chunks are cut so that they can exchange their Bs, and whether they can.
+
+    They are cut at sentence ends, tried in turn from those where they are cut; with `words` the other at a word border.
+    """
+    first, count = _inner_ends(sentence_ends, starts[one], ends[one])
+    at = np.searchsorted(sentence_ends, middles[one]) - first if count else 0
+    other_first, other_count = _inner_ends(sentence_ends, starts[other], ends[other])
+    other_at = np.searchsorted(sentence_ends, middles[other]) - other_first if other_count else 0
+    for turn in range(max(count, 1)):
+        middle = sentence_ends[first + (at + turn) % count] if count else middles[one]
+        least = max(starts[other] + 1, ends[other] - (room - (middle - starts[one])))
+        most = min(ends[other] - 1, starts[other] + room - (ends[one] - middle))
+        if words:
+            for place in range(least, most + 1):
+                if word_start[place]:
+                    return middle, place, True
+            continue
+        for other_turn in range(max(other_count, 1)):
+            place = middles[other]
+            if other_count:
+                place = sentence_ends[other_first + (other_at + other_turn) % other_count]
+            if least <= place <= most:
+                return middle, place, True
+    return middles[one], middles[other], False
+
+
+@inner
+def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
+    """Return a pair by its number among those that do not stand between begin and end."""
+    return by_owner[number if number < begin else number + end - begin]
+
+
+@compiled_for(
+    numba.int64(
+        *(_INTS, _INTS, _FLAGS, _INTS, _OWN_INTS, _INTS, _INTS, _INTS, _INTS, _BITS, numba.int64, numba.boolean),
+        *(_OWN_INTS, _OWN_FLAGS, _OWN_INTS),
+    )
+)
+def pair_anew(
+    free: NDArray[Any],
+    sentence_ends: NDArray[Any],
+    word_start: NDArray[Any],
+    starts: NDArray[Any],
+    middles: NDArray[Any],
+    ends: NDArray[Any],
+    by_owner: NDArray[Any],
+    begins: NDArray[Any],
+    stops: NDArray[Any],
+    draws: NDArray[Any],
+    room: int,
+    words: bool,
+    sources: NDArray[Any],
+    not_next: NDArray[Any],
+    left: NDArray[Any],
+) -> int:
+    """Let free pairs exchange Bs with pairs of other documents, cut anew so that they fit; returns how many are left.
+
+    A partner is another free pair, or an IsNext pair, which becomes NotNext; for each of the latter a free pair becomes
+    IsNext in its turn, one that finds no partner first. by_owner: the pairs in order of their documents; begins, stops:
+    where those of each free pair's document stand there. `middles`, `sources` and `not_next` are changed in place.
+    """
+    count = len(starts)
+    open_ = ~not_next
+    for pair in free:
+        open_[pair] = True
+    found = np.int64(0)
+    for pair in range(count):
+        found += not_next[pair]
+    surplus = np.int64(0)
+    if len(free):
+        surplus = np.int64(2 * found > count or (2 * found == count and draws[free[0]] >> _S63 == 1))
+    waiting = np.empty(len(free), np.int64)
+    waits = 0
+    for at in range(len(free)):
+        pair = free[at]
+        if not open_[pair]:
+            continue
+        if surplus > 0:
+            not_next[pair] = False
+            surplus -= 1
+            continue
+        others = count - (stops[at] - begins[at])
+        tries = min(others, TRIES)
+        start = np.int64(((draws[pair] >> _S32) * np.uint64(others)) >> _S32)
+        partner = -1
+        for inside in range(2 if words else 1):
+            for turn in range(tries):
+                other = _other(by_owner, begins[at], stops[at], (start + turn) % others)
+                if open_[other]:
+                    middle, place, fit = _cut_to_fit(
+                        sentence_ends, word_start, starts, middles, ends, pair, other, room, inside == 1
+                    )
+                    if fit:
+                        partner = other
+                        middles[pair], middles[other] = middle, place
+                        break
+            if partner >= 0:
+                break
+        if partner < 0:
+            waiting[waits] = pair
+            waits += 1
+            continue
+        surplus += not not_next[partner]
+        not_next[partner] = True
+        open_[pair] = open_[partner] = False
+        sources[pair], sources[partner] = partner, pair
+        while surplus > 0 and waits > 0:
+            waits -= 1
+            if open_[waiting[waits]]:
+                not_next[waiting[waits]] = False
+                surplus -= 1
+    lefts = 0
+    for at in range(waits):
+        if open_[waiting[at]]:
+            left[lefts] = waiting[at]
+            lefts += 1
+    return lefts

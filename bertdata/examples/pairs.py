@@ -6,6 +6,7 @@ A `Chunks` is consecutive pieces of documents. `segments` says how NSP pairs are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,13 @@ from bertdata.records import Counts
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+FEW_PAIRS = 500
+"""Of fewer pairs exactly half are NotNext: so many fair coins are out of balance by 2.2% (one standard deviation)."""
+DRAWN = 64
+"""How many pairs are drawn to borrow a B from."""
+_AT_ONCE = 4096
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True)
@@ -58,46 +66,96 @@ def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArra
     return np.where(last < inner, middle, chunks.end)
 
 
+def fair_labels(draws: NDArray[np.uint64]) -> Flags:
+    """Return which pairs are NotNext: a fair coin for each, of fewer than 500 pairs the half with the lowest draws.
+
+    Of an odd number a coin says whether it is one more or one fewer.
+    """
+    if len(draws) >= FEW_PAIRS:
+        return happens(draws, 0.5)
+    order = np.argsort(draws, kind="stable")
+    result = np.zeros(len(draws), np.bool_)
+    result[order[: (len(draws) + int(draws[order[:1]].sum() & np.uint64(1))) // 2]] = True
+    return result
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """Pairs after the exchange: where each chunk is cut, the B of each pair (N, 2), which are NotNext, counts."""
+
+    middle: Ints
+    second: Ints
+    not_next: Flags
+    counts: Counts
+
+
 def exchange(
     block: TokenBlock,
-    a: Ints,
-    b: Ints,
+    start: Ints,
+    middle: Ints,
+    end: Ints,
     not_next: Flags,
     owners: NDArray[np.uint64],
     room: int,
     ties: NDArray[np.uint64],
-) -> tuple[Ints, Counts]:
-    """Return the B of each pair, those of NotNext pairs exchanged among different documents.
+    *,
+    words: bool,
+) -> Exchanged:
+    """Exchange the Bs of NotNext pairs among different documents; chunks begin at start, B at middle.
 
     NotNext pairs are put in order of the length of B, ties by draw, and take turns: of equal lengths each takes from
     the one before it, in a circle, so a row keeps its length, and a full row does not tell IsNext. Lengths that occur
     once take turns among themselves. Where the B is of its own document or too long, a pair swaps with a neighbour.
-    Where no neighbour serves (a few documents hold nearly everything), it borrows a copy of another document's B, and
-    its own B is left out: both are counted.
+
+    A pair for which no neighbour serves leaves the circle, and looks for a pair of another document, NotNext like it or
+    IsNext, with which it can exchange Bs where both are cut at other sentence borders, or with `words` at a word
+    border. So that the labels stay balanced, for every second such pair the label changes instead. Where that finds
+    none either (one document holds nearly everything), it borrows a copy of another document's B, and its own B is left
+    out: both are counted.
     """
     from bertdata.examples import kernel_pairs
 
-    result = b.copy()
+    middle, not_next, sources = middle.copy(), not_next.copy(), np.arange(len(start))
     members = np.flatnonzero(not_next)
-    counts = {"tokens_borrowed": 0, "tokens_dropped_no_partner": 0}
-    if not len(members):
-        return result, counts
-    a_length, b_length = a[:, 1] - a[:, 0], b[:, 1] - b[:, 0]
-    members = members[_in_order(b_length[members], ties[members])]
-    giver, stuck = np.empty((2, len(members)), np.int64)
-    found = kernel_pairs.deal(members, a_length, b_length, owners, room, giver, stuck)
-    result[members] = b[giver]
-    for place in stuck[:found].tolist():
-        taker = int(members[place])
-        span = b[_lender(taker, owners, b_length, ties)].copy()
-        limit = span[0] + room - a_length[taker]
-        if span[1] > limit:
-            cut = int(word_start_before(block, np.array([limit]), span[:1])[0])
-            span[1] = cut if cut > span[0] else limit
-        result[taker] = span
-        counts["tokens_borrowed"] += int(span[1] - span[0])
-        counts["tokens_dropped_no_partner"] += int(b_length[giver[place]])
-    return result, counts
+    takers = members[:0]
+    if len(members):
+        a_length, b_length = middle - start, end - middle
+        members = members[_in_order(b_length[members], ties[members])]
+        giver, stuck = np.empty((2, len(members)), np.int64)
+        found = kernel_pairs.deal(members, a_length, b_length, owners, room, giver, stuck)
+        sources[members] = giver
+        takers = members[stuck[:found]]
+    if len(takers):
+        free = np.empty(len(members), np.int64)
+        count = kernel_pairs.release(takers, a_length, b_length, owners, room, sources, free)
+        takers = takers[~_fit(takers, sources, a_length, b_length, owners, room)]
+        kept = takers[sources[takers] != takers]
+        by_owner = np.argsort(owners, kind="stable")
+        begins, stops = (np.searchsorted(owners[by_owner], owners[free[:count]], side) for side in _SIDES)
+        left = np.empty(count, np.int64)
+        with np.errstate(over="ignore"):
+            count = kernel_pairs.pair_anew(
+                *(free[:count], block.sentence_ends, block.word_start, start, middle, end, by_owner, begins, stops),
+                *(ties, room, words, sources, not_next, left),
+            )
+        takers = np.concatenate([kept, left[:count]])
+    second = np.stack([middle, end], axis=1)
+    dropped = int((end - middle)[sources[takers]].sum())
+    lent = second[_lenders(takers, owners, end - middle, ties)]
+    second = second[sources]
+    limit = lent[:, 0] + room - (middle - start)[takers]
+    over = lent[:, 1] > limit
+    cut = word_start_before(block, limit[over], lent[over, 0])
+    lent[over, 1] = np.where(cut > lent[over, 0], cut, limit[over])
+    second[takers] = lent
+    counts = {"tokens_borrowed": int((lent[:, 1] - lent[:, 0]).sum()), "tokens_dropped_no_partner": dropped}
+    return Exchanged(middle, second, not_next, counts)
+
+
+def _fit(takers: Ints, sources: Ints, a_length: Ints, b_length: Ints, owners: NDArray[np.uint64], room: int) -> Flags:
+    given = sources[takers]
+    fits: Flags = (owners[given] != owners[takers]) & (a_length[takers] + b_length[given] <= room)
+    return fits
 
 
 def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
@@ -113,10 +171,22 @@ def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
     return order if (found[1:] > found[:-1]).all() else np.lexsort((ties, lengths))
 
 
-def _lender(taker: int, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> int:
-    """Return a pair of another document whose B is borrowed: of 64 drawn ones, that with the likest length."""
-    drawn = below(bits(int(ties[taker]), np.arange(64)), len(owners))
-    found = drawn[owners[drawn] != owners[taker]]
-    if not len(found):
-        found = np.flatnonzero(owners != owners[taker])
-    return int(found[np.argmin(np.abs(b_length[found] - b_length[taker]))])
+def _lenders(takers: Ints, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> Ints:
+    """Return for each taker a pair of another document whose B is borrowed: of 64 drawn, that with the likest length.
+
+    Where all that are drawn are of its own document, as many are drawn among the others.
+    """
+    result = np.empty(len(takers), np.int64)
+    by_owner = np.argsort(owners, kind="stable")
+    sorted_owners = owners[by_owner]
+    for first in range(0, len(takers), _AT_ONCE):
+        here = takers[first : first + _AT_ONCE]
+        drawn = below(bits(ties[here][:, None], np.arange(DRAWN)), len(owners))
+        of_others = owners[drawn] != owners[here][:, None]
+        none = np.flatnonzero(~of_others.any(1))
+        begin, end = (np.searchsorted(sorted_owners, owners[here[none]], side)[:, None] for side in _SIDES)
+        number = below(bits(ties[here[none]][:, None], np.arange(DRAWN, 2 * DRAWN)), len(owners) - (end - begin))
+        drawn[none], of_others[none] = by_owner[np.where(number < begin, number, number + end - begin)], True
+        unlike = np.where(of_others, np.abs(b_length[drawn] - b_length[here][:, None]), np.iinfo(np.int64).max)
+        result[first : first + _AT_ONCE] = drawn[np.arange(len(here)), unlike.argmin(1)]
+    return result

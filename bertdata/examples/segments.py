@@ -13,12 +13,12 @@ is made of. Every draw is keyed by the document and the chunk, so a plan does no
     single-segment      a share of the chunks is one segment, the others are cut near the middle of the row; no label
                         (ELECTRA's example builder)
 
-How NSP pairs are made, and where this is stricter than Google's code: a fair coin gives the label. The chunks that fall
-on NotNext exchange their Bs among documents, each for one of about the same length. So no token is lost or used twice,
-the B of a NotNext pair begins and ends where Bs begin and end, both labels have the same lengths, and 50/50 holds
-whatever the chunk holds. A B is drawn by chunk, so a long document gives more of them than a short one. What is too
-long for a row is cut at a word border and carried on into the next chunk. What this module does not do: special tokens
-(`rows`) and masks (`masking`).
+How NSP pairs are made, and where this is stricter than Google's code: a fair coin gives the label (of few pairs half
+are NotNext). The chunks that fall on NotNext exchange their Bs among documents, each for one of about the same length.
+So no token is lost or used twice, the B of a NotNext pair begins and ends where Bs begin and end, both labels have the
+same lengths, and 50/50 holds whatever the chunk holds. A B is drawn by chunk, so a long document gives more of them
+than a short one. What is too long for a row is cut at a word border and carried on into the next chunk. Where too few
+documents have text, see `pairs.exchange`. Special tokens are added by `rows`, masks by `masking`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bertdata.config import NSP_OBJECTIVES, ExamplesConfig
 from bertdata.draws import below, happens, key, threshold
 from bertdata.examples.blocks import Plan, TokenBlock
 from bertdata.examples.full_sentences import full_sentences
-from bertdata.examples.pairs import Chunks, exchange, split_chunks, split_near_half
+from bertdata.examples.pairs import Chunks, exchange, fair_labels, split_chunks, split_near_half
 from bertdata.records import Counts
 
 __all__ = ["Plan", "TokenBlock", "plan_examples"]
@@ -88,17 +88,17 @@ def _pairs(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str
     whole &= not alone
     kept = slice(None) if whole.all() else whole
     start, middle, end, ids, owners = chunks.start[kept], middle[kept], chunks.end[kept], ids[kept], owners[kept]
-    labels = happens(drawn[2], 0.5)[kept]
     if not nsp:
-        return _plan(start, middle, end, labels, ids, counts)
-    a, b = np.stack([start, middle], axis=1), np.stack([middle, end], axis=1)
-    second, exchange_counts = exchange(block, a, b, labels, owners, room, drawn[3][kept])
-    counts |= exchange_counts
+        return _plan(start, middle, end, happens(drawn[2], 0.5)[kept], ids, counts)
+    words = config.objective == "nsp"
+    pairs = exchange(block, start, middle, end, fair_labels(drawn[2][kept]), owners, room, drawn[3][kept], words=words)
+    counts |= pairs.counts
     counts["tokens_dropped_no_partner"] += lonely
-    spans = np.stack([a, second], axis=1).reshape(-1, 2)
-    types = np.tile(np.array([0, 1], np.int8), len(a))
+    first = np.stack([start, pairs.middle], axis=1)
+    spans = np.stack([first, pairs.second], axis=1).reshape(-1, 2)
+    types = np.tile(np.array([0, 1], np.int8), len(first))
     offsets = np.arange(0, len(spans) + 1, 2, dtype=np.int64)
-    return Plan(spans, types, offsets, labels.astype(np.int8), ids, counts)
+    return Plan(spans, types, offsets, pairs.not_next.astype(np.int8), ids, counts)
 
 
 def _draw(block: TokenBlock, chunks: Chunks, keys: list[int], copy: int) -> Keys:

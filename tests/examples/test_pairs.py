@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from bertdata.draws import below, bits
+from bertdata.examples.pairs import DRAWN, FEW_PAIRS, _in_order, _lenders, exchange, fair_labels
 from bertdata.examples.segments import TokenBlock
 from tests.examples.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block, tokens_of
 from tests.statistics import assert_same_distribution, assert_uniform, bernstein, hoeffding
@@ -168,6 +171,98 @@ def test_labels_are_drawn_anew_for_every_copy(objective: str) -> None:
     labels = [plan_of(block, objective, copy=copy, short_seq_prob=0).labels for copy in range(2)]
     assert len(labels[0]) == 3000
     assert abs((labels[0] == labels[1]).mean() - 0.5) < hoeffding(3000)
+
+
+@pytest.mark.parametrize("length", [32, 64, 128])
+@pytest.mark.parametrize("documents", [(8, 9, 10), (9, 11, 7, 13), (12, 12), (25, 9, 16), (6,) * 5])
+def test_rule_16_a_few_short_documents_give_balanced_pairs_and_no_token_is_lost_or_used_twice(
+    documents: tuple[int, ...], length: int
+) -> None:
+    block = block_of(
+        [[[1 + (i * j) % 3 // 2 for i in range(6 + (7 * j + n) % 13)] for j in range(n)] for n in documents]
+    )
+    total, labels = 0, 0
+    for copy in range(40):
+        plan = plan_of(block, "nsp", length, copy)
+        assert plan.counts["tokens_borrowed"] == plan.counts["tokens_dropped_no_partner"] == 0
+        used = tokens_of(plan)
+        assert len(set(used)) == len(used) == len(block.tokens) - plan.counts["tokens_dropped_single_word"]
+        assert abs(2 * int(plan.labels.sum()) - len(plan.ids)) <= 2
+        total, labels = total + len(plan.ids), labels + int(plan.labels.sum())
+    assert abs(labels / total - 0.5) < 0.05
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 2, 7, 100, FEW_PAIRS - 1])
+def test_of_few_pairs_half_are_not_next_and_of_an_odd_number_one_more_or_fewer_by_a_coin(pairs: int) -> None:
+    found = [int(fair_labels(bits(number, np.arange(pairs))).sum()) for number in range(400)]
+    assert set(found) == {pairs // 2, (pairs + 1) // 2}
+    if pairs % 2:
+        assert abs(np.mean(found) - pairs / 2) < hoeffding(400)
+
+
+def test_every_pair_of_few_is_not_next_as_often_as_any_other() -> None:
+    labels = np.array([fair_labels(bits(number, np.arange(7))) for number in range(20_000)])
+    assert abs(labels.mean(0) - 0.5).max() < hoeffding(20_000)
+    assert_uniform(labels[labels.sum(1) == 3].sum(0), 3 * 7 / (3 * 4))
+
+
+def test_of_many_pairs_each_label_is_a_coin_of_its_own() -> None:
+    draws = bits(3, np.arange(FEW_PAIRS))
+    assert fair_labels(draws).tolist() == (draws < np.uint64(2**63)).tolist()
+
+
+def test_pairs_stand_in_order_of_their_lengths_then_of_their_draws_then_as_they_were() -> None:
+    assert _in_order(np.array([4, 4, 1]), np.array([3, 2, 0], np.uint64)).tolist() == [2, 1, 0]
+    assert _in_order(np.array([4, 4, 1, 4]), np.array([3, 2, 0, 3], np.uint64)).tolist() == [2, 1, 0, 3]
+    generator = np.random.default_rng(0)
+    lengths, ties = generator.integers(1, 500, 3000), generator.integers(0, 2**64, 3000, dtype=np.uint64)
+    ties[:1000] >>= np.uint64(56)
+    assert _in_order(lengths, ties).tolist() == sorted(range(3000), key=lambda one: (lengths[one], ties[one], one))
+
+
+class Counted(np.ndarray[Any, Any]):
+    """Numbers of which every operation that looks at each of them is counted."""
+
+    looked_at = 0
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        result = getattr(ufunc, method)(*(np.asarray(one) for one in inputs), **options)
+        Counted.looked_at += np.size(result)
+        return result
+
+
+@pytest.mark.parametrize("pairs", [2000, 8000])
+def test_looking_for_a_lender_takes_as_long_for_each_pair_however_many_there_are(pairs: int) -> None:
+    # One document has all pairs but three: nearly always all pairs that are drawn are of it.
+    owners = np.repeat(np.array([5, 9], np.uint64), [pairs, 3]).view(Counted)
+    lengths, ties = np.arange(pairs + 3) % 50 + 1, bits(1, np.arange(pairs + 3))
+    Counted.looked_at = 0
+    found = _lenders(np.arange(pairs), owners, lengths, ties)
+    assert Counted.looked_at <= DRAWN * pairs
+    assert set(found.tolist()) == {pairs, pairs + 1, pairs + 2}
+
+
+def test_a_lender_is_of_another_document_and_of_the_likest_length_of_those_drawn() -> None:
+    owners, lengths = np.arange(5000).astype(np.uint64) % np.uint64(7), np.arange(5000) * 37 % 101
+    ties, takers = bits(2, np.arange(5000)), np.arange(0, 5000, 11)
+    for taker, lender in zip(takers.tolist(), _lenders(takers, owners, lengths, ties).tolist(), strict=True):
+        drawn = below(bits(int(ties[taker]), np.arange(DRAWN)), 5000)
+        others = [one for one in drawn.tolist() if owners[one] != owners[taker]]
+        assert lender == min(others, key=lambda one: abs(lengths[one] - lengths[taker]))
+
+
+@pytest.mark.parametrize(("word", "cut"), [(1, 9), (4, 8), (20, 9)])
+def test_a_borrowed_b_that_is_too_long_is_cut_at_a_word_border_or_inside_a_longer_word(word: int, cut: int) -> None:
+    # One A of 11 tokens is left with room for 9, and finds only a B of 20 tokens behind an A too long for an exchange.
+    block = block_of([[[1] * 11, [1] * 9], [[1] * 15, [word] * (20 // word)]])
+    found = exchange(
+        *(block, np.array([0, 20]), np.array([11, 35]), np.array([20, 55]), np.array([True, False])),
+        *(np.array([1, 2], np.uint64), 20, np.zeros(2, np.uint64)),
+        words=False,
+    )
+    assert found.second.tolist() == [[35, 35 + cut], [35, 55]]
+    assert found.not_next.tolist() == [True, False]
+    assert found.counts == {"tokens_borrowed": cut, "tokens_dropped_no_partner": 9}
 
 
 def test_where_one_document_holds_nearly_everything_borrowed_bs_are_of_others_and_counted() -> None:
