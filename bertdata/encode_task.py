@@ -185,7 +185,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="columns of the text and the second text, or of the words; of CoNLL files the number, from 1",
+        help="columns of the text and the second text, or of the words; numbers from 1 where no line names them",
     )
     parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
     parser.add_argument(

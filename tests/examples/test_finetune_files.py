@@ -87,6 +87,65 @@ def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Pa
         list(read_texts(str(tmp_path / "null.parquet")))
 
 
+COLA = "gj04\t1\t\tOur friends won't \"buy this.\ngj04\t0\t*\tOne more pseudo.\n"
+
+
+def test_a_table_without_a_line_of_names_is_read_by_the_numbers_of_its_columns(tmp_path: Path) -> None:
+    expected = [LabelledText("Our friends won't \"buy this.", None, "1", "line 1")]
+    expected.append(LabelledText("One more pseudo.", None, "0", "line 2"))
+    assert list(read_texts(write(tmp_path / "train.tsv", COLA), ["4"], "2")) == expected
+    assert (
+        list(read_texts(write(tmp_path / "train.csv", '"Our friends won\'t ""buy this.",1\n'), ["1"], "2"))
+        == expected[:1]
+    )
+    pair = write(tmp_path / "pair.tsv", "a\tb\ta\n\nc\td\ty\n")
+    assert [(one.text, one.pair, one.place) for one in read_texts(pair, ["2", "1"], "3")] == [
+        ("b", "a", "line 1"),
+        ("d", "c", "line 3"),
+    ]
+    assert read_rows(pair, header=False).__next__() == ("line 1", {"1": "a", "2": "b", "3": "a"})
+
+
+def test_what_is_wrong_in_a_table_without_names_is_told_by_line_and_number(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.tsv", COLA + "gj04\t1\n")
+    with pytest.raises(InputError, match="line 3 has 2 fields, the first line has 4; expected as many"):
+        list(read_texts(path, ["4"], "2"))
+    with pytest.raises(ConfigError, match="has no column '5'; its columns are '1', '2', '3', '4'"):
+        list(read_texts(path, ["5"], "2"))
+    with pytest.raises(ConfigError, match="name the one of the labels with --label-column"):
+        list(read_texts(path, ["4"]))
+
+
+def test_numbers_are_names_where_a_table_has_them_and_a_line_of_known_names_is_no_example(tmp_path: Path) -> None:
+    named = write(tmp_path / "named.csv", "4,2\na,x\n")
+    assert list(read_texts(named, ["4"], "2")) == [LabelledText("a", None, "x", "line 2")]
+    headed = write(tmp_path / "headed.tsv", "sentence\tlabel\na\tx\n")
+    with pytest.raises(ConfigError, match="has no column '1'; its columns are 'sentence', 'label'"):
+        list(read_texts(headed, ["1"], "2"))
+    test = write(tmp_path / "test.tsv", "index\tsentence\n0\ta b\n")
+    assert list(read_texts(test, ["4"], "2", unlabelled=True)) == [LabelledText("a b", None, None, "line 2")]
+
+
+@pytest.mark.parametrize("mark", ["", "\t", " "])
+def test_a_byte_order_mark_on_a_line_of_its_own_is_a_blank_line_and_else_left_out(tmp_path: Path, mark: str) -> None:
+    path = write(tmp_path / "a.conll", f"\ufeffSalt\tO\n\ufeff{mark}\n\ufeff-DOCSTART-\tO\n\nBern\tB\n")
+    assert [(one.words, one.document) for one in read_sentences(path)] == [(("Salt",), 0), (("Bern",), 0)]
+    path = write(
+        tmp_path / "a.conllu", "\ufeff# newdoc\n" + "\t".join(["1", "Salt", *"__NN__"[:1] * 8]) + f"\n\ufeff{mark}\n"
+    )
+    assert [one.words for one in read_sentences(path, None, "upos")] == [("Salt",)]
+
+
+@pytest.mark.parametrize("space", [" ", "\t"])
+@pytest.mark.parametrize("before", ["", "Salt O\n"])
+def test_a_byte_order_mark_with_a_tag_is_a_word(tmp_path: Path, space: str, before: str) -> None:
+    path = write(tmp_path / "a.conll", before.replace(" ", space) + f"\ufeff{space}O\nBern{space}B\n")
+    (sentence,) = read_sentences(path)
+    assert sentence.words[-2:] == ("\ufeff", "Bern")
+    assert sentence.tags is not None
+    assert sentence.tags[-2:] == ("O", "B")
+
+
 def test_labels_have_the_same_ids_whatever_came_first() -> None:
     assert label_set(["b", "a", "b"]) == label_set(["a", "b"]) == ("a", "b")
     assert find_labels([10, 9, True], "x") == ("1", "9", "10")

@@ -15,6 +15,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.examples.finetune.files import column_names, file_format, read_rows, text_lines
 from bertdata.examples.finetune.labels import Label
 
+BYTE_ORDER_MARK = "\ufeff"
 CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
 _CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7, "misc": 9}
@@ -61,6 +62,13 @@ def tags_column_of(path: str, tags_column: str | None) -> str | None:
     return _named(path, tags_column, _TAGS, "tags", "--label-column", required=False)
 
 
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield (number, line), without byte order marks, as files put together have them, but of one that is a word."""
+    for number, line in text_lines(path, keep_mark=True):
+        rest = line.removeprefix(BYTE_ORDER_MARK)
+        yield number, line if rest[:1].isspace() and rest.strip() else rest
+
+
 def _conll(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
     word_at = _number(words_column, 0, "--text-columns")
     tag_at = _number(tags_column, -1, "--label-column")
@@ -71,7 +79,7 @@ def _conll(path: str, words_column: str | None, tags_column: str | None, unlabel
     def sentence() -> Sentence:
         return Sentence(tuple(words), tuple(tags) if tags else None, max(document, 0), f"line {first}")
 
-    for number, line in text_lines(path):
+    for number, line in _lines(path):
         fields = (line.split("\t") if "\t" in line else line.split(" ")) if line.strip() else []
         fields = [one for one in fields if one] if "\t" not in line else fields
         starts_document = bool(fields) and fields[0] == "-DOCSTART-"
@@ -105,7 +113,7 @@ def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Ite
     words: list[str] = []
     tags: list[Label] = []
     document, first = -1, 0
-    for number, line in text_lines(path):
+    for number, line in _lines(path):
         if line.startswith("#"):
             document += line[1:].split()[:1] == ["newdoc"]
             continue

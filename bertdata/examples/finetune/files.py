@@ -1,7 +1,8 @@
 """Rows of labelled examples in JSON lines, CSV, TSV and Parquet files, each with its place for messages.
 
 The ending of a name tells the format: .jsonl, .ndjson, .csv and .tsv (compressed or not), .parquet. CSV is read with
-quotes, TSV without, as GLUE's files are written. What this module does not do: knowing what the columns mean.
+quotes, TSV without, as GLUE's files are written. The first line of either names the columns; of a file without such a
+line, as CoLA's, the columns are called "1", "2" and so on. What the columns mean is for others to know.
 """
 
 from __future__ import annotations
@@ -20,16 +21,21 @@ from bertdata.errors import InputError
 
 Row = Mapping[str, Any]
 _LONGEST_FIELD = 1 << 30
+TABLES = (".csv", ".tsv")
+"""Formats whose first line may name the columns."""
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 
 
-def read_rows(path: str) -> Iterator[tuple[str, Row]]:
-    """Yield (place, row) of a file, the place as "line 3"; raises InputError, with the place, where it is damaged."""
+def read_rows(path: str, *, header: bool = True) -> Iterator[tuple[str, Row]]:
+    """Yield (place, row) of a file, the place as "line 3"; raises InputError, with the place, where it is damaged.
+
+    header: whether the first line of a CSV or TSV file names its columns.
+    """
     kind = file_format(path)
     if kind == ".parquet":
         return _parquet_rows(path)
-    if kind in (".csv", ".tsv"):
-        return _csv_rows(path) if kind == ".csv" else _tsv_rows(path)
+    if kind in TABLES:
+        return _table_rows(_csv_fields(path) if kind == ".csv" else _tsv_fields(path), path, header=header)
     return _json_rows(path)
 
 
@@ -50,12 +56,12 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
     )
 
 
-def column_names(path: str) -> list[str]:
-    """Return the names of a file's columns, of JSON lines those of the first row."""
+def column_names(path: str, *, header: bool = True) -> list[str]:
+    """Return the names of a file's columns, of JSON lines those of the first row; `header` as in `read_rows`."""
     if file_format(path) == ".parquet":
         with files.open_raw(path) as raw:
             return list(open_parquet(raw, path).schema_arrow.names)
-    for _, row in read_rows(path):
+    for _, row in read_rows(path, header=header):
         return list(row)
     raise InputError("holds no rows; expected examples", path=path)
 
@@ -78,11 +84,14 @@ def class_names(path: str, column: str) -> tuple[str, ...]:
         return ()
 
 
-def text_lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end) of a text file; raises InputError where a line is not UTF-8."""
+def text_lines(path: str, *, keep_mark: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line without its end) of a text file; raises InputError where a line is not UTF-8.
+
+    A byte order mark at the beginning of the file is left out unless `keep_mark` says otherwise.
+    """
     with decompression.open_decompressed(path) as file:
         for number, line in enumerate(file, 1):
-            data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_mark else line
             try:
                 yield number, data.decode("utf-8").removesuffix("\n").removesuffix("\r")
             except UnicodeDecodeError as error:
@@ -118,27 +127,38 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
                 yield f"row {number}", row
 
 
-def _tsv_rows(path: str) -> Iterator[tuple[str, Row]]:
+def _table_rows(lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool) -> Iterator[tuple[str, Row]]:
     names: list[str] = []
-    for number, line in text_lines(path):
+    for number, fields in lines:
         if not names:
-            names = _checked_names(line.split("\t"), path)
-        elif line:
-            yield f"line {number}", _named(line.split("\t"), names, number, path)
+            names = _checked_names(fields, path) if header else [str(one + 1) for one in range(len(fields))]
+            if header:
+                continue
+        if len(fields) != len(names):
+            columns = f"names {len(names)} columns" if header else f"has {len(names)}"
+            raise InputError(
+                f"line {number} has {len(fields)} fields, the first line {columns}; expected as many", path=path
+            )
+        yield f"line {number}", dict(zip(names, fields, strict=True))
 
 
-def _csv_rows(path: str) -> Iterator[tuple[str, Row]]:
+def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in text_lines(path):
+        if line or number == 1:
+            yield number, line.split("\t")
+
+
+def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        yield from _csv_rows_of_any_length(path)
+        yield from _csv_fields_of_any_length(path)
     finally:
         csv.field_size_limit(before)
 
 
-def _csv_rows_of_any_length(path: str) -> Iterator[tuple[str, Row]]:
+def _csv_fields_of_any_length(path: str) -> Iterator[tuple[int, list[str]]]:
     with decompression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
         reader = csv.reader(text, strict=True)
-        names: list[str] = []
         line = 1
         while True:
             try:
@@ -149,20 +169,9 @@ def _csv_rows_of_any_length(path: str) -> Iterator[tuple[str, Row]]:
                 raise InputError(f"is not UTF-8 behind line {line - 1}; convert the file", path=path) from error
             if fields is None:
                 return
-            if not names:
-                names = _checked_names(fields, path)
-            elif fields:
-                yield f"line {line}", _named(fields, names, line, path)
+            if fields:
+                yield line, fields
             line = reader.line_num + 1
-
-
-def _named(fields: list[str], names: list[str], line: int, path: str) -> Row:
-    if len(fields) != len(names):
-        raise InputError(
-            f"line {line} has {len(fields)} fields, the first line names {len(names)} columns; expected as many",
-            path=path,
-        )
-    return dict(zip(names, fields, strict=True))
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Labelled texts and text pairs, from the columns of JSON lines, CSV, TSV and Parquet files.
 
-Columns not named are looked for under the names that public data sets use. What this module does not do: naming labels.
+Columns not named are looked for under the names that public data sets use. In CSV and TSV files without a line of names
+(as CoLA's) columns are given by number, from 1.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.examples.finetune.files import column_names, read_rows
+from bertdata.examples.finetune.files import TABLES, column_names, file_format, read_rows
 from bertdata.examples.finetune.labels import Label
 
 KNOWN_COLUMNS = (
@@ -21,6 +22,7 @@ KNOWN_COLUMNS = (
     ("text",),
     ("sentence",),
 )
+_KNOWN_NAMES = {"label", "labels", *(name for names in KNOWN_COLUMNS for name in names)}
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,18 @@ def read_texts(
 ) -> Iterator[LabelledText]:
     """Yield texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
 
-    With `unlabelled` there may be no labels. Raises ConfigError for a column that is not there, InputError, with the
-    line or row, where a text is none.
+    With `unlabelled` there may be no labels. Where all columns asked for are numbers and the first line of a CSV or TSV
+    file has no name that data sets use, the file is one without names. Raises ConfigError for a column that is not
+    there, InputError, with the line or row, where a text is none.
     """
-    there = column_names(path)
-    columns = tuple(text_columns) or next((one for one in KNOWN_COLUMNS if set(one) <= set(there)), ())
+    numbers = [one for one in (*text_columns, label_column) if one.isdecimal()]
+    numbered = bool(text_columns) and set(text_columns) <= set(numbers) and file_format(path) in TABLES
+    header = not (numbered and _without_names(path, numbers))
+    there = column_names(path, header=header)
+    known = next((one for one in KNOWN_COLUMNS if set(one) <= set(there)), ())
+    if unlabelled and header and numbered and known and not set(text_columns) <= set(there):
+        text_columns = known
+    columns = tuple(text_columns) or known
     missing = [name for name in columns if name not in there]
     if not 1 <= len(columns) <= 2 or missing:
         asked = f"no column {missing[0]!r}" if missing else "no columns of texts that are known by name"
@@ -57,7 +66,7 @@ def read_texts(
             path=path,
         )
     empty = True
-    for place, row in read_rows(path):
+    for place, row in read_rows(path, header=header):
         text, label = row.get(columns[0]), row.get(label_column)
         if not isinstance(text, str):
             raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
@@ -70,3 +79,9 @@ def read_texts(
         empty = False
     if empty:
         raise InputError("holds no rows; expected labelled texts", path=path)
+
+
+def _without_names(path: str, numbers: Sequence[str]) -> bool:
+    """Tell whether the first line of a table is an example: it has no known name, and not all the numbers as names."""
+    first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
+    return not _KNOWN_NAMES & first and not set(numbers) <= first
