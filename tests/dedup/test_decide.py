@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from bertdata import InputError
 from bertdata.dedup.buckets import find_buckets
-from bertdata.dedup.decide import EXACT, NEAR, find_dropped
+from bertdata.dedup.decide import EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
 from bertdata.dedup.store import PARTITIONS, band_rows, write_signatures
 from bertdata.files import atomic_write
 from bertdata.streams import Stream, read_stream
@@ -93,6 +94,19 @@ def test_one_id_may_stand_for_two_texts(tmp_path: Path) -> None:
 def test_a_large_group_is_found_whole(count: int, tmp_path: Path) -> None:
     files = [[(f"{number:03d}", edited(2, number)) for number in range(count)]]
     assert len(decide(tmp_path, files)) == count - 1
+
+
+def test_a_document_is_compared_with_the_first_of_each_bucket_and_with_the_sixteen_next() -> None:
+    # A bucket of 40 and one of 3, whose members come in no order.
+    members = [(7, 2 * number) for number in range(40)] + [(3, 80), (3, 4), (3, 6)]
+    random.Random(0).shuffle(members)
+    bucket, ranks = np.array(members).T
+    found = _pairs(bucket, ranks)
+    expected = {(0, 2 * number) for number in range(1, 40)}
+    expected |= {(2 * one, 2 * other) for one in range(40) for other in range(one + 1, 40) if other - one <= 16}
+    expected |= {(4, 6), (4, 80), (6, 80)}
+    assert NEIGHBOURS == 16
+    assert [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in found] == sorted(expected)
 
 
 def test_a_chain_of_editions_is_one_group(tmp_path: Path) -> None:
