@@ -16,6 +16,7 @@ from bertdata.torch.attention import Mask
 from bertdata.torch.bert import BertSelfAttention, Encoder, activation_of, first_states, initialize
 from bertdata.torch.bert_pretraining import PretrainingOutput, pretraining_output
 from bertdata.torch.config import AlbertConfig, BertConfig
+from bertdata.torch.dropout import Dropout
 from bertdata.torch.weights import PreTrainedModel
 
 
@@ -26,7 +27,7 @@ class AlbertAttention(BertSelfAttention):
         super().__init__(config)
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
         result: Tensor = self.LayerNorm(self.dropout(self.dense(super().forward(hidden, mask))) + hidden)
@@ -42,7 +43,7 @@ class AlbertLayer(nn.Module):
         self.ffn = nn.Linear(config.hidden_size, config.intermediate_size)
         self.ffn_output = nn.Linear(config.intermediate_size, config.hidden_size)
         self.full_layer_layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-        self.activation, self.dropout = activation_of(config), nn.Dropout(config.hidden_dropout_prob)
+        self.activation, self.dropout = activation_of(config), Dropout(config.hidden_dropout_prob)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
         attended = self.attention(hidden, mask)
@@ -117,7 +118,7 @@ class AlbertOrderHead(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(config.classifier_dropout)
+        self.dropout = Dropout(config.classifier_dropout)
         self.classifier = nn.Linear(config.hidden_size, 2)
 
     def forward(self, pooled: Tensor) -> Tensor:

@@ -17,6 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from bertdata.torch.device import tensor_bits
+from bertdata.torch.dropout import kept, scale
+
 
 class Borders(NamedTuple):
     """The borders of packed sequences.
@@ -52,9 +55,16 @@ def borders_of(cu_seqlens: Tensor) -> Borders:
     return Borders(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout: float) -> Tensor:
-    """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1)."""
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout: float, drawn: Tensor | None = None
+) -> Tensor:
+    """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1).
+
+    drawn: int64 (N, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
+    """
     if not isinstance(mask, Borders):
+        if dropout and drawn is not None:
+            return _attention_dropped(query, key, value, mask, dropout, drawn)
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
     flat = tuple(one[0].transpose(0, 1) for one in (query, key, value))
     if (kernel := _varlen()) and query.is_cuda and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
@@ -62,9 +72,23 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout: fl
         mixed: Tensor = kernel(*(one.contiguous() for one in flat), ends, ends, longest, longest)
     else:
         query, key, value = (one[mask.places].transpose(1, 2) for one in flat)
-        side_by_side = attention(query, key, value, mask.taken[:, None, None, :], dropout)
+        drawn = None if drawn is None else drawn[0][mask.places]
+        side_by_side = attention(query, key, value, mask.taken[:, None, None, :], dropout, drawn)
         mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
     return mixed.transpose(0, 1)[None]
+
+
+def _attention_dropped(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float, drawn: Tensor
+) -> Tensor:
+    """Return what `scaled_dot_product_attention` gives, with dropout by numbers of the queries."""
+    scores = query * query.shape[-1] ** -0.5 @ key.transpose(-1, -2)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    head = torch.arange(query.shape[1], device=query.device)[:, None]
+    taken = kept(tensor_bits(0, drawn[:, None], head), key.shape[-2], dropout)
+    return torch.where(taken, weights, 0.0).to(value.dtype) @ (value * scale(dropout))
 
 
 def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, borders: Borders) -> Tensor:

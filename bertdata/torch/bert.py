@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from bertdata.torch.attention import Mask, attention, borders_of
 from bertdata.torch.config import BertConfig
+from bertdata.torch.dropout import Draws, Dropout
 
 
 def activation_of(config: BertConfig) -> Callable[[Tensor], Tensor]:
@@ -34,7 +35,7 @@ class BertEmbeddings(nn.Module):
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.embedding_size)
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.embedding_size)
         self.LayerNorm = nn.LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
         positions = torch.arange(input_ids.shape[1], device=input_ids.device) if position_ids is None else position_ids
@@ -48,7 +49,12 @@ class BertEmbeddings(nn.Module):
 
 
 class BertSelfAttention(nn.Module):
-    """Scaled dot-product attention of all heads: (N, L, hidden_size) to the same."""
+    """Scaled dot-product attention of all heads: (N, L, hidden_size) to the same.
+
+    On CUDA its dropout stays torch's own, in the fused kernel.
+    """
+
+    draws: Draws | None = None
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -63,7 +69,8 @@ class BertSelfAttention(nn.Module):
             for projected in (self.query(hidden), self.key(hidden), self.value(hidden))
         )
         dropout = self.dropout_prob if self.training else 0.0
-        return attention(query, key, value, mask, dropout).transpose(1, 2).flatten(2)
+        drawn = self.draws.next(self.draws.tokens) if dropout and self.draws and not query.is_cuda else None
+        return attention(query, key, value, mask, dropout, drawn).transpose(1, 2).flatten(2)
 
 
 class BertResidual(nn.Module):
@@ -73,7 +80,7 @@ class BertResidual(nn.Module):
         super().__init__()
         self.dense = nn.Linear(size, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, inner: Tensor, residual: Tensor) -> Tensor:
         result: Tensor = self.LayerNorm(self.dropout(self.dense(inner)) + residual)

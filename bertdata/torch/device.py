@@ -97,10 +97,10 @@ def mask_tokens(
     place = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
 
     def draw(purpose: str, *counters: Tensor) -> Tensor:
-        return _bits(key(seed, f"mask {purpose}"), *rows, *counters)
+        return tensor_bits(key(seed, f"mask {purpose}"), *rows, *counters)
 
     share, limit = threshold(config.masked_lm_prob), config.max_predictions_per_seq
-    fraction = _shifted(draw("number"), 32)
+    fraction = shifted(draw("number"), 32)
     draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
     if config.mask_unit == "token":
         available = (~special).sum(1, keepdim=True)
@@ -112,19 +112,19 @@ def mask_tokens(
     else:
         assert continuation is not None, "units of words need to know which pieces continue a word"
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
-        drawn, window = _shifted(draw("length", place), 32), _shifted(draw("window"), 32)
+        drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
         units = part_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
         counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
         head = first if config.replace_unit == "unit" else head
 
-    action = _shifted(draw("action", head), 32)
+    action = shifted(draw("action", head), 32)
     to_mask = threshold(config.mask_token_prob)
     to_random = threshold(config.mask_token_prob + config.random_token_prob)
     masked = torch.where(chosen & (action < to_mask), mask_token_id, input_ids)
     if len(replacement_ids):
-        choice = (_shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
+        choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
 
@@ -132,18 +132,18 @@ def mask_tokens(
 _LOWEST = -(1 << 63)
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
     """Return the int64 of the same 64 bits."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
 
-_GOLDEN, _M1, _M2 = (_signed(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_GOLDEN, _M1, _M2 = (signed(n) for n in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
-def _bits(key: int, *counters: Tensor) -> Tensor:
+def tensor_bits(key: int, *counters: Tensor) -> Tensor:
     """Return the draws of `bertdata.draws.bits` as int64 of the same bits."""
-    state: Tensor | int = _signed(key)
+    state: Tensor | int = signed(key)
     for counter in counters:
         state = _mix(_mix(counter + _GOLDEN) ^ state)
     assert isinstance(state, Tensor)
@@ -152,11 +152,11 @@ def _bits(key: int, *counters: Tensor) -> Tensor:
 
 def _mix(x: Tensor) -> Tensor:
     x = x + _GOLDEN
-    x = (x ^ _shifted(x, 30)) * _M1
-    x = (x ^ _shifted(x, 27)) * _M2
-    return x ^ _shifted(x, 31)
+    x = (x ^ shifted(x, 30)) * _M1
+    x = (x ^ shifted(x, 27)) * _M2
+    return x ^ shifted(x, 31)
 
 
-def _shifted(x: Tensor, by: int) -> Tensor:
+def shifted(x: Tensor, by: int) -> Tensor:
     """Shift right, zeros coming in as for an unsigned number."""
     return (x >> by) & ((1 << (64 - by)) - 1)

@@ -18,6 +18,7 @@ from bertdata import files
 from bertdata.examples.masking import IGNORE_INDEX
 from bertdata.torch.bert import BertEncoder, Encoder, activation_of, initialize
 from bertdata.torch.config import BertConfig, ElectraConfig
+from bertdata.torch.dropout import Draws
 from bertdata.torch.weights import PreTrainedModel, load, save
 
 DISCRIMINATOR_WEIGHT = 50.0
@@ -138,12 +139,25 @@ class ReplacedTokenOutput(NamedTuple):
     replaced: Tensor
 
 
+def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
+    """Return a token for each row of logits (M, V), with the probabilities of their softmax, by a number in [0, 1).
+
+    >>> sampled(torch.tensor([[0.0, 0.0], [0.0, 0.0]]), torch.tensor([0.25, 0.75]))
+    tensor([0, 1])
+    """
+    sums = logits.float().softmax(-1).cumsum(-1)
+    places = torch.searchsorted(sums, uniform.float()[:, None] * sums[:, -1:], right=True)
+    return places[:, 0].clamp(max=logits.shape[-1] - 1)
+
+
 class ElectraForReplacedTokenDetection(nn.Module):
     """A generator and a discriminator of one embedding, trained together.
 
-    The generator's tokens are drawn from torch's generator; no gradient goes through them. A token that the generator
-    guesses right counts as not replaced.
+    The generator's tokens are drawn by `draws` where they are attached, else from torch's generator; no gradient goes
+    through them. A token that the generator guesses right counts as not replaced.
     """
+
+    draws: Draws | None = None
 
     def __init__(self, config: ElectraConfig, generator: ElectraConfig | None = None) -> None:
         super().__init__()
@@ -172,8 +186,8 @@ class ElectraForReplacedTokenDetection(nn.Module):
         logits = self.generator.predict(self.generator.electra.encode(input_ids, *shape)[labelled]).float()
         mlm_loss = functional.cross_entropy(logits, targets, reduction="sum") / labelled.sum().clamp(min=1)
         with torch.no_grad():
-            noise = -torch.log(torch.empty_like(logits).exponential_().clamp(min=1e-30))
-            guesses = (logits + noise).argmax(-1)
+            uniform = torch.rand(labels.shape, device=labels.device) if self.draws is None else self.draws.uniform()
+            guesses = sampled(logits, uniform[labelled])
             corrupted, replaced = input_ids.clone(), torch.zeros_like(labelled)
             corrupted[labelled], replaced[labelled] = guesses, guesses != targets
         kept = torch.ones_like(labelled) if attention_mask is None else attention_mask.bool()

@@ -77,7 +77,10 @@ def own_randomness(device: torch.device) -> Iterator[None]:
 
 
 def seed_step(seed: int, step: int, rank: int = 0) -> None:
-    """Seed dropout by step and process, so that a resumed run draws what the whole one would have."""
+    """Seed torch's generator by step and process, so that a resumed run draws what the whole one would have.
+
+    Fine-tuning draws all dropout from it, pretraining that of attention on CUDA (`dropout`).
+    """
     torch.manual_seed(int(bits(key(seed, "dropout"), step, rank)) >> 1)
 
 

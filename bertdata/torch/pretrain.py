@@ -34,7 +34,8 @@ from bertdata.torch.sampler import ResumableSampler
 from bertdata.torch.steps import Run, train
 
 _FREE = ("accumulate", "checkpoint_every", "compile", "device", "log_every", "num_workers", "peak_tflops")
-"""Settings that do not change what is learned (but for rounding), so a resumed run may change them."""
+"""Settings that do not change what is learned, but for rounding and on CUDA attention's dropout: a resumed run may
+change them."""
 
 
 def _option(default: Any, text: str) -> Any:
@@ -47,7 +48,11 @@ class PretrainSettings:
 
     steps: int = _option(100_000, "updates of the weights in all")
     batch_size: int = _option(256, "rows of an update, over all processes")
-    accumulate: int = _option(1, "parts in which a batch goes through the model; longer rows are parted more")
+    accumulate: int = _option(
+        1,
+        "parts in which a batch goes through the model, more for longer rows; changes rounding alone, on "
+        "CUDA also attention's dropout",
+    )
     last_share: float = _option(0.1, "of a build of several lengths, the share of the steps on the longest rows")
     learning_rate: float = _option(1e-4, "peak of the learning rate")
     warmup: float = _option(0.01, "share of the steps over which the rate rises; then it falls to 0 in a line")

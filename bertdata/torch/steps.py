@@ -1,8 +1,8 @@
 """The steps of a phase: batches in parts through the model, one update, the log, checkpoints.
 
-A batch's loss is the mean over all its labelled tokens and pairs, however it is parted over time (`accumulate`) and
-over processes, so the parts change nothing but rounding. What this module does not do: opening and closing a run
-(`pretrain`).
+A batch's loss is the mean over all its labelled tokens and pairs, however it is split over time (`accumulate`) and over
+processes, and dropout is a function of a row (`dropout`). So splitting changes rounding alone; on CUDA also the dropout
+of attention probabilities, which torch's fused kernels draw. Opening and closing a run is in `pretrain`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bertdata.torch.bert import BertEncoder
 from bertdata.torch.checkpoint import Checkpoint
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.distributed import Group
+from bertdata.torch.dropout import attached
 from bertdata.torch.flops import Work, peak_flops, training_flops
 from bertdata.torch.journal import LogRecord
 from bertdata.torch.loader import ResumableLoader
@@ -72,7 +73,7 @@ class Interval:
 
 def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[LogRecord], None] | None) -> LogRecord:
     """Take the steps of a phase that are not yet taken, and return the last record; all processes call it together."""
-    group, info = run.group, phase.dataset.info
+    group, info, draws = run.group, phase.dataset.info, attached(run.model)
     first = max(run.first, phase.first)
     loader = _loader(run, phase, settings, first)
     parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
@@ -94,6 +95,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             if group.world_size > 1 and number < len(parts):
                 alone = parallel.no_sync()  # type: ignore[operator]
             with alone:
+                draws.begin(batch, settings.seed, step)
                 with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
                     result = parallel(**batch)
                 share = loss_of(result, size, whole)

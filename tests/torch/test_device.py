@@ -14,7 +14,7 @@ from bertdata.draws import bits
 from bertdata.errors import ConfigError
 from bertdata.examples._educational import mask_row
 from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
-from bertdata.torch.device import _bits, mask_tokens
+from bertdata.torch.device import mask_tokens, tensor_bits
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -60,7 +60,7 @@ def test_two_bytes_a_token_cross_the_bus(dynamic_build: Path) -> None:
 def test_draws_on_int64_are_the_draws_on_uint64() -> None:
     counters = torch.tensor([0, 1, -1, 2**62, -(2**63), 77])
     for seed in (0, 2**63 + 5, 2**64 - 1):
-        ours = _bits(seed, counters, counters.flip(0)).numpy().view("uint64")
+        ours = tensor_bits(seed, counters, counters.flip(0)).numpy().view("uint64")
         assert ours.tolist() == bits(seed, counters.numpy(), counters.flip(0).numpy()).tolist()
 
 

@@ -24,15 +24,15 @@ from bertdata.torch.phases import split_steps
 from bertdata.torch.pretrain import PretrainSettings, pretrain
 from tests.torch.build import tokenizer_of, write_build
 
-STILL = BertConfig(
+SMALL = BertConfig(
     vocab_size=100,
     hidden_size=32,
     num_hidden_layers=2,
     num_attention_heads=2,
     intermediate_size=64,
     max_position_embeddings=64,
-    hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0,
+    hidden_dropout_prob=0.1,
+    attention_probs_dropout_prob=0.1,
 )
 SETTINGS = PretrainSettings(
     steps=6,
@@ -58,7 +58,7 @@ def losses(output: Path) -> list[float]:
 def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path:
     """A run of one process whose batches are not parted."""
     output = tmp_path_factory.mktemp("whole")
-    pretrain(dynamic_build, STILL, output, SETTINGS)
+    pretrain(dynamic_build, SMALL, output, SETTINGS)
     return output
 
 
@@ -76,7 +76,7 @@ def two_lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
     tmp_path: Path, dynamic_build: Path, whole: Path, changes: dict[str, Any]
 ) -> None:
-    pretrain(dynamic_build, STILL, tmp_path, replace(SETTINGS, **changes))
+    pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, **changes))
     assert losses(tmp_path) == pytest.approx(losses(whole), abs=2e-5)
     ours, theirs = (BertForPreTraining.from_pretrained(place).state_dict() for place in (tmp_path, whole))
     assert all(torch.allclose(ours[name], theirs[name], atol=2e-4) for name in theirs)
@@ -89,7 +89,7 @@ import torch
 torch.set_num_threads(1)
 from bertdata.torch import BertConfig
 from bertdata.torch.pretrain import PretrainSettings, pretrain
-pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(STILL)}), {str(tmp_path / "out")!r},
+pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "out")!r},
          PretrainSettings(**{asdict(replace(SETTINGS, accumulate=2))}))
 """
     (tmp_path / "train.py").write_text(code)
@@ -111,7 +111,7 @@ pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(STILL)}), {str(tmp_path / 
 
 def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, two_lengths: Path) -> None:
     settings = replace(SETTINGS, steps=10, last_share=0.4, accumulate=1)
-    summary = pretrain(two_lengths, STILL, tmp_path, settings)
+    summary = pretrain(two_lengths, SMALL, tmp_path, settings)
     records = log(tmp_path)
     assert [record["max_seq_length"] for record in records] == [16] * 6 + [48] * 4
     assert [record["learning_rate"] for record in records][6] < records[5]["learning_rate"]
@@ -125,21 +125,21 @@ def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, tw
 @pytest.mark.parametrize("stop", [4, 6, 8])
 def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path, two_lengths: Path, stop: int) -> None:
     settings = replace(SETTINGS, steps=10, last_share=0.4, checkpoint_every=2)
-    pretrain(two_lengths, STILL, tmp_path / "whole", settings)
+    pretrain(two_lengths, SMALL, tmp_path / "whole", settings)
 
     def cut(record: LogRecord) -> None:
         if record["step"] == stop + 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pretrain(two_lengths, STILL, tmp_path / "cut", settings, report=cut)
-    pretrain(two_lengths, STILL, tmp_path / "cut", settings)
+        pretrain(two_lengths, SMALL, tmp_path / "cut", settings, report=cut)
+    pretrain(two_lengths, SMALL, tmp_path / "cut", settings)
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
 
 
 def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: Path, dynamic_build: Path) -> None:
     settings = replace(SETTINGS, steps=12, log_every=4, checkpoint_every=6)
-    pretrain(dynamic_build, STILL, tmp_path / "whole", settings)
+    pretrain(dynamic_build, SMALL, tmp_path / "whole", settings)
     assert [record["step"] for record in log(tmp_path / "whole")] == [4, 6, 8, 12]
 
     def cut(record: LogRecord) -> None:
@@ -147,10 +147,10 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pretrain(dynamic_build, STILL, tmp_path / "cut", settings, report=cut)
-    pretrain(dynamic_build, STILL, tmp_path / "cut", settings)
+        pretrain(dynamic_build, SMALL, tmp_path / "cut", settings, report=cut)
+    pretrain(dynamic_build, SMALL, tmp_path / "cut", settings)
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
-    pretrain(dynamic_build, STILL, tmp_path / "each", replace(settings, log_every=1))
+    pretrain(dynamic_build, SMALL, tmp_path / "each", replace(settings, log_every=1))
     each = log(tmp_path / "each")
     assert losses(tmp_path / "whole")[0] == pytest.approx(sum(one["loss"] for one in each[:4]) / 4, abs=0.05)
 
@@ -158,7 +158,7 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_compiled_blocks_learn_the_same(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
-    pretrain(dynamic_build, STILL, tmp_path, replace(SETTINGS, compile=True))
+    pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, compile=True))
     assert losses(tmp_path) == pytest.approx(losses(whole), abs=2e-5)
 
 
@@ -166,9 +166,9 @@ def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
     tmp_path: Path, dynamic_build: Path, two_lengths: Path
 ) -> None:
     with pytest.raises(ConfigError, match=r"--batch-size 8 cannot be parted evenly .* multiple of 3"):
-        pretrain(dynamic_build, STILL, tmp_path / "a", replace(SETTINGS, accumulate=3))
+        pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, accumulate=3))
     with pytest.raises(ConfigError, match="6 steps cannot be dealt to 2 lengths"):
-        pretrain(two_lengths, STILL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
+        pretrain(two_lengths, SMALL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
     assert split_steps(100, 3, 0.1) == [0, 45, 90, 100]
 
 
@@ -209,7 +209,7 @@ def test_a_model_to_start_from_must_have_learned_the_same_pairs_with_the_same_to
 
 def test_a_model_without_the_heads_that_shards_need_is_refused(tmp_path: Path, dynamic_build: Path) -> None:
     rows = write_build(tmp_path / "rows", ExamplesConfig(objective="full-sentences", max_seq_length=32))
-    pretrain(rows, STILL, tmp_path / "masks", replace(SETTINGS, steps=1))
+    pretrain(rows, SMALL, tmp_path / "masks", replace(SETTINGS, steps=1))
     with pytest.raises(InputError, match=r"has no weight .* expected a checkpoint of BertForPreTraining"):
         pretrain(dynamic_build, str(tmp_path / "masks"), tmp_path / "out", SETTINGS)
 
@@ -234,7 +234,7 @@ def test_counts_are_the_same_padded_and_packed() -> None:
 def test_arithmetic_is_counted_as_torch_counts_it() -> None:
     from torch.utils.flop_counter import FlopCounterMode
 
-    model = BertForPreTraining(STILL)
+    model = BertForPreTraining(SMALL)
     labels = torch.full((2, 24), -100)
     labels[:, 3:9] = 7
     counter = FlopCounterMode(display=False)
@@ -242,7 +242,7 @@ def test_arithmetic_is_counted_as_torch_counts_it() -> None:
         result = model(torch.full((2, 24), 9), labels=labels)
         result.loss.backward()
     expected = counter.get_total_flops()
-    found = training_flops(STILL, Work(48, 2 * 24 * 24, 12))
+    found = training_flops(SMALL, Work(48, 2 * 24 * 24, 12))
     assert found == pytest.approx(expected, rel=0.02)
 
 
