@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from bertdata.torch.device import tensor_bits
 from bertdata.torch.dropout import kept, scale
 
 
@@ -60,7 +59,7 @@ def attention(
 ) -> Tensor:
     """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1).
 
-    drawn: int64 (N, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
+    drawn: int64 (N, heads, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
     """
     if not isinstance(mask, Borders):
         if dropout and drawn is not None:
@@ -72,7 +71,7 @@ def attention(
         mixed: Tensor = kernel(*(one.contiguous() for one in flat), ends, ends, longest, longest)
     else:
         query, key, value = (one[mask.places].transpose(1, 2) for one in flat)
-        drawn = None if drawn is None else drawn[0][mask.places]
+        drawn = None if drawn is None else drawn[0][:, mask.places].transpose(0, 1)
         side_by_side = attention(query, key, value, mask.taken[:, None, None, :], dropout, drawn)
         mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
     return mixed.transpose(0, 1)[None]
@@ -86,9 +85,7 @@ def _attention_dropped(
     if mask is not None:
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(-1)
-    head = torch.arange(query.shape[1], device=query.device)[:, None]
-    taken = kept(tensor_bits(0, drawn[:, None], head), key.shape[-2], dropout)
-    return torch.where(taken, weights, 0.0).to(value.dtype) @ (value * scale(dropout))
+    return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
 
 
 def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, borders: Borders) -> Tensor:

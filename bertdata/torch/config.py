@@ -7,6 +7,7 @@ Sizes are those of Devlin et al. 2019, section 3, of Turc et al. 2019 for the sm
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,6 +18,9 @@ from bertdata.errors import ConfigError
 
 ACTIVATIONS = ("gelu", "gelu_new")
 """GELU, and its approximation by tanh, under the names of transformers."""
+_MOST = {"num_hidden_layers": 1000}
+_MOST_OF_ANY = 1 << 24
+"""Far above any published encoder: what is more is a mistake, and would take all memory or run for ever."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +58,27 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         for one in fields(self):
-            value = getattr(self, one.name)
-            if one.type == "int" and value < (one.name != "pad_token_id"):
-                raise ConfigError(f"{one.name} is {value}; expected at least {int(one.name != 'pad_token_id')}")
-            if one.name.endswith("_prob") and not 0 <= value < 1:
-                raise ConfigError(f"{one.name} is {value}; expected 0 or more, and less than 1")
+            _check(one.name, str(one.type), getattr(self, one.name))
         if self.hidden_act not in ACTIVATIONS:
-            raise ConfigError(f"hidden_act is {self.hidden_act!r}; this encoder has {', '.join(ACTIVATIONS)}")
+            raise ConfigError(f"hidden_act is {shortened(self.hidden_act)}; this encoder has {', '.join(ACTIVATIONS)}")
         if self.hidden_size % self.num_attention_heads:
             raise ConfigError(
                 f"hidden_size {self.hidden_size} is not a multiple of num_attention_heads {self.num_attention_heads}"
             )
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks have weights of their own."""
+        return self.num_hidden_layers
+
+    @property
+    def weights(self) -> int:
+        """The weights of matrices and embeddings of the encoder; biases and norms, under 1%, do not count."""
+        block = 4 * self.hidden_size**2 + 2 * self.hidden_size * self.intermediate_size
+        rows = self.vocab_size + self.max_position_embeddings + self.type_vocab_size
+        return rows * self.embedding_size + self.blocks * block
 
     @property
     def embedding_size(self) -> int:
@@ -117,9 +129,12 @@ class BertConfig:
         path, values = _read(directory)
         for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
-                raise ConfigError(f"{name} is {values[name]!r}; this encoder has only {expected!r}", path=path)
+                raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
         names = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in names and value is not None})
+        try:
+            return cls(**{name: value for name, value in values.items() if name in names and value is not None})
+        except ConfigError as error:
+            raise ConfigError(str(error), path=path) from error
 
 
 @dataclass(frozen=True)
@@ -147,6 +162,11 @@ class AlbertConfig(BertConfig):
     attention_probs_dropout_prob: float = 0.0
     embedding_size: int = 128
     classifier_dropout_prob: float = 0.1
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks have weights of their own: one, which all layers share."""
+        return 1
 
     @property
     def classifier_dropout(self) -> float:
@@ -221,7 +241,7 @@ def load_config(directory: str | os.PathLike[str]) -> BertConfig:
         if family.model_type == kind:
             return family.load(directory)
     known = ", ".join(family.model_type for family in _FAMILIES)
-    raise ConfigError(f"model_type is {kind!r}; expected one of {known}", path=path)
+    raise ConfigError(f"model_type is {shortened(kind)}; expected one of {known}", path=path)
 
 
 def _read(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
@@ -230,6 +250,31 @@ def _read(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
     if not isinstance(values, Mapping):
         raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)
     return path, values
+
+
+def _check(name: str, kind: str, value: Any) -> None:
+    """Raise ConfigError for a setting that is not of its kind or out of its bounds."""
+    if kind == "int":
+        least, most = int(name != "pad_token_id"), _MOST.get(name, _MOST_OF_ANY)
+        if type(value) is not int or not least <= value <= most:
+            raise ConfigError(f"{name} is {shortened(value)}; expected a whole number from {least} to {most:,}")
+    elif kind == "float":
+        share = name.endswith("_prob")
+        number = type(value) in (int, float) and math.isfinite(value)
+        if not number or value < 0 or (share and value >= 1) or (name == "layer_norm_eps" and not value):
+            expected = "of 0 or more, and less than 1" if share else "more than 0, as 1e-12"
+            expected = "of 0 or more, as 0.02" if name == "initializer_range" else expected
+            raise ConfigError(f"{name} is {shortened(value)}; expected a number {expected}")
+
+
+def shortened(value: Any) -> str:
+    """Return the repr of a value, cut where it is long.
+
+    >>> shortened("12"), len(shortened("1" * 1000))
+    ("'12'", 63)
+    """
+    text = f"a whole number of {value.bit_length()} bits" if type(value) is int and abs(value) >> 200 else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 def _sizes(layers: int, hidden: int, heads: int) -> dict[str, Any]:

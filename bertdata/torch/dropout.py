@@ -2,10 +2,10 @@
 
 torch draws dropout from one stream for each process, so the same row loses other activations when it lies in another
 part of a batch or on another process. `Draws` gives each token a number that depends only on the seed, the step, the
-token's position and the tokens of its own row, as they are masked. Each use of dropout in a forward pass derives a stream from it
-(SplitMix's construction on 32 bits: a counter, then a mixer), with 16 bits for each activation. Padding, packing,
-`--accumulate` and the number of processes leave the draws as they are. Dropout of attention on CUDA is torch's own,
-inside its fused kernels, and does depend on them.
+token's position and the tokens of its own row, as they are masked. Each use of dropout in a forward pass derives a
+stream from it (SplitMix's construction on 32 bits: a counter, then a mixer), with 16 bits for each activation. Padding,
+packing, `--accumulate` and the number of processes leave the draws as they are. Dropout of attention on CUDA is torch's
+own, inside its fused kernels, and does depend on them.
 """
 
 from __future__ import annotations
@@ -61,6 +61,10 @@ class Draws:
         """Return the numbers of tokens for one more use in this forward pass, int64."""
         self.uses += 1
         return tokens ^ signed(self.uses * _GOLDEN)
+
+    def heads(self, count: int) -> Tensor:
+        """Return the numbers of each token for each of `count` heads, int64 (N, count, L)."""
+        return torch.stack([self.next(self.tokens) for _ in range(count)], dim=1)
 
     def dropped(self, hidden: Tensor, probability: float) -> Tensor:
         """Return hidden states (N, L, H), or pooled ones (N, H), after dropout."""

@@ -10,10 +10,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
+import torch
 from torch import Tensor, nn
 
 from bertdata import files
-from bertdata.errors import InputError, MissingExtraError
+from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.torch.config import BertConfig, load_config
 
 WEIGHTS = "model.safetensors"
@@ -37,6 +38,7 @@ class PreTrainedModel(nn.Module):
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
+        check_memory(config)
         self.config = config
 
     @property
@@ -54,6 +56,17 @@ class PreTrainedModel(nn.Module):
         model = cls(load_config(directory))
         load(model, directory)
         return model
+
+
+def check_memory(config: BertConfig) -> None:
+    """Raise ConfigError where the weights of a model alone, float32, take more than the machine's memory."""
+    needed, there = 4 * config.weights, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > there and torch.get_default_device().type != "meta":
+        raise ConfigError(
+            f"the model has {config.weights:,} weights, which take {needed / 2**30:,.0f} GiB, and this machine has "
+            f"{there / 2**30:,.0f} GiB of memory; expected a smaller vocab_size, hidden_size, intermediate_size or "
+            "num_hidden_layers"
+        )
 
 
 def save(model: PreTrainedModel, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
@@ -132,7 +145,7 @@ def read_labels(directory: str | os.PathLike[str]) -> list[str]:
     """Return the class names that `config.json` gives, by number; raises InputError where there are none."""
     path = files.join(os.fspath(directory), "config.json")
     names = files.read_json(path).get("id2label")
-    if not isinstance(names, Mapping) or sorted(names, key=int) != [str(number) for number in range(len(names))]:
+    if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
         raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)
     return [str(names[str(number)]) for number in range(len(names))]
 

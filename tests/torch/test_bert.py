@@ -10,9 +10,9 @@ from torch import Tensor
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
-from bertdata.torch import BertConfig, BertForPreTraining
+from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig
 from bertdata.torch.bert import BertModel
-from bertdata.torch.heads import BertForSequenceClassification
+from bertdata.torch.heads import BertForSequenceClassification, encoder_of
 from bertdata.torch.weights import parameter_count
 
 CONFIG = BertConfig(
@@ -207,9 +207,63 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"hidden_size": 30}, {"num_hidden_layers": 0}, {"hidden_dropout_prob": 1.0}, {"pad_token_id": 60}],
+    ("changes", "message"),
+    [
+        ({"hidden_size": 30}, "hidden_size 30 is not a multiple of num_attention_heads 12"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0; expected a whole number from 1 to 1,000"),
+        ({"num_hidden_layers": 1_000_000_000}, "num_hidden_layers is 1000000000; expected .* to 1,000"),
+        ({"num_hidden_layers": -1}, "num_hidden_layers is -1"),
+        ({"num_hidden_layers": True}, "num_hidden_layers is True; expected a whole number"),
+        ({"num_hidden_layers": "12"}, "num_hidden_layers is '12'; expected a whole number"),
+        ({"hidden_size": 768.0}, r"hidden_size is 768\.0; expected a whole number"),
+        ({"hidden_size": [768]}, r"hidden_size is \[768\]; expected"),
+        ({"vocab_size": 10**5000}, "vocab_size is a whole number of 16610 bits; expected"),
+        ({"intermediate_size": "9" * 5000}, r"intermediate_size is '9{59}\.\.\.; expected"),
+        ({"num_attention_heads": float("nan")}, "num_attention_heads is nan"),
+        ({"hidden_dropout_prob": 1.0}, r"hidden_dropout_prob is 1\.0; expected a number of 0 or more, and less than 1"),
+        ({"hidden_dropout_prob": -0.1}, r"hidden_dropout_prob is -0\.1"),
+        ({"hidden_dropout_prob": float("nan")}, "hidden_dropout_prob is nan"),
+        ({"attention_probs_dropout_prob": "0.1"}, r"attention_probs_dropout_prob is '0\.1'; expected a number"),
+        ({"attention_probs_dropout_prob": False}, "attention_probs_dropout_prob is False"),
+        ({"initializer_range": float("inf")}, "initializer_range is inf; expected a number of 0 or more"),
+        ({"initializer_range": -1}, "initializer_range is -1"),
+        ({"layer_norm_eps": 0}, "layer_norm_eps is 0; expected a number more than 0"),
+        ({"pad_token_id": 60}, "pad_token_id 60 is outside the vocabulary of 60"),
+        ({"pad_token_id": -1}, "pad_token_id is -1; expected a whole number from 0"),
+        ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\]; this encoder has gelu, gelu_new"),
+    ],
 )
-def test_sizes_that_do_not_go_together_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
+def test_settings_that_make_no_encoder_are_refused_with_what_was_expected(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"^{message}"):
         BertConfig(**{"vocab_size": 60} | changes)
+    if 10**5000 in changes.values():
+        return
+    values = {"model_type": "bert", "vocab_size": 60} | changes
+    files.write_json(str(tmp_path / "config.json"), values)
+    with pytest.raises(ConfigError, match=rf"config\.json: {message}"):
+        BertConfig.load(tmp_path)
+
+
+def test_the_least_and_the_most_are_taken() -> None:
+    config = BertConfig(vocab_size=1, hidden_size=1, num_hidden_layers=1000, num_attention_heads=1, pad_token_id=0)
+    assert config.num_hidden_layers == 1000
+    assert BertConfig(layer_norm_eps=1, initializer_range=0, hidden_dropout_prob=0).layer_norm_eps == 1
+
+
+def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
+    with pytest.raises(ConfigError, match=r"the model has 7,7[0-9,]+ weights, .* GiB of memory; expected a smaller"):
+        BertForPreTraining(BertConfig(vocab_size=1 << 24, hidden_size=1 << 18, num_attention_heads=1))
+    albert = AlbertConfig(vocab_size=60, num_hidden_layers=1000)
+    with torch.device("meta"):
+        for config in (BertConfig.base(), albert, ElectraConfig.small()):
+            made = parameter_count(encoder_of(config))
+            assert config.weights == pytest.approx(made, rel=0.02)
+
+
+@pytest.mark.parametrize("names", [None, [], {}, {"a": "no"}, {"0": "no", "2": "yes"}, {"1": "no"}])
+def test_a_classifier_without_names_of_its_classes_is_refused(tmp_path: Path, names: Any) -> None:
+    BertForPreTraining(CONFIG).save_pretrained(tmp_path, {"id2label": names})
+    with pytest.raises(InputError, match="names no classes"):
+        BertForSequenceClassification.from_pretrained(tmp_path)

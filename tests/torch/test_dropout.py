@@ -134,7 +134,7 @@ def test_dropout_in_attention_is_that_of_its_probabilities() -> None:
     generator = torch.Generator().manual_seed(0)
     query, key, value = (torch.randn(3, 2, 8, 4, generator=generator) for _ in range(3))
     mask = (torch.arange(8) < torch.tensor([8, 5, 1])[:, None])[:, None, None, :]
-    tokens = drawn({"input_ids": rows(3, 8)}).tokens
+    tokens = drawn({"input_ids": rows(3, 8)}).heads(2)
     torch.testing.assert_close(
         attention(query, key, value, mask, 1e-9, tokens), attention(query, key, value, mask, 0.0)
     )
@@ -152,7 +152,7 @@ def test_every_dropout_of_a_model_is_drawn_apart() -> None:
     batch = {"input_ids": rows(2, 16)}
     draws.begin(batch, 0, 1)
     model(**batch)
-    assert draws.uses == 1 + 3 * 2
+    assert draws.uses == 1 + 2 * (4 + 2)
     state = torch.random.get_rng_state()
     draws.begin(batch, 0, 1)
     model(**batch)
