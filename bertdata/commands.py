@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata.errors import BertDataError
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from bertdata.beam.runner import Runner
 
 VOCABULARY = "a folder, a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
@@ -47,6 +50,16 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True, defaul
         metavar="N",
         help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
+    add_force(parser)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add --force."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="do everything again, also where it replaces what was made from other inputs",
+    )
 
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -73,6 +86,27 @@ def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> a
     flags = parser.parse_args(own)
     flags.runner_flags = tuple(beam)
     return flags
+
+
+@contextlib.contextmanager
+def claimed(
+    flags: argparse.Namespace, kind: str, command: str, paths: Sequence[str], *settings: DataclassInstance
+) -> Iterator[None]:
+    """Hold --output for a command that reads files and writes a `kind` of output (see `bertdata.output.claimed`).
+
+    What it replaces is told on stderr.
+    """
+    from dataclasses import asdict
+
+    from bertdata import output
+    from bertdata.origin import Origin
+
+    output.refuse_own(flags.output, paths)
+    origin = Origin.of(command, paths, settings={type(one).__name__: asdict(one) for one in settings})
+    with output.claimed(flags.output, kind, origin, force=flags.force) as said:
+        for line in said:
+            print(line, file=sys.stderr)
+        yield
 
 
 def runner(flags: argparse.Namespace) -> Runner:

@@ -24,12 +24,13 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata import __version__, files
-from bertdata.commands import VOCABULARY
+from bertdata.commands import VOCABULARY, add_force
 from bertdata.errors import InputError
 from bertdata.examples.finetune.layout import Encoded
 from bertdata.examples.finetune.settings import TaskConfig
 from bertdata.examples.finetune.sources import Columns, TaskSplit, batches, read_splits
 from bertdata.flags import add_flags
+from bertdata.origin import Origin
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Counts, Tally, add_counts
 from bertdata.shards.manifest import write_dataset_files
@@ -49,12 +50,14 @@ def encode_task(
     sources: Mapping[str, str],
     config: TaskConfig | None = None,
     columns: Columns | None = None,
+    *,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Encode the files of a task, by split (train is needed), and return the manifest.
 
-    What an earlier run for the same kind of output left is replaced. Raises ConfigError and InputError as `read_splits`
-    and the encoders do, before anything is written where the files tell it, and OutputError where the folder holds
-    something else.
+    What an earlier run from these files left is replaced; what was made from others too only if `force` is given.
+    Raises ConfigError and InputError as `read_splits` and the encoders do, before anything is written where the files
+    tell it, and OutputError where the folder holds something else.
     """
     settings, directory = config or TaskConfig(), os.fspath(output)
     tokenizer = WordPieceTokenizer.load(vocab)
@@ -63,7 +66,8 @@ def encode_task(
     labels, splits = read_splits(paths, tokenizer, settings, columns or Columns())
     stride = settings.doc_stride if settings.task == QUESTION_ANSWERING else 0
     info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
-    with claimed(directory, "task data"):
+    origin = Origin.of("encode-task", paths.values())
+    with claimed(directory, "task data", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
             files.remove(files.join(directory, name))
         entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}
@@ -180,6 +184,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
     parser.add_argument(
         "--text-columns",
         nargs="+",
@@ -203,7 +208,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = TaskConfig(**{one.name: getattr(arguments, one.name) for one in fields(TaskConfig)})
     paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
     columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
-    manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns)
+    manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     print(table(summary_rows(manifest)))
     return 0
 

@@ -1,4 +1,9 @@
-"""An output directory: claimed by one build at a time, and never one that holds something else."""
+"""An output directory: never one that holds something else, and a local one claimed by one build at a time.
+
+A local directory is locked as long as a process writes in it. A remote one is not: object stores have no lock that a
+killed process lets go of. Two builds of the same settings at once into one URL write the same files, each whole; two
+of different settings must not be started at once.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from typing import Any
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.origin import Origin, begin, finish
 
 MARKER = ".bertdata.json"
 FINISHED = ".bertdata-finished.json"
@@ -18,19 +24,24 @@ _SHARD = re.compile(r"(^|/)(train|validation)/data-[^/]*\.arrow$")
 
 
 @contextlib.contextmanager
-def claimed(directory: str, kind: str) -> Iterator[None]:
+def claimed(directory: str, kind: str, origin: Origin | None = None, *, force: bool = False) -> Iterator[list[str]]:
     """Hold an output directory while a build writes in it; `kind` is what it holds ("documents", "build"...).
 
-    Makes it where there is none, and deletes what an interrupted build left half-written. Raises OutputError where it
-    holds something that is not a build of this kind, or where another build holds it.
+    Makes it where there is none, and deletes what an interrupted build left half-written. Gives what the user should
+    know of what is replaced (see `bertdata.origin`), and keeps the origin once the block has ended well. Raises
+    OutputError where it holds something that is not a build of this kind or, unless `force` is given, one that was made
+    from files which this one leaves out, and where another process writes in it.
     """
     marker = files.join(directory, MARKER)
     if not files.exists(marker):
         _refuse_others(directory)
     with _lock(marker, directory):
         _check_kind(marker, directory, kind)
+        said = begin(directory, origin, force=force) if origin else []
         files.remove_temporaries(directory)
-        yield
+        yield said
+        if origin:
+            finish(directory, origin)
 
 
 def refuse_own(directory: str, paths: Sequence[str]) -> None:

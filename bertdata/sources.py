@@ -45,6 +45,14 @@ def named(given: str, default: str) -> tuple[str, str]:
     return name, path if files.is_remote(path) else os.path.expanduser(path)
 
 
+def anywhere(given: str) -> str:
+    """Return what a path of a command line means from any other working directory: an absolute path, or NAME=PATH."""
+    name, path = named(given, "")
+    if not files.is_remote(path):
+        path = os.path.abspath(path)
+    return f"{name}={path}" if name else path
+
+
 def _is_there(path: str) -> bool:
     return os.path.lexists(path) or any(glob.iglob(path, recursive=True))
 

@@ -19,7 +19,7 @@ from typing import Any
 from bertdata import __version__, commands, files, summary
 from bertdata.beam.runner import Runner, cores
 from bertdata.beam.stages import Done, find_documents, input_of, read_documents
-from bertdata.cleaning import BOOK_SUFFIXES, find_dumps, plan_books, plan_wikipedia
+from bertdata.cleaning import BOOK_SUFFIXES, find_dumps
 from bertdata.config import (
     CleaningConfig,
     DedupConfig,
@@ -29,16 +29,17 @@ from bertdata.config import (
     ShardsConfig,
     VocabularyConfig,
 )
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, InputError
 from bertdata.examples.mixing import check_mix, parse_mix
 from bertdata.flags import add_flags, each_from_flags, from_flags
-from bertdata.output import claimed, finished_manifest, mark_finished, refuse_own
+from bertdata.origin import Origin, changes, read_origin, refusal
+from bertdata.output import MARKER, claimed, finished_manifest, mark_finished, refuse_own
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import source_entry
 from bertdata.shards.phases import plan_phases
-from bertdata.sources import find_files, order_sources, refuse_shared
+from bertdata.sources import anywhere, find_files, order_sources, refuse_shared
 from bertdata.wordpiece import WordPieceTokenizer
 from bertdata.wordpiece.parts import account_of
 
@@ -46,8 +47,10 @@ from .build_shards import Sourced, add_mix, build_shards, load_segmenter, requir
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
+from .planning import stage_rows
 from .train_vocab import train_vocab
 
+COMMAND = "build"
 STAGES = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind."""
 Inputs = dict[str, dict[str, str]]
@@ -75,6 +78,26 @@ class Sources:
         }
         refuse_shared(found)
         return {kind: of for kind, of in found.items() if of}
+
+    @property
+    def are_named(self) -> bool:
+        """Whether there is any."""
+        return bool(self.wikipedia or self.books or self.documents)
+
+    def given(self) -> dict[str, Any]:
+        """Return what names the same files from any other folder, as JSON."""
+        paths = {name: [anywhere(one) for one in getattr(self, name)] for name in STAGES}
+        return paths | {"text_column": self.text_column}
+
+    @staticmethod
+    def from_given(value: Mapping[str, Any]) -> Sources:
+        """Make it of what `given` returned."""
+        wikipedia, books, documents = (tuple(value[name]) for name in STAGES)
+        return Sources(wikipedia, books, documents, value["text_column"])
+
+
+SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
+"""The corpus that comes with the package."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +132,15 @@ def build_corpus(
     given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
     segmenter = load_segmenter(settings.sentences)
     mark = _mark(inputs, sources.text_column, settings, given, segmenter)
-    with claimed(output, "build"):
+    origin = _origin(sources, inputs, settings, given)
+    with claimed(output, "build", origin, force=force) as said:
         stages = files.join(output, "stages")
         if force:
             files.remove(stages)
         elif manifest := finished_manifest(output, mark):
             return manifest, False
+        for line in said:
+            runner.say(line)
         every: list[Done] = []
         for kind, of in inputs.items():
             every += _documents(kind, of, files.join(stages, STAGES[kind]), sources, settings, runner)
@@ -143,6 +169,46 @@ def build_corpus(
         )
         mark_finished(output, mark)
     return manifest, True
+
+
+def sources_of(output: str) -> Sources:
+    """Return the sources of a build in whose command none are named: those of the output, or the sample corpus.
+
+    The sample is for an output that holds nothing, or the sample. Raises ConfigError where the output does not say what
+    it was made from, and where its sources are not there any more.
+    """
+    finished, begun = read_origin(output)
+    origin = finished or begun
+    if origin is None:
+        if files.exists(files.join(output, MARKER)) and set(files.names(output)) - {MARKER}:
+            raise ConfigError(
+                "holds a build that does not say what it was made from; name its sources again (--wikipedia, --books, "
+                "--documents), or choose another --output for the sample corpus",
+                path=output,
+            )
+        return SAMPLE
+    if origin.given is None:
+        return SAMPLE
+    if origin.command != COMMAND:
+        raise ConfigError(
+            f"was made by `bertdata {origin.command}`; name the sources of a build, and another --output for it",
+            path=output,
+        )
+    sources = Sources.from_given(origin.given)
+    try:
+        sources.inputs()
+    except InputError as error:
+        raise ConfigError(
+            f"no sources were named, and those that it was made from cannot be found: {error}; name where they are now",
+            path=output,
+        ) from error
+    return sources
+
+
+def _origin(sources: Sources, inputs: Inputs, settings: Settings, given: WordPieceTokenizer | None) -> Origin:
+    told = asdict(settings) | {"vocab": f"{settings.vocab} ({given.fingerprint[:8]})" if given else None}
+    paths = [path for of in inputs.values() for path in of]
+    return Origin.of(COMMAND, paths, sources.given(), told, sample=sources == SAMPLE)
 
 
 def _names(inputs: Inputs) -> list[str]:
@@ -195,7 +261,7 @@ def _forget_other_kinds(stages: str, inputs: Inputs) -> None:
             files.remove(files.join(stages, folder))
 
 
-def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
+def plan_text(sources: Sources, output: str, settings: Settings, runner: Runner, *, force: bool = False) -> str:
     """Return what a build would do, without doing it."""
     rows = []
     inputs = sources.inputs()
@@ -205,18 +271,12 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
         paths = [path for of in inputs.values() for path, source in of.items() if source == name]
         size = sum(files.size(path) for path in paths)
         rows.append((name, f"{summary.counted(len(paths), 'file')}, {size:,} bytes"))
-    if "wikipedia" in inputs:
-        tasks, notes = plan_wikipedia(list(inputs["wikipedia"]), "", settings.cleaning)
-        rows.append(("clean wikipedia", summary.counted(len(tasks), "range")))
-        rows += [("  note", note) for note in notes]
-    if "books" in inputs:
-        groups = plan_books(list(inputs["books"]), "", settings.cleaning, inputs["books"])
-        rows.append(("clean books", summary.counted(len(groups), "group")))
-    if settings.dedup.dedup != "none":
-        rows.append(("duplicates", f"{settings.dedup.dedup} ones are dropped"))
-    wanted = settings.vocab or f"trained, {settings.vocabulary.vocab_size:,} pieces by {settings.vocabulary.criterion}"
+    given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
+    mark = _mark(inputs, sources.text_column, settings, given, load_segmenter(settings.sentences))
+    if not force and finished_manifest(output, mark):
+        return summary.table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
+    rows += stage_rows(inputs, files.join(output, "stages"), sources.text_column, settings, force=force)
     examples = settings.examples
-    rows.append(("vocabulary", wanted))
     rows.append(("sentences", f"Punkt, {settings.sentences.sentences}"))
     rows.append(
         (
@@ -230,6 +290,10 @@ def plan_text(sources: Sources, settings: Settings, runner: Runner) -> str:
         rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
     if examples.bin_size or examples.pack:
         rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
+    origin = _origin(sources, inputs, settings, given)
+    rows += changes(output, origin)
+    if (refused := refusal(output, origin)) and not force:
+        rows.append(("refused", f"{output} {refused}"))
     rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"))
     return summary.table(rows)
 
@@ -243,7 +307,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {commands.VOCABULARY}")
     parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
-    parser.add_argument("--force", action="store_true", help="do everything again")
     for kind in (
         VocabularyConfig,
         SentencesConfig,
@@ -267,9 +330,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     flags = commands.parse(parser, arguments)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
-    if not any((sources.wikipedia, sources.books, sources.documents)):
-        sources = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
+    if not sources.are_named:
         flags.output = flags.output or "corpus"
+        sources = sources_of(flags.output)
+        if flags.text_column != Sources.text_column:
+            sources = replace(sources, text_column=flags.text_column)
+        if sources != SAMPLE:
+            shown = ", ".join(one for kind in STAGES for one in getattr(sources, kind))
+            print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
     if not flags.output:
         raise ConfigError("--output is missing; give a folder for the shards")
     examples = each_from_flags(flags, ExamplesConfig)
@@ -287,7 +355,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     runner = commands.runner(flags)
     if flags.plan:
-        print(plan_text(sources, settings, runner))
+        print(plan_text(sources, flags.output, settings, runner, force=flags.force))
         return 0
     manifest, worked = build_corpus(sources, flags.output, settings, runner, force=flags.force)
     seconds = time.monotonic() - began

@@ -31,7 +31,6 @@ from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
 from bertdata.examples.mixing import check_mix, epochs_of, parse_mix
 from bertdata.flags import add_flags, each_from_flags, from_flags
-from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, remove_others
 from bertdata.sentences import SentenceSegmenter, save_parameters
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
@@ -221,8 +220,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runner = commands.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    refuse_own(flags.output, list(documents))
-    with claimed(flags.output, "build"):
+    with commands.claimed(flags, "build", "build-shards", list(documents), dealing, configs[1][0], masking):
+        if flags.force:
+            files.remove(files.join(flags.output, "stages"))
         tables = files.join(flags.output, "stages", "tables")
         found = read_documents(runner, list(documents), tables, CleaningConfig(), flags.text_column)
         duplicates = files.join(flags.output, "stages", "duplicates")

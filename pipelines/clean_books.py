@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
-from bertdata import commands, summary
+from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, make_parts, require_documents
-from bertdata.cleaning import plan_books
+from bertdata.cleaning import BOOK_SUFFIXES, plan_books
 from bertdata.config import CleaningConfig
 from bertdata.flags import add_flags, from_flags
-from bertdata.output import claimed
+from bertdata.records import remove_others
 from bertdata.shards.manifest import source_entry
 
 
@@ -45,8 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_output(parser)
     add_flags(parser, CleaningConfig)
     flags = commands.parse(parser, arguments)
-    with claimed(flags.output, "documents"):
-        done = clean_books(flags.books, flags.output, from_flags(flags, CleaningConfig), commands.runner(flags))
+    config, runner, paths = (
+        from_flags(flags, CleaningConfig),
+        commands.runner(flags),
+        files.expand(flags.books, BOOK_SUFFIXES),
+    )
+    with commands.claimed(flags, "documents", "clean-books", paths, config):
+        if flags.force:
+            remove_others(flags.output, [])
+        done = clean_books(paths, flags.output, config, runner)
     require_documents(done)
     print(summary.table(summary.source_rows({"books": source_entry([], [record for _, record in done])})))
     return 0

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from bertdata import commands, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import Done, make_parts, require_documents
-from bertdata.cleaning import plan_wikipedia, remove_stale_rejects
+from bertdata.cleaning import find_dumps, plan_wikipedia, remove_stale_rejects
 from bertdata.config import CleaningConfig
 from bertdata.flags import add_flags, from_flags
-from bertdata.output import claimed
+from bertdata.records import remove_others
 from bertdata.shards.manifest import source_entry
 
 
@@ -44,8 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_output(parser)
     add_flags(parser, CleaningConfig)
     flags = commands.parse(parser, arguments)
-    with claimed(flags.output, "documents"):
-        done = clean_wikipedia(flags.dumps, flags.output, from_flags(flags, CleaningConfig), commands.runner(flags))
+    config, runner, paths = from_flags(flags, CleaningConfig), commands.runner(flags), find_dumps(flags.dumps)
+    with commands.claimed(flags, "documents", "clean-wikipedia", paths, config):
+        if flags.force:
+            remove_others(flags.output, [])
+        done = clean_wikipedia(paths, flags.output, config, runner)
     require_documents(done)
     print(summary.table(summary.source_rows({"wikipedia": source_entry([], [record for _, record in done])})))
     return 0

@@ -31,7 +31,6 @@ from bertdata.beam.stages import (
 from bertdata.config import CleaningConfig
 from bertdata.documents import cut_ranges
 from bertdata.errors import InputError
-from bertdata.output import claimed, refuse_own
 from bertdata.records import add_counts, load, remove_others
 from bertdata.sentences import PunktParameters, PunktSettings, save_parameters
 from bertdata.sentences.parts import parameters_task, plan_counts, read_parameters
@@ -96,9 +95,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = PunktSettings(**given)
     runner = commands.runner(flags)
     documents = list(find_documents(flags.documents))
-    refuse_own(flags.output, documents)
-    with claimed(flags.output, "sentence parameters"):
+    with commands.claimed(flags, "sentence parameters", "train-sentences", documents):
         stages = files.join(flags.output, "stages")
+        if flags.force:
+            files.remove(stages)
         tables = files.join(stages, "tables")
         parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
         parameters, counts = train_sentences(parts, stages, settings, runner)

@@ -29,7 +29,6 @@ from bertdata.beam.stages import (
 from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig
 from bertdata.documents import cut_ranges
 from bertdata.flags import add_flags, from_flags
-from bertdata.output import claimed, refuse_own
 from bertdata.records import Record, remove_others
 from bertdata.wordpiece import WordPieceTokenizer
 from bertdata.wordpiece.parts import account_of, merge_tasks, plan_words, vocabulary_task
@@ -76,9 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     runner = commands.runner(flags)
     documents = list(find_documents(flags.documents))
-    refuse_own(flags.output, documents)
-    with claimed(flags.output, "vocabulary"):
+    with commands.claimed(flags, "vocabulary", "train-vocab", documents, config, dedup):
         stages = files.join(flags.output, "stages")
+        if flags.force:
+            files.remove(stages)
         tables = files.join(stages, "tables")
         parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
         parts = drop_duplicates(parts, files.join(stages, "duplicates"), dedup, runner)

@@ -102,14 +102,13 @@ def input_of(task: Task) -> str:
     return path
 
 
-def read_documents(
-    runner: Runner, patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
-) -> list[Done]:
-    """Return documents as parts: those that clean_* wrote as they are, other tables read into `directory`."""
-    paths = files.expand(patterns, SUFFIXES)
+def plan_documents(
+    patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
+) -> tuple[list[Done], list[Task]]:
+    """Return the parts that clean_* wrote, with their records, and the tasks that read the other tables."""
     own: list[Done] = []
     foreign = []
-    for path in paths:
+    for path in files.expand(patterns, SUFFIXES):
         record = own_part(path)
         if record is None:
             foreign.append(path)
@@ -117,14 +116,20 @@ def read_documents(
             folder, name = os.path.split(path)
             stem, part = name.removesuffix(".parquet"), OwnPart(path)
             own.append((Task(folder, stem, ".parquet", record.fingerprint, 0, part), record))
-    if not foreign:
-        return own
     target = config.target_bytes(sum(files.size(path) for path in foreign))
-    tasks = plan_tables(foreign, directory, target, text_column)
+    return own, plan_tables(foreign, directory, target, text_column) if foreign else []
+
+
+def read_documents(
+    runner: Runner, patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
+) -> list[Done]:
+    """Return documents as parts: those that clean_* wrote as they are, other tables read into `directory`."""
+    own, tasks = plan_documents(patterns, directory, config, text_column)
 
     def transform() -> object:
         from bertdata.beam.transforms import ReadTables
 
         return ReadTables()
 
-    return own + make_parts(runner, "read documents", tasks, transform, foreign)
+    inputs = list(dict.fromkeys(input_of(task) for task in tasks))
+    return own + make_parts(runner, "read documents", tasks, transform, inputs)

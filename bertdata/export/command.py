@@ -17,9 +17,11 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from bertdata import __version__, files
+from bertdata.commands import add_force
 from bertdata.errors import ConfigError
 from bertdata.export import arrow, hdf5, mds, tfrecord
 from bertdata.export.static import StaticRows, static_rows
+from bertdata.origin import Origin
 from bertdata.output import claimed
 from bertdata.shards import Shards
 from bertdata.shards.tasks import TASK_SPLITS
@@ -68,12 +70,14 @@ def export(
     options: ExportOptions | None = None,
     *,
     report: Callable[[int, int], None] | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Write splits of a build (all if none is named) in the format `to`; returns what export.json says.
 
-    `report` is called with (files done, files in all). An export of the same format that is there is replaced. Raises
-    ConfigError for an unknown format or options that do not fit it, InputError for a split that is not there,
-    OutputError where the folder holds something else, MissingExtraError where a format needs what is not installed.
+    `report` is called with (files done, files in all). An export of the same build that is there is replaced; one of
+    another build only if `force` is given. Raises ConfigError for an unknown format or options that do not fit it,
+    InputError for a split that is not there, OutputError where the folder holds something else, MissingExtraError where
+    a format needs what is not installed.
     """
     if to not in EXPORTERS:
         raise ConfigError(f"there is no format {to!r}; expected one of {', '.join(EXPORTERS)}")
@@ -84,7 +88,8 @@ def export(
         raise ConfigError("--output is the build itself; choose another folder", path=output)
     write, settings = _writer(to, exporter, found, options or ExportOptions())
     total = sum(len(shards.paths) for shards in found)
-    with claimed(output, f"{to} export"):
+    origin = Origin.of("export", [files.join(found[0].build, "manifest.json")])
+    with claimed(output, f"{to} export", origin, force=force):
         for name in ("export.json", "manifest.json", "dataset_dict.json", *TASK_SPLITS):
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}
@@ -146,6 +151,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for datasets.load_from_disk",
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
     parser.add_argument("--split", nargs="+", default=[], metavar="NAME", help="only these splits (default: all)")
     parser.add_argument(
         "--epoch", type=int, default=0, metavar="N", help="tfrecord, hdf5: the epoch whose dynamic masks are drawn"
@@ -172,7 +178,15 @@ def run(arguments: argparse.Namespace) -> int:
             bar.update(done - bar.n)
 
         options = ExportOptions(arguments.epoch, arguments.max_predictions_per_seq)
-        described = export(arguments.shards, arguments.to, arguments.output, arguments.split, options, report=report)
+        described = export(
+            arguments.shards,
+            arguments.to,
+            arguments.output,
+            arguments.split,
+            options,
+            report=report,
+            force=arguments.force,
+        )
     rows = []
     if settings := described.get("settings"):
         rows.append(("predictions", f"room for {settings['max_predictions_per_seq']:,} in a row"))

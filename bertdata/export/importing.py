@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata import __version__, files
+from bertdata.commands import add_force
 from bertdata.config import LABELS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX
@@ -24,6 +25,7 @@ from bertdata.export.example import decode_examples
 from bertdata.export.hdf5 import read_hdf5
 from bertdata.export.static import Fields
 from bertdata.export.tfrecord import read_records
+from bertdata.origin import Origin
 from bertdata.output import claimed, refuse_own
 from bertdata.records import Counts, Tally, add_counts
 from bertdata.shards.manifest import write_dataset_files
@@ -38,18 +40,22 @@ _OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
 """What TensorFlow's Model Garden calls the same fields."""
 
 
-def import_shards(sources: Mapping[str, Sequence[str]], vocab: str, output: str, objective: str = "") -> dict[str, Any]:
+def import_shards(
+    sources: Mapping[str, Sequence[str]], vocab: str, output: str, objective: str = "", *, force: bool = False
+) -> dict[str, Any]:
     """Import files, folders or globs by split (train is needed) and return the manifest.
 
     objective: what the pair label means where the files have one; nsp if it is not given. Raises InputError, with the
     record or row, where a file is damaged, was made with another vocabulary or is not laid out as BERT's rows,
-    ConfigError for settings that do not fit the files, OutputError where the folder holds something else.
+    ConfigError for settings that do not fit the files, OutputError where the folder holds something else or, unless
+    `force` is given, what was imported from files that are left out now.
     """
     tokenizer = WordPieceTokenizer.load(vocab)
     paths = {split: files.expand(sources[split], SUFFIXES) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
     info = _info(tokenizer, paths["train"], objective)
-    with claimed(output, "imported shards"):
+    origin = Origin.of("import", (path for found in paths.values() for path in found))
+    with claimed(output, "imported shards", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}
@@ -257,6 +263,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vocab", required=True, metavar="PATH", help="the vocabulary they were made with: a folder or vocab.txt"
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
     parser.add_argument(
         "--objective", default="", choices=OBJECTIVES, help="what the pair label means (default: nsp; ALBERT: sop)"
     )
@@ -265,7 +272,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import as parsed arguments say and print what was written."""
     sources = {"train": arguments.files, "validation": arguments.validation}
-    manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective)
+    manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective, force=arguments.force)
     rows = []
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]

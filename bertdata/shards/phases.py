@@ -63,8 +63,10 @@ def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
             files.remove(files.join(records, split))
     kept = {phase.output for phase in phases}
     for name in {*files.names(output), *files.names(records)}:
-        if name.isascii() and name.isdigit() and files.join(output, name) not in kept:
-            files.remove(files.join(output, name))
+        folder = files.join(output, name)
+        if name.isascii() and name.isdigit() and folder not in kept:
+            if files.exists(files.join(folder, "tokenizer")):  # else it is the user's own
+                files.remove(folder)
             files.remove(files.join(records, name))
 
 

@@ -1,0 +1,170 @@
+"""A corpus of the user's own is not replaced by what a command was not told to make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata import BertDataError, ConfigError, OutputError
+from bertdata.encode_task import encode_task
+from bertdata.export import export
+from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from pipelines import build_corpus, build_shards, clean_books, clean_wikipedia, train_sentences, train_vocab
+from tests.pipelines.builds import FLAGS, digests
+
+FEW = [*FLAGS, "--workers", "1"]
+
+
+def rows(path: Path, number: int = 40, first: int = 0) -> str:
+    texts = [f"Row {n} tells of the river {n}. It has a second sentence." for n in range(first, first + number)]
+    path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(texts, first)))
+    return str(path)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A finished corpus of rows.jsonl, in the folder `corpus`, which a later command may leave to its default."""
+    monkeypatch.chdir(tmp_path)
+    rows(tmp_path / "rows.jsonl")
+    assert build_corpus.main(["--documents", "news=rows.jsonl", "--output", "corpus", *FEW]) == 0
+    return tmp_path / "corpus"
+
+
+def manifest(output: Path) -> dict[str, dict[str, object]]:
+    value: dict[str, dict[str, object]] = json.loads((output / "manifest.json").read_text())
+    return value
+
+
+@pytest.mark.parametrize("output", [["--output", "corpus"], []], ids=["named", "by default"])
+def test_sources_left_out_are_those_of_the_corpus(
+    output: list[str], own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = digests(own)
+    assert build_corpus.main([*output, "--mask-unit", "word", "--masking", "static", *FEW]) == 0
+    assert list(manifest(own)["sources"]) == ["news"]
+    assert digests(own) != before
+    said = capsys.readouterr().err
+    assert f"sources: those of corpus, news={own.parent}/rows.jsonl" in said
+    assert "changed --mask-unit: token -> word" in said
+
+
+def test_sources_left_out_are_found_from_another_folder(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert build_corpus.main(["--output", str(own), *FEW]) == 0
+    assert "nothing to do" in capsys.readouterr().out
+
+
+def test_sources_that_are_gone_are_one_clear_error(own: Path) -> None:
+    (own.parent / "rows.jsonl").rename(own.parent / "moved.jsonl")
+    before = digests(own)
+    with pytest.raises(ConfigError, match=r"no sources were named.*rows\.jsonl.*name where they are now"):
+        build_corpus.main(["--output", "corpus", *FEW])
+    assert digests(own) == before
+    assert build_corpus.main(["--documents", "news=moved.jsonl", "--output", "corpus", *FEW]) == 0
+    assert digests(own) == before
+
+
+def test_a_corpus_that_does_not_say_its_sources_is_not_replaced_by_the_sample(own: Path) -> None:
+    (own / ".bertdata-origin.json").unlink()
+    before = digests(own)
+    with pytest.raises(ConfigError, match="does not say what it was made from; name its sources again"):
+        build_corpus.main(["--output", "corpus", *FEW])
+    assert digests(own) == before
+
+
+def test_a_build_that_leaves_a_source_out_needs_force(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = rows(own.parent / "other.jsonl", first=1000)
+    before = digests(own)
+    command = ["--documents", other, "--output", "corpus", *FEW]
+    with pytest.raises(OutputError, match=r"rows\.jsonl too, which this command leaves out; add --force"):
+        build_corpus.main(command)
+    assert digests(own) == before
+    capsys.readouterr()
+    assert build_corpus.main([*command, "--plan"]) == 0
+    planned = capsys.readouterr().out
+    assert "refused" in planned
+    assert "rows.jsonl, left out now" in planned
+    assert build_corpus.main([*command, "--force"]) == 0
+    assert "replaced: corpus is made by `bertdata build` from" in capsys.readouterr().err
+    assert manifest(own)["sources"]["documents"]["inputs"] == [  # type: ignore[index]
+        {"bytes": Path(other).stat().st_size, "name": "other.jsonl"}
+    ]
+
+
+def test_a_source_is_added_without_force_and_told(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = rows(own.parent / "other.jsonl", first=1000)
+    paths = ["news=rows.jsonl", f"more={other}"]
+    assert build_corpus.main(["--documents", *paths, "--output", "corpus", *FEW]) == 0
+    assert f"added: {other}" in capsys.readouterr().err
+    assert list(manifest(own)["sources"]) == ["more", "news"]
+
+
+def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert build_corpus.main(["--output", "corpus", *FEW, "--plan"]) == 0
+    assert "nothing to do" in capsys.readouterr().out
+    assert build_corpus.main(["--output", "corpus", *FEW, "--plan", "--vocab-size", "500"]) == 0
+    planned = {line[:20].strip(): line for line in capsys.readouterr().out.splitlines()}
+    assert planned["read documents"].endswith("1 range: 1 kept")
+    assert planned["vocabulary"].endswith("500 pieces by likelihood; to be trained again")
+    assert planned["changed --vocab-size"].endswith("2000 -> 500")
+    rows(own.parent / "rows.jsonl", 50)
+    assert build_corpus.main(["--output", "corpus", *FEW, "--plan"]) == 0
+    assert "1 range: 1 to be made again: what they are made from changed" in capsys.readouterr().out
+
+
+def test_the_sample_corpus_gives_way_to_any_other(own: Path, tmp_path: Path) -> None:
+    assert build_corpus.main(["--output", "tried", *FEW]) == 0
+    assert build_corpus.main(["--output", "tried", *FEW, "--documents", "rows.jsonl"]) == 0
+    assert list(manifest(tmp_path / "tried")["sources"]) == ["documents"]
+
+
+def test_the_output_of_one_command_is_not_replaced_by_another(own: Path, tmp_path: Path) -> None:
+    documents = str(tmp_path / "documents")
+    assert clean_wikipedia.main([SAMPLE_DUMP, "--output", documents, "--workers", "1"]) == 0
+    parts = {path: path.read_bytes() for path in Path(documents).glob("*.parquet")}
+    with pytest.raises(OutputError, match="bertdata clean-wikipedia"):
+        clean_books.main([SAMPLE_BOOKS, "--output", documents, "--workers", "1"])
+    assert {path: path.read_bytes() for path in Path(documents).glob("*.parquet")} == parts
+    before = digests(own)
+    with pytest.raises(OutputError, match="bertdata build"):
+        build_shards.main(
+            ["--documents", documents, "--vocab", "corpus/tokenizer", "--output", "corpus", "--workers", "1"]
+        )
+    assert digests(own) == before
+    other = rows(tmp_path / "other.jsonl", first=1000)
+    for command in (train_vocab, train_sentences):
+        output = str(tmp_path / command.__name__)
+        small = ["--vocab-size", "200"] if command is train_vocab else []
+        assert command.main(["--documents", documents, "--output", output, "--workers", "1", *small]) == 0
+        with pytest.raises(OutputError, match="add --force"):
+            command.main(["--documents", other, "--output", output, "--workers", "1", *small])
+        assert command.main(["--documents", other, "--output", output, "--workers", "1", *small, "--force"]) == 0
+
+
+def test_an_export_and_task_data_of_something_else_are_not_replaced(own: Path, tmp_path: Path) -> None:
+    output = str(tmp_path / "out")
+    export("corpus", "jsonl", output)
+    export("corpus", "jsonl", output)
+    assert build_corpus.main(["--documents", "rows.jsonl", "--output", "second", *FEW]) == 0
+    with pytest.raises(BertDataError, match=r"corpus/manifest\.json"):
+        export("second", "jsonl", output)
+    export("second", "jsonl", output, force=True)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "It rained.", "label": "x"}\n' * 3 + f"\n{' ' * ord(name)}\n")
+    encode_task(tmp_path / "task", "corpus/tokenizer", {"train": str(tmp_path / "a.jsonl")})
+    with pytest.raises(OutputError, match=r"a\.jsonl too"):
+        encode_task(tmp_path / "task", "corpus/tokenizer", {"train": str(tmp_path / "b.jsonl")})
+    encode_task(tmp_path / "task", "corpus/tokenizer", {"train": str(tmp_path / "b.jsonl")}, force=True)
+
+
+def test_a_folder_of_the_users_named_by_a_number_stays(own: Path) -> None:
+    (own / "2024").mkdir()
+    (own / "2024" / "notes.txt").write_text("mine")
+    assert build_corpus.main(["--output", "corpus", *FEW, "--seed", "3"]) == 0
+    assert (own / "2024" / "notes.txt").read_text() == "mine"

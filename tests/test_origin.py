@@ -1,0 +1,98 @@
+"""What an output was made from: kept, compared with the next run, and never replaced unsaid."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.errors import InputError, OutputError
+from bertdata.origin import ORIGIN, Origin, changes, read_origin, refusal
+from bertdata.output import claimed
+
+
+def file(path: Path, text: str = "text") -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def made(output: Path, origin: Origin, *, force: bool = False) -> list[str]:
+    with claimed(str(output), "build", origin, force=force) as said:
+        return said
+
+
+def test_what_was_made_from_other_files_is_refused_and_left_alone(tmp_path: Path) -> None:
+    mine, other = file(tmp_path / "mine.txt"), file(tmp_path / "other.txt", "other")
+    output = tmp_path / "out"
+    made(output, Origin.of("build", [mine]))
+    kept = (output / ORIGIN).read_bytes()
+    with pytest.raises(OutputError, match=r"made by `bertdata build` from .*mine\.txt too.*add --force"):
+        made(output, Origin.of("build", [other]))
+    assert (output / ORIGIN).read_bytes() == kept
+
+
+def test_force_replaces_it_and_says_so(tmp_path: Path) -> None:
+    mine, other = file(tmp_path / "mine.txt"), file(tmp_path / "other.txt", "other")
+    made(tmp_path / "out", Origin.of("build", [mine]))
+    said = made(tmp_path / "out", Origin.of("build", [other]), force=True)
+    assert any(line.startswith("replaced: ") and "mine.txt" in line for line in said)
+    finished, _ = read_origin(str(tmp_path / "out"))
+    assert finished is not None
+    assert list(finished.files) == [other]
+
+
+def test_files_that_moved_or_changed_in_place_are_the_same_sources(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    mine = file(tmp_path / "mine.txt")
+    made(output, Origin.of("build", [mine]))
+    (tmp_path / "elsewhere").mkdir()
+    moved = str((tmp_path / "mine.txt").rename(tmp_path / "elsewhere" / "mine.txt"))
+    made(output, Origin.of("build", [moved]))
+    file(Path(moved), "longer than before")
+    assert made(output, Origin.of("build", [moved])) == [f"changed since: {moved}"]
+
+
+def test_files_that_are_added_are_told_and_may_go_again_until_they_are_built(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    mine, added = file(tmp_path / "mine.txt"), file(tmp_path / "added.txt", "added")
+    made(output, Origin.of("build", [mine]))
+    with contextlib.suppress(InputError), claimed(str(output), "build", Origin.of("build", [mine, added])) as said:
+        assert said == [f"added: {added}"]
+        raise InputError("the file that was added is damaged")
+    made(output, Origin.of("build", [mine]))
+    made(output, Origin.of("build", [mine, added]))
+    with pytest.raises(OutputError, match=r"added\.txt"):
+        made(output, Origin.of("build", [mine]))
+
+
+def test_an_interrupted_run_can_be_left_for_another_which_is_told(tmp_path: Path) -> None:
+    mine, other = file(tmp_path / "mine.txt"), file(tmp_path / "other.txt", "other")
+    with pytest.raises(KeyboardInterrupt), claimed(str(tmp_path / "out"), "build", Origin.of("build", [mine])):
+        raise KeyboardInterrupt
+    [said] = [line for line in made(tmp_path / "out", Origin.of("build", [other])) if "mine.txt" in line]
+    assert "had it not been interrupted" in said
+
+
+def test_changed_settings_are_named_as_flags(tmp_path: Path) -> None:
+    mine = file(tmp_path / "mine.txt")
+    made(tmp_path / "out", Origin.of("build", [mine], settings={"masking": {"mask_unit": "token"}, "lengths": (1,)}))
+    now = Origin.of("build", [mine], settings={"masking": {"mask_unit": "word"}, "lengths": (1,)})
+    assert changes(str(tmp_path / "out"), now) == [("changed --mask-unit", "token -> word")]
+    assert refusal(str(tmp_path / "out"), now) == ""
+
+
+def test_the_same_run_writes_nothing(tmp_path: Path) -> None:
+    origin = Origin.of("build", [file(tmp_path / "mine.txt")], settings={"lengths": (128, 512)})
+    made(tmp_path / "out", origin)
+    before = (tmp_path / "out" / ORIGIN).stat().st_mtime_ns
+    assert made(tmp_path / "out", origin) == []
+    assert (tmp_path / "out" / ORIGIN).stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", '{"finished": {"a": 1}, "begun": null}'])
+def test_a_damaged_origin_is_told(content: str, tmp_path: Path) -> None:
+    (tmp_path / ORIGIN).write_text(json.dumps(json.loads(content)))
+    with pytest.raises(InputError, match="delete it, and name all sources"):
+        read_origin(str(tmp_path))
