@@ -101,6 +101,7 @@ def claimed(
     from bertdata import output
     from bertdata.origin import Origin
 
+    runner(flags).check([flags.output, *paths])
     output.refuse_own(flags.output, paths)
     origin = Origin.of(command, paths, settings={type(one).__name__: asdict(one) for one in settings})
     with output.claimed(flags.output, kind, origin, force=flags.force) as said:

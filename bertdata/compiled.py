@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 import numba
 
+from bertdata.compiling import compilation_begins
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _IMPORT = re.compile(r"^from (bertdata[\w.]*) import", re.M)
@@ -40,11 +42,19 @@ def compiled(function: Function, **options: Any) -> Function:
     try:
         dispatcher: Any = numba.njit(cache=True, nogil=True, **options)(function)
     except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+        compilation_begins()
         return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
     kept: Any = getattr(dispatcher, "_cache", None)
     if kept is not None:
-        for name in ("load_overload", "save_overload"):
-            setattr(kept, name, _or_nothing(getattr(kept, name)))
+        load = _or_nothing(kept.load_overload)
+
+        def load_or_tell(*arguments: Any) -> Any:
+            found = load(*arguments)
+            if found is None:
+                compilation_begins()
+            return found
+
+        kept.load_overload, kept.save_overload = load_or_tell, _or_nothing(kept.save_overload)
     return dispatcher  # type: ignore[no-any-return]
 
 

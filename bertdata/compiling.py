@@ -1,6 +1,11 @@
-"""When compiled passes over text pay: for small work the readable twins are done before the compiler is."""
+"""When compiled passes over text pay, and who is told that a kernel is being compiled.
+
+Work on little text is done by the readable twins before the compiler would be done.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 COMPILED_FROM = 32 << 20
 """Bytes of text from which compiled passes over them are worth building, or loading from disk."""
@@ -15,3 +20,13 @@ def compiling_pays(size: int, compiled: bool | None) -> bool:
     (False, True, True)
     """
     return size >= COMPILED_FROM if compiled is None else compiled
+
+
+listeners: list[Callable[[], None]] = []
+"""What is called when a kernel is about to be compiled rather than loaded, which takes seconds."""
+
+
+def compilation_begins() -> None:
+    """Tell the listeners."""
+    for listener in listeners:
+        listener()

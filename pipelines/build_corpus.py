@@ -133,6 +133,7 @@ def build_corpus(
     segmenter = load_segmenter(settings.sentences)
     mark = _mark(inputs, sources.text_column, settings, given, segmenter)
     origin = _origin(sources, inputs, settings, given)
+    runner.check([output, *(path for of in inputs.values() for path in of)])
     with claimed(output, "build", origin, force=force) as said:
         stages = files.join(output, "stages")
         if force:

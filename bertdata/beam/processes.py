@@ -16,20 +16,26 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
+from bertdata import compiling
+from bertdata.beam.internals import quiet_readers
+
 WORKER = "bertdata.beam.worker"
-_URN = "bertdata:environment:worker_process:v1"
+COMPILING = b"[bertdata: this worker compiles kernels]\n"
+"""What a worker writes to its standard error so that its parent knows."""
 _LAST_WORDS = 4096
-_READERS = ("beam_control_read", "read_grpc_client_inputs")
 
 
 class Workers:
     """Worker processes, as a context manager; leaving it ends all that are still there.
 
-    `lost` says what became of the first worker that ended before its work did, else it is None.
+    `lost` says what became of the first worker that ended before its work did, else it is None. `watchers` are the
+    threads that wait for the end of each. `compiling` is set once one of them has to compile kernels.
     """
 
     def __init__(self) -> None:
         self.lost: str | None = None
+        self.compiling = threading.Event()
+        self.watchers: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._processes: list[subprocess.Popen[bytes]] = []
         self._connections: list[Any] = []
@@ -51,7 +57,9 @@ class Workers:
                 env=environment,
             )
             self._processes.append(process)
-        threading.Thread(target=self._watch, args=(process,), daemon=True).start()
+            watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
+            self.watchers.append(watcher)
+        watcher.start()
         return process
 
     def end_expected(self) -> None:
@@ -61,7 +69,7 @@ class Workers:
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         words = bytearray()
-        reader = threading.Thread(target=_keep_last, args=(process, words), daemon=True)
+        reader = threading.Thread(target=_keep_last, args=(process, words, self.compiling), daemon=True)
         reader.start()
         code = process.wait()
         reader.join(1)
@@ -69,9 +77,13 @@ class Workers:
             if code and not self._ended and self.lost is None:
                 self.lost = _obituary(process.pid, code, bytes(words))
 
+    def connected(self, connection: Any) -> None:
+        """Keep Beam's connection to a worker, to be broken off when the workers are ended."""
+        self._connections.append(connection)
+
     def __enter__(self) -> Workers:
-        self._hook = threading.excepthook
-        threading.excepthook = self._pass_others
+        self._quiet = quiet_readers()
+        self._quiet.__enter__()
         return self
 
     def __exit__(
@@ -85,66 +97,18 @@ class Workers:
             process.stdin.close()
         for connection in self._connections:
             connection.abort(RuntimeError("the workers of this run were ended"))
-        for thread in threading.enumerate():
-            if thread.name in _READERS:
-                thread.join(1)
-        threading.excepthook = self._hook
-
-    def _pass_others(self, arguments: threading.ExceptHookArgs) -> None:
-        """Keep quiet on Beam's threads that read from a worker: they end with an error where it does."""
-        if arguments.thread is None or arguments.thread.name not in _READERS:
-            self._hook(arguments)
-
-    def environment(self) -> Any:
-        """Return the Beam environment whose workers are these."""
-        from apache_beam.portability.api import endpoints_pb2
-        from apache_beam.runners.portability.fn_api_runner.worker_handlers import GrpcWorkerHandler, WorkerHandler
-        from apache_beam.transforms.environments import SubprocessSDKEnvironment
-        from google.protobuf import json_format, text_format  # type: ignore[import-untyped,unused-ignore]
-
-        workers = self
-
-        @WorkerHandler.register_environment(_URN, bytes)
-        class Handler(GrpcWorkerHandler):  # type: ignore[misc]
-            """Beam's side of one worker."""
-
-            def __init__(self, payload: bytes, state: Any, provision: Any, server: Any) -> None:
-                super().__init__(state, provision, server)
-
-            def start_worker(self) -> None:
-                control = endpoints_pb2.ApiServiceDescriptor(url=self.control_address)
-                workers._connections.append(self.control_conn)
-                self.process = workers.start(
-                    {
-                        "CONTROL_API_SERVICE_DESCRIPTOR": text_format.MessageToString(control),
-                        "PIPELINE_OPTIONS": json_format.MessageToJson(
-                            self.provision_info.provision_info.pipeline_options
-                        ),
-                        "WORKER_ID": self.worker_id,
-                    }
-                )
-
-            def close(self) -> None:
-                workers.end_expected()
-                super().close()
-
-            def stop_worker(self) -> None:
-                self.process.wait()
-
-        class Environment(SubprocessSDKEnvironment):  # type: ignore[misc]
-            """A name by which Beam finds the handler."""
-
-            def to_runner_api_parameter(self, context: Any) -> tuple[str, bytes]:
-                return _URN, b""
-
-        return Environment.from_command_string("")
+        self._quiet.__exit__(None, None, None)
 
 
-def _keep_last(process: subprocess.Popen[bytes], words: bytearray) -> None:
+def _keep_last(process: subprocess.Popen[bytes], words: bytearray, compiling: threading.Event | None = None) -> None:
     assert process.stderr is not None
     with process.stderr as stream:
         while data := os.read(stream.fileno(), _LAST_WORDS):
             words += data
+            if COMPILING in words:
+                words[:] = words.replace(COMPILING, b"")
+                if compiling:
+                    compiling.set()
             del words[:-_LAST_WORDS]
 
 
@@ -167,6 +131,11 @@ def _obituary(pid: int, code: int, words: bytes) -> str:
 def end_with_parent() -> None:
     """On a worker: watch the pipe from the parent in a thread, and exit as soon as the parent is gone."""
     threading.Thread(target=_wait_and_exit, daemon=True).start()
+
+
+def tell_of_compiling() -> None:
+    """On a worker: let the parent know when kernels are compiled here."""
+    compiling.listeners.append(lambda: os.write(2, COMPILING) and None)
 
 
 def _wait_and_exit() -> None:

@@ -8,23 +8,31 @@ as the error it was there. What it does not do: know any stage.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import logging
 import os
 import re
+import shutil
 import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
-from bertdata import errors, files
+from tqdm import tqdm
+
+from bertdata import compiling, errors, files
+from bertdata.beam.internals import make_runner, new_pipeline, outside_ipython, parse_flags, worker_environment
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Progress, Stage
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
+COMPILING = "compiling kernels, once: progress stands still for up to a minute, and later runs load them"
+_LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
+"""Runners on this machine that Beam brings along."""
 BYTES_PER_WORKER = 8 << 20
 """From so many bytes for each on, a worker process pays for the seconds it takes to start."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
@@ -46,6 +54,7 @@ class Runner:
     flags: tuple[str, ...] = ()
     quiet: bool = False
     seconds: list[tuple[str, float]] = field(default_factory=list, compare=False)
+    told: set[str] = field(default_factory=set, compare=False)
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -56,35 +65,80 @@ class Runner:
         return [(f"  {title}", f"{seconds:.1f}") for title, seconds in self.seconds]
 
     def say(self, text: str) -> None:
-        """Tell the user something on stderr, unless quiet."""
+        """Tell the user something on stderr, above the line of progress if there is one, unless quiet."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            tqdm.write(text, file=sys.stderr)
+
+    def say_once(self, text: str) -> None:
+        """Tell the user something the first time that it comes up."""
+        if text not in self.told:
+            self.told.add(text)
+            self.say(text)
 
     def run(self, stages: Sequence[Stage], construct: Callable[[Any], None], paths: Sequence[str]) -> None:
         """Build a pipeline with `construct` and run it to its end, showing the progress of its stages.
 
         Raises the BertDataError that a worker met. `paths` are checked to be reachable from where it runs.
         """
-        _import_beam()
-        parsed = _parse(self.flags)
-        _check(parsed, self.workers, paths)
+        parsed = self._checked(paths)
         _remove_failures(stages)
         began = time.monotonic()
         progress = None if self.quiet else Progress(list(stages))
-        with Workers() as workers:
+        with outside_ipython(), Workers() as workers:
             pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(stages))
             construct(pipeline)
+            compiling.listeners.append(workers.compiling.set)
             try:
-                failure = _wait_for(pipeline, workers, progress)
+                failure = self._wait_for(pipeline, workers, progress)
             finally:
+                compiling.listeners.remove(workers.compiling.set)
                 if progress:
                     progress.update(final=True)
         self.seconds.append((" and ".join(stage.title for stage in stages), time.monotonic() - began))
         if failure is not None:
             raise _told_failure(stages) or _translated(failure)
 
+    def check(self, paths: Sequence[str]) -> None:
+        """Raise ConfigError, before any work, where these flags name a runner that cannot work, or paths out of reach.
+
+        Without flags Beam is not loaded, only looked for: a build that is finished does without it.
+        """
+        if self.flags:
+            self._checked(paths)
+        elif importlib.util.find_spec("apache_beam") is None:
+            raise MissingExtraError("apache-beam", "beam")
+
+    def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
+        _import_beam()
+        parsed = parse_flags(self.flags)
+        _check(parsed, self.workers, paths)
+        if parsed.runner:
+            _check_runner(parsed)
+        return parsed
+
+    def _wait_for(self, pipeline: Any, workers: Workers, progress: Progress | None) -> BaseException | None:
+        outcome: list[BaseException | None] = []
+
+        def work() -> None:
+            try:
+                pipeline.run().wait_until_finish()
+                outcome.append(None)
+            except BaseException as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(0.1)
+            if workers.compiling.is_set():
+                self.say_once(COMPILING)
+            if progress:
+                progress.update()
+            if workers.lost is not None and not outcome:
+                return BertDataError(workers.lost)
+        return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
+
     def _pipeline(self, parsed: argparse.Namespace, workers: Workers, number: int) -> Any:
-        from apache_beam import Pipeline
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
@@ -94,11 +148,11 @@ class Runner:
             runner = FnApiRunner()
         elif not parsed.runner:
             options.view_as(DirectOptions).direct_num_workers = number
-            runner = FnApiRunner(default_environment=workers.environment())
+            runner = FnApiRunner(default_environment=worker_environment(workers))
         try:
-            return Pipeline(runner=runner, options=options)
+            return new_pipeline(runner, options)
         except (ValueError, ImportError) as error:
-            raise ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}") from error
+            raise _refused(error) from error
 
 
 def _worthwhile(stages: Sequence[Stage]) -> int:
@@ -121,23 +175,6 @@ def _import_beam() -> None:
         root.setLevel(level)
 
 
-def _parse(flags: Sequence[str]) -> argparse.Namespace:
-    """Parse Beam's flags strictly: Beam itself only warns of a typo."""
-    from apache_beam.options import pipeline_options
-
-    parser = pipeline_options._BeamArgumentParser(allow_abbrev=False, exit_on_error=False)
-    for kind in pipeline_options.PipelineOptions.__subclasses__():
-        kind._add_argparse_args(parser)
-    try:
-        parsed, unknown = parser.parse_known_args(list(flags))
-    except argparse.ArgumentError as error:
-        raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
-    if unknown:
-        raise ConfigError(f"Beam knows no {unknown[0]}; flags behind -- are Beam's, bertdata's own stand before it")
-    parsed.mode_is_named = any(flag.split("=")[0] == "--direct_running_mode" for flag in flags)
-    return cast("argparse.Namespace", parsed)
-
-
 def _runner_name(parsed: argparse.Namespace) -> str:
     return (parsed.runner or "").rsplit(".")[-1].lower().removesuffix("runner")
 
@@ -151,6 +188,10 @@ def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> No
     """Refuse counts of workers that nothing reads, a cluster with local paths, and Dataflow without its client."""
     if workers and (parsed.runner or parsed.mode_is_named):
         raise ConfigError("--workers is for local runs; a runner or mode named behind -- takes its own flag there")
+    for flag, name in parsed.others.items():
+        if flag.partition("=")[0] != "--num_workers" and (not parsed.runner or _runner_name(parsed) in _LOCAL):
+            where = f"--runner={parsed.runner} was given" if parsed.runner else "no runner was given"
+            raise ConfigError(f"{flag} is for {name}, and {where}; add --runner={name}, or leave {flag} out")
     if parsed.num_workers and not _is_cluster(parsed):
         raise ConfigError("--num_workers is for Dataflow; local runs take --workers, before the --")
     if parsed.direct_num_workers != 1 and not parsed.mode_is_named:
@@ -166,25 +207,23 @@ def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> No
             raise MissingExtraError("apache-beam[gcp]", "gcp") from error
 
 
-def _wait_for(pipeline: Any, workers: Workers, progress: Progress | None) -> BaseException | None:
-    outcome: list[BaseException | None] = []
+def _check_runner(parsed: argparse.Namespace) -> None:
+    """Raise ConfigError for a runner that is not there, MissingExtraError for one whose packages are not."""
+    name = _runner_name(parsed)
+    try:
+        make_runner(parsed.runner)
+    except (ValueError, ImportError, AttributeError, TypeError) as error:
+        raise _refused(error) from error
+    served = parsed.job_endpoint or parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar
+    if name in ("flink", "spark") and not served and shutil.which(parsed.job_server_java_launcher) is None:
+        raise ConfigError(
+            f"--runner={parsed.runner} starts a job server in Java, and there is no "
+            f"{parsed.job_server_java_launcher}; install Java, or name a server that runs with --job_endpoint"
+        )
 
-    def work() -> None:
-        try:
-            pipeline.run().wait_until_finish()
-            outcome.append(None)
-        except BaseException as error:
-            outcome.append(error)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)
-        if progress:
-            progress.update()
-        if workers.lost is not None and not outcome:
-            return BertDataError(workers.lost)
-    return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
+def _refused(error: Exception) -> ConfigError:
+    return ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}")
 
 
 def _failures(stages: Sequence[Stage]) -> list[str]:

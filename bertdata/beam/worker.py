@@ -15,9 +15,10 @@ def main() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    from bertdata.beam.processes import end_with_parent
+    from bertdata.beam.processes import end_with_parent, tell_of_compiling
 
     end_with_parent()
+    tell_of_compiling()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     logging.disable(logging.CRITICAL)
 

@@ -50,3 +50,15 @@ def fail(task: Task, file: BinaryIO) -> Tally:
     if kind is None:
         raise ZeroDivisionError(task.payload)
     raise kind("found this\nand more; do that", path="wiki.xml.bz2", offset=4096)
+
+
+def twice(number: int) -> int:
+    """Return a number twice; a kernel."""
+    return 2 * number
+
+
+def compile_something(task: Task, file: BinaryIO) -> Tally:
+    """Call a kernel, compiled or loaded."""
+    from bertdata.compiled import compiled
+
+    return Tally({"parts": compiled(twice)(1)})

@@ -33,6 +33,13 @@ def comes(condition: Callable[[], object], seconds: float = 10) -> bool:
     return bool(condition())
 
 
+def ended(workers: Workers) -> bool:
+    """Wait until each thread that watches a worker has seen its end and said what it says of it."""
+    for watcher in workers.watchers:
+        watcher.join(10)
+    return bool(workers.watchers) and not any(watcher.is_alive() for watcher in workers.watchers)
+
+
 def start(workers: Workers, todo: str = "sleep") -> subprocess.Popen[bytes]:
     return workers.start({"IDLE": todo})
 
@@ -141,14 +148,17 @@ def test_only_the_first_loss_is_told() -> None:
         assert comes(lambda: workers.lost)
         second.kill()
         second.wait()
+        assert ended(workers)
         assert f" {first.pid} " in (workers.lost or "")
+        assert f" {second.pid} " not in (workers.lost or "")
 
 
 def test_an_orderly_end_is_no_loss() -> None:
     with Workers() as workers:
         process = start(workers, "0")
         assert process.wait() == 0
-        assert not comes(lambda: workers.lost, 0.2)
+        assert ended(workers)
+        assert workers.lost is None
 
 
 def test_no_worker_is_missed_once_its_end_is_expected() -> None:
@@ -157,7 +167,8 @@ def test_no_worker_is_missed_once_its_end_is_expected() -> None:
         workers.end_expected()
         process.kill()
         process.wait()
-        assert not comes(lambda: workers.lost, 0.2)
+        assert ended(workers)
+        assert workers.lost is None
 
 
 def test_a_worker_imports_what_its_parent_does_and_nothing_of_the_folder_it_stands_in(

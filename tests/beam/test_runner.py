@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
 
 from bertdata import errors
-from bertdata.beam import processes
+from bertdata.beam import internals, processes
 from bertdata.beam import runner as module
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import stage_of
+from bertdata.beam.stages import create, stage_of
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from bertdata.records import load
 from tests.beam.jobs import fail, make, note_process, slowly, tasks
@@ -64,6 +68,86 @@ def test_flags_that_beam_would_only_warn_of_or_crash_on_are_refused(
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--project=p"], "--project=p is for DataflowRunner, and no runner was given; add --runner=DataflowRunner"),
+        (["--flink_master=x"], "for FlinkRunner, and no runner was given"),
+        (["--runner=DirectRunner", "--region=r"], "for DataflowRunner, and --runner=DirectRunner was given"),
+        (["--runner=bertdata.no.such.Runner"], "refuses these flags: No module named 'bertdata.no'"),
+        (["--runner=bertdata.beam.runner.NoRunner"], "refuses these flags: .*has no attribute 'NoRunner'"),
+        (["--runner=FlinkRunner", "--job_server_java_launcher=no-java", "--environment_type=LOOPBACK"], "install Java"),
+        (["--runner=SparkRunner", "--output_executable_path=/data/x.jar"], "cannot see a local path"),
+    ],
+)
+def test_a_runner_that_cannot_work_is_refused_before_any_work(flags: list[str], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Runner(0, tuple(flags), quiet=True).check([str(tmp_path / "out")])
+
+
+def test_a_runner_without_flags_is_checked_without_beam() -> None:
+    code = (
+        "import sys; from bertdata.beam.runner import Runner; Runner().check([]); print('apache_beam' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("pandas", ["none", "any"])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_pipeline_runs_in_ipython_as_elsewhere(
+    pandas: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = SimpleNamespace(config={"IPKernelApp": {}}, execution_count=3)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "apache_beam.runners.interactive.interactive_environment", None)
+    if pandas == "none":
+        monkeypatch.setitem(sys.modules, "pandas", None)
+    done = make(Runner(workers, quiet=True), tasks(tmp_path, 4), note_process)
+    assert len(done) == 4
+
+
+def test_a_pipeline_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    seen = []
+
+    def construct(pipeline: Any) -> None:
+        seen.append(os.listdir(tmp_path / "temporary"))
+        create(pipeline, tasks(tmp_path, 1))
+
+    Runner(1, quiet=True).run([], construct, [])
+    assert seen == [[]]
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+_COMPILES = """
+import sys
+from pathlib import Path
+from bertdata.beam.runner import Runner
+from tests.beam.jobs import compile_something, make, tasks
+runner = Runner(int(sys.argv[1]))
+for name in "ab":
+    make(runner, tasks(Path(sys.argv[2]) / name, 3), compile_something)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(workers: int, tmp_path: Path) -> None:
+    told = []
+    for output in ("first", "second"):
+        done = subprocess.run(
+            [sys.executable, "-c", _COMPILES, str(workers), str(tmp_path / output)],
+            cwd=ROOT,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.append(done.stderr.count("compiling kernels, once"))
+    assert told == [1, 0]
+
+
 @pytest.mark.parametrize("flag", ["--runner=FnApiRunner", "--direct_running_mode=multi_processing"])
 def test_workers_of_ours_and_a_runner_of_beams_are_one_too_many(flag: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--workers is for local runs"):
@@ -95,20 +179,20 @@ def test_a_cluster_cannot_read_from_a_local_path() -> None:
 )
 def test_a_runner_on_this_machine_sees_local_paths(flags: tuple[str, ...]) -> None:
     module._import_beam()
-    module._check(module._parse(flags), 0, ["/data/out"])
+    module._check(internals.parse_flags(flags), 0, ["/data/out"])
 
 
 def test_a_runner_whose_name_says_cluster_elsewhere_is_still_one() -> None:
     module._import_beam()
     with pytest.raises(ConfigError, match="cannot see a local path"):
-        module._check(module._parse([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
+        module._check(internals.parse_flags([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
 
 
 def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     module._import_beam()
     monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[gcp\]"'):
-        module._check(module._parse(DATAFLOW), 0, ["gs://bucket/out"])
+        module._check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
 
 
 def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -241,13 +241,13 @@ def test_a_build_whose_worker_is_killed_is_one_error_and_goes_on_to_the_same_sha
 
 
 def _start(
-    output: Path, flags: list[str], ready: Callable[[], object]
+    output: Path, flags: list[str], ready: Callable[[], object], variables: dict[str, str] | None = None
 ) -> tuple[subprocess.Popen[str], list[psutil.Process]]:
     """Start a build in a session of its own; returns it with its two workers once they are ready."""
     process = subprocess.Popen(
         command(output, *flags),
         cwd=ROOT,
-        env=environment(),
+        env=environment() | (variables or {}),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -260,3 +260,25 @@ def _start(
         workers = psutil.Process(process.pid).children()
     assert len(workers) == 2
     return process, workers
+
+
+def test_a_runner_that_cannot_work_is_refused_before_force_removes_anything(sample_build: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
+    done = run(sample_build, "--force", "--", "--runner=Nope")
+    assert done.returncode == 1
+    assert "Beam refuses these flags: Unexpected pipeline runner: Nope" in done.stderr
+    assert before == {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_build_that_is_stopped_leaves_no_temporary_folder(how: signal.Signals, tmp_path: Path) -> None:
+    sources = documents(tmp_path / "rows.jsonl", 300)
+    output, temporary = tmp_path / "corpus", tmp_path / "temporary"
+    temporary.mkdir()
+    flags = ["--documents", *sources.documents, "--workers", "2"]
+    variables = {"TMPDIR": str(temporary)}
+    process, workers = _start(output, flags, lambda: any((output / "stages").rglob("*-0*")), variables)
+    process.send_signal(how)
+    process.communicate(timeout=20)
+    assert not psutil.wait_procs(workers, timeout=5)[1]
+    assert list(temporary.iterdir()) == []

@@ -1,0 +1,163 @@
+"""All that is used of Beam beyond its public interface, in one place: what a new minor version of it may break.
+
+flags          Beam's own parser only warns of a flag that it does not know
+workers        worker processes of ours behind Beam's local runner, and its threads that read from them
+notebooks      in IPython Beam looks for its interactive runner, which needs packages that a build does not
+temporaries    the folder that each pipeline makes, for external transforms only, and keeps when it is interrupted
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from subprocess import Popen
+from typing import Any, Protocol
+
+from bertdata.errors import ConfigError
+
+READERS = ("beam_control_read", "read_grpc_client_inputs")
+"""The threads of Beam's that read from a worker."""
+_URN = "bertdata:environment:worker_process:v1"
+_OF_ONE_RUNNER = {
+    "GoogleCloudOptions": "DataflowRunner",
+    "WorkerOptions": "DataflowRunner",
+    "FlinkRunnerOptions": "FlinkRunner",
+    "SparkRunnerOptions": "SparkRunner",
+    "KafkaStreamsRunnerOptions": "KafkaStreamsRunner",
+    "PrismRunnerOptions": "PrismRunner",
+}
+"""The runner that options of a class are for; other classes are of several."""
+
+
+class WorkerProcesses(Protocol):
+    """What starts the worker processes and learns of their end (`processes.Workers`)."""
+
+    def start(self, variables: Mapping[str, str]) -> Popen[bytes]:
+        """Start a worker with more environment variables."""
+
+    def connected(self, connection: Any) -> None:
+        """Keep the connection to a worker that is about to start."""
+
+    def end_expected(self) -> None:
+        """Note that the work is over."""
+
+
+def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
+    """Parse Beam's flags strictly; raises ConfigError for one that it does not know, or that is another runner's."""
+    from apache_beam.options import pipeline_options
+
+    parser = pipeline_options._BeamArgumentParser(allow_abbrev=False, exit_on_error=False)
+    group_of: dict[str, str] = {}
+    for kind in pipeline_options.PipelineOptions.__subclasses__():
+        known = set(parser._option_string_actions)
+        kind._add_argparse_args(parser)
+        if one := _OF_ONE_RUNNER.get(kind.__name__):
+            group_of |= dict.fromkeys(set(parser._option_string_actions) - known, one)
+    try:
+        parsed, unknown = parser.parse_known_args(list(flags))
+    except argparse.ArgumentError as error:
+        raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
+    if unknown:
+        raise ConfigError(f"Beam knows no {unknown[0]}; flags behind -- are Beam's, bertdata's own stand before it")
+    parsed.others = {flag: group_of[name] for flag in flags if (name := flag.partition("=")[0]) in group_of}
+    parsed.mode_is_named = any(flag.partition("=")[0] == "--direct_running_mode" for flag in flags)
+    return parsed  # type: ignore[no-any-return]
+
+
+def make_runner(name: str) -> Any:
+    """Return the runner of a name or of a class with its module; raises what Beam raises where it cannot be made."""
+    from apache_beam.runners.runner import create_runner
+
+    return create_runner(name)
+
+
+def new_pipeline(runner: Any, options: Any) -> Any:
+    """Return a pipeline without the folder that Beam makes for each, which only external transforms need."""
+    from apache_beam import Pipeline
+
+    pipeline = Pipeline(runner=runner, options=options)
+    shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
+    return pipeline
+
+
+@contextlib.contextmanager
+def outside_ipython() -> Iterator[None]:
+    """Let Beam construct and run pipelines in IPython and Jupyter as it does elsewhere.
+
+    Else it imports its interactive environment for each transform, which wants pandas, of a certain version, to put the
+    number of the cell in front of the transform's name.
+    """
+    from apache_beam import pipeline
+
+    alter, inside = pipeline.alter_label_if_ipython, pipeline.is_in_ipython
+    pipeline.alter_label_if_ipython, pipeline.is_in_ipython = lambda transform, pvalueish: None, lambda: False
+    try:
+        yield
+    finally:
+        pipeline.alter_label_if_ipython, pipeline.is_in_ipython = alter, inside
+
+
+@contextlib.contextmanager
+def quiet_readers() -> Iterator[None]:
+    """Keep quiet on Beam's threads that read from a worker, which end with an error where it does, and wait for them.
+
+    Other threads' errors are shown as before.
+    """
+    hook: Callable[[threading.ExceptHookArgs], object] = threading.excepthook
+
+    def pass_others(arguments: threading.ExceptHookArgs) -> None:
+        if arguments.thread is None or arguments.thread.name not in READERS:
+            hook(arguments)
+
+    threading.excepthook = pass_others
+    try:
+        yield
+    finally:
+        for thread in threading.enumerate():
+            if thread.name in READERS:
+                thread.join(1)
+        threading.excepthook = hook
+
+
+def worker_environment(workers: WorkerProcesses) -> Any:
+    """Return the Beam environment whose workers are processes of ours."""
+    from apache_beam.portability.api import endpoints_pb2
+    from apache_beam.runners.portability.fn_api_runner.worker_handlers import GrpcWorkerHandler, WorkerHandler
+    from apache_beam.transforms.environments import SubprocessSDKEnvironment
+    from google.protobuf import json_format, text_format  # type: ignore[import-untyped,unused-ignore]
+
+    @WorkerHandler.register_environment(_URN, bytes)
+    class Handler(GrpcWorkerHandler):  # type: ignore[misc]
+        """Beam's side of one worker."""
+
+        def __init__(self, payload: bytes, state: Any, provision: Any, server: Any) -> None:
+            super().__init__(state, provision, server)
+
+        def start_worker(self) -> None:
+            control = endpoints_pb2.ApiServiceDescriptor(url=self.control_address)
+            workers.connected(self.control_conn)
+            self.process = workers.start(
+                {
+                    "CONTROL_API_SERVICE_DESCRIPTOR": text_format.MessageToString(control),
+                    "PIPELINE_OPTIONS": json_format.MessageToJson(self.provision_info.provision_info.pipeline_options),
+                    "WORKER_ID": self.worker_id,
+                }
+            )
+
+        def close(self) -> None:
+            workers.end_expected()
+            super().close()
+
+        def stop_worker(self) -> None:
+            self.process.wait()
+
+    class Environment(SubprocessSDKEnvironment):  # type: ignore[misc]
+        """A name by which Beam finds the handler."""
+
+        def to_runner_api_parameter(self, context: Any) -> tuple[str, bytes]:
+            return _URN, b""
+
+    return Environment.from_command_string("")
