@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,38 @@ def test_a_split_without_rows_has_figures() -> None:
     empty = Figures(0, 0, 0, 0, 0, 128, (0,) * 129, (0, 0), 0, None, None)
     assert (empty.fill, empty.unknown_share, empty.mask_rate) == (0, 0, 0)
     assert stats.figure_rows("train", empty)[0] == ("train: rows", "0")
+
+
+def test_the_table_of_a_split_says_what_was_measured() -> None:
+    figures = Figures(1000, 3000, 96_000, 90_000, 45, 128, (0, 0, 7, 993), (2000, 1000), 13_500, 10_800, 1_350)
+    assert stats.figure_rows("train", figures) == [
+        ("train: rows", "1,000"),
+        ("  examples packed into them", "3,000"),
+        ("  tokens", "96,000 (96.0 a row, 75.0% of 128)"),
+        ("  [UNK]", "45 of 90,000 (0.050%)"),
+        ("  realised mask rate", "15.000% predicted: 80.0% [MASK], 10.0% random, 10.0% kept"),
+        ("  pair labels", "0: 2,000, 1: 1,000"),
+        ("  1 to 1 tokens", "  0 "),
+        ("  2 to 2 tokens", "  7 ."),
+        ("  3 to 3 tokens", f"993 {'#' * 40}"),
+    ]
+    dynamic = Figures(1000, 1000, 96_000, 90_000, 45, 128, (0, 500, 500), (), 13_500, None, None)
+    names = [name.strip() for name, _ in stats.figure_rows("train", dynamic)]
+    assert names == ["train: rows", "tokens", "[UNK]", "realised mask rate", "1 to 1 tokens", "2 to 2 tokens"]
+    assert stats.mask_text(dynamic) == "15.000% predicted in epoch 0; the loader draws masks"
+
+
+@pytest.mark.parametrize("masking", ["static", "dynamic"])
+def test_packed_rows_hold_the_examples_of_rows_that_are_not_packed(masking: str, tmp_path: Path) -> None:
+    config = ExamplesConfig(masking=masking, max_seq_length=32)
+    plain = measure(open_shards(write_build(tmp_path / "plain", config)))
+    packed = measure(open_shards(write_build(tmp_path / "packed", replace(config, pack=True, pack_length=96))))
+    assert packed.rows < packed.examples == plain.examples == plain.rows
+    for name in ("tokens", "ordinary_tokens", "unknown_tokens", "labels", "predictions", "masked", "kept"):
+        assert getattr(packed, name) == getattr(plain, name)
+    assert (plain.max_seq_length, packed.max_seq_length) == (32, 96)
+    assert sum(length * number for length, number in enumerate(packed.lengths)) == packed.tokens
+    assert len(packed.lengths) == 97
 
 
 def test_the_command_prints_the_table_of_the_build_and_the_figures(

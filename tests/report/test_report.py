@@ -16,7 +16,8 @@ from bertdata.report import report_html
 from bertdata.report.figures import histogram, stacked_bar
 from bertdata.report.ledger import ledger
 from bertdata.shards import open_shards
-from bertdata.show import read_examples
+from bertdata.show import LABEL_WORDS, read_examples
+from bertdata.stats import mask_text, measure, open_splits
 from tests.small_build import write_build
 
 CONFIGS = [
@@ -130,6 +131,169 @@ def test_the_bars_of_a_figure_are_in_proportion() -> None:
     assert len(widths) == 2
     assert (widths[1] + 1) / (widths[0] + 1) == pytest.approx(3)
     assert bar.get("aria-label") == "parts: a 30, none 0, b < 90"
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [(1, [0, 1]), (7, [0, 2, 4, 6, 8]), (10, [0, 2, 4, 6, 8, 10]), (11, [0, 5, 10, 15]), (26, [0, 10, 20, 30])],
+)
+def test_the_axis_of_a_histogram_has_round_numbers_up_to_the_highest_bar(most: int, ticks: list[int]) -> None:
+    root = ElementTree.fromstring(histogram("lengths", "tokens", [(1, 8, most), (9, 16, 0)]))
+    labels = [text for text in root.iter("text") if text.get("text-anchor") == "end"]
+    assert [int(text.text or "") for text in labels] == ticks
+    lines = [line for line in root.iter("line") if line.get("class") == "grid"]
+    [axis] = [line for line in root.iter("line") if line.get("class") == "axis"]
+    heights = [float(axis.get("y1", "")) - float(line.get("y1", "")) for line in lines]
+    assert heights == pytest.approx([180 * tick / ticks[-1] for tick in ticks], abs=0.06)
+    assert all(line.get("y1") == line.get("y2") and line.get("x1") != line.get("x2") for line in [*lines, axis])
+    [bar, _] = root.iter("rect")
+    assert float(bar.get("height", "")) == pytest.approx(180 * most / ticks[-1], abs=0.01)
+    assert float(bar.get("y", "")) + float(bar.get("height", "")) == float(axis.get("y1", ""))
+    for text, line in zip(labels, lines, strict=True):
+        assert float(text.get("y", "")) == pytest.approx(float(line.get("y1", "")) + 4, abs=0.11)
+
+
+def test_the_bars_of_a_histogram_fill_its_width_and_the_last_is_named() -> None:
+    runs = [(8 * place + 1, 8 * place + 8, 5) for place in range(13)]
+    root = ElementTree.fromstring(histogram("lengths", "tokens", runs))
+    lefts = [float(bar.get("x", "")) for bar in root.iter("rect")]
+    rights = [float(bar.get("x", "")) + float(bar.get("width", "")) for bar in root.iter("rect")]
+    assert lefts[0] == pytest.approx(57)
+    assert rights[-1] == pytest.approx(479, abs=0.02)
+    assert all(left - right == pytest.approx(2, abs=0.02) for right, left in zip(rights, lefts[1:], strict=False))
+    [*names, caption] = [text for text in root.iter("text") if text.get("text-anchor") == "middle"]
+    assert [name.text for name in names] == ["8", "32", "56", "80", "104"]
+    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    assert [float(name.get("x", "")) for name in names] == pytest.approx(middles[::3], abs=0.1)
+    assert caption.text == "up to so many tokens"
+    _, _, width, height = (int(number) for number in root.get("viewBox", "").split())
+    assert width == 480
+    assert max(float(text.get("y", "")) for text in root.iter("text")) < height < 260
+
+
+def test_the_parts_of_a_bar_lie_side_by_side_and_however_small_can_be_seen() -> None:
+    bar = ElementTree.fromstring(stacked_bar("parts", [("a", 1, "c0"), ("b", 1, "c1"), ("c", 4798, "d0")]))
+    rects = [(rect.get("class"), float(rect.get("x", "")), float(rect.get("width", ""))) for rect in bar.iter("rect")]
+    assert rects == [("c0", 0.0, 0.75), ("c1", 0.1, 0.75), ("d0", 0.2, 478.8)]
+    assert [text_of(rect) for rect in bar.iter("rect")] == ["a: 1 (0.0%)", "b: 1 (0.0%)", "c: 4,798 (100.0%)"]
+
+
+def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
+    root = parsed(report_html(str(build)))
+    shown = {text_of(cell[0]): text_of(cell[1]) for tiles in root.iter("dl") for cell in tiles}
+    figures = [measure(shards) for shards in open_splits(str(build))]
+    rows, tokens = sum(one.rows for one in figures), sum(one.tokens for one in figures)
+    ordinary, unknown = sum(one.ordinary_tokens for one in figures), sum(one.unknown_tokens for one in figures)
+    assert shown == {
+        "examples": f"{rows:,}",
+        "tokens in rows": f"{tokens:,}",
+        "fill": f"{tokens / (rows * figures[0].max_seq_length):.1%}",
+        "realised mask rate": f"{sum(one.predictions for one in figures) / ordinary:.2%}",
+        "[UNK]": f"{unknown / ordinary:.3%}",
+    }
+
+
+def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
+    shown = text_of(parsed(report_html(str(build))))
+    for shards in open_splits(str(build)):
+        one = measure(shards)
+        filled = f"{shards.split}: {one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
+        assert filled in shown
+        assert f"{shards.split}: {mask_text(one)}." in shown
+        if shards.info.label:
+            names = LABEL_WORDS[shards.info.label]
+            for name, number in zip(names, one.labels, strict=True):
+                assert f"{name}: {number:,} ({number / sum(one.labels):.1%})" in shown
+            assert f"{shards.split}, {shards.info.label}" in shown
+        if one.masked is not None and one.kept is not None:
+            kinds = {"[MASK]": one.masked, "random token": one.predictions - one.masked - one.kept, "kept": one.kept}
+            for kind, number in kinds.items():
+                assert f"{kind}: {number:,} ({number / one.predictions:.1%})" in shown
+        assert ("what stands at predicted places" in shown) == (one.masked is not None)
+
+
+def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_together(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    source = manifest["sources"]["books"]
+    source["drops"] = {f"reason {number}": number + 1 for number in range(8)}
+    source["counts"]["books"] = source["counts"]["documents"] + 36
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
+    bars = [(bar.get("class"), text_of(bar).split(" (")[0]) for bar in step.iter("rect")]
+    assert bars[1:] == [
+        ("d0", "reason 7: 8"),
+        ("d1", "reason 6: 7"),
+        ("d2", "reason 5: 6"),
+        ("d3", "reason 4: 5"),
+        ("d4", "reason 3: 4"),
+        ("d5", "3 other reasons: 6"),
+    ]
+    keys = [(key[0].get("class"), text_of(key).split(" (")[0]) for key in step.iter("li")]
+    assert keys[1:] == [(f"swatch d{min(place, 5)}", f"{8 - place} dropped, reason {7 - place}") for place in range(8)]
+    assert "adds up" in text_of(step)
+
+
+def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    broken = [
+        {"path": f"{number}.xml", "place": "page 9", "offset": 12_345, "reason": "it ends"} for number in range(23)
+    ]
+    manifest["sources"]["books"]["broken"] = broken
+    (build / "manifest.json").write_text(json.dumps(manifest))
+    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    rows = [[text_of(cell) for cell in row] for row in details.iter("tr")]
+    assert rows[0] == ["file", "title or place", "offset", "what is wrong"]
+    assert rows[1:] == [[f"{number}.xml", "page 9", "byte 12,345", "it ends"] for number in range(20)]
+    assert text_of(details).startswith("23 broken pieces, left out")
+    assert "3 more are named in the manifest." in text_of(details)
+
+
+def test_one_broken_piece_is_told_in_the_singular_without_an_offset(build: Path) -> None:
+    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    assert text_of(details).startswith("1 broken piece, left out")
+    [_, row] = [[text_of(cell) for cell in row] for row in details.iter("tr")]
+    assert row == ["books.txt", "<i>No end", "", "it is <b>bold</b>"]
+    assert "more are named" not in text_of(details)
+
+
+def test_the_head_says_what_was_made_of_what(build: Path) -> None:
+    root, info = parsed(report_html(str(build))), open_shards(build).info.examples
+    title = f"{info.objective.upper()} examples of {info.max_seq_length} tokens"
+    assert [text_of(next(root.iter(tag))) for tag in ("title", "h1")] == [title, title]
+    shown = text_of(root)
+    assert "Sources: books. Vocabulary: " in shown
+    assert ("Static masking, 2 copies." in shown) == (info.dupe_factor == 2)
+    assert ("Dynamic masking." in shown) == (info.dupe_factor == 1)
+
+
+def test_examples_say_their_place_their_segments_and_their_label(build: Path) -> None:
+    shards = open_shards(build)
+    [article] = parsed(report_html(str(build), examples=1)).iter("article")
+    [example] = read_examples(shards, [0])
+    label = f", {example.label}" if example.label else ""
+    head = f"train 0: {example.tokens} tokens, {example.predictions} to predict{label}"
+    assert text_of(next(article.iter("h3"))) == head
+    names = [span.text for span in article.iter("span") if span.get("class") == "segment"]
+    assert names == (["A", "B"] if shards.info.label else [" "])
+    pieces = [piece for segment in example.segments for piece in segment if piece.kind == "special"]
+    quiet = [span.text for span in article.iter("span") if span.get("class") == "quiet"]
+    assert quiet == [piece.text for piece in pieces]
+
+
+def test_a_ledger_of_several_copies_or_a_mix_says_so(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    copies = manifest["info"]["examples"]["dupe_factor"]
+    last = [step for step in ledger(manifest) if step.unit == "tokens"]
+    said = ", 2 copies" if copies == 2 else ""
+    assert [step.title for step in last] == [f"tokens to {split} examples{said}" for split in ("train", "validation")]
+    assert [step.came for step in last] == [entry["counts"]["tokens"] * copies for entry in manifest["splits"].values()]
+    manifest["info"]["epochs"] = [1.5]
+    manifest["splits"]["train"]["counts"]["tokens_in_copies"] = 77
+    train, validation = (step for step in ledger(manifest) if step.unit == "tokens")
+    assert (train.title, train.came) == ("tokens to train examples, mixed by weight", 77)
+    assert validation.title == f"tokens to validation examples{said}"
 
 
 def test_figures_of_nothing_are_drawn_empty() -> None:
