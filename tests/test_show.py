@@ -12,7 +12,8 @@ from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards import Shards, open_shards
-from bertdata.show import Example, Piece, columns, legend, read_examples, render, words
+from bertdata.show import Example, Piece, columns, legend, read_examples, render, wants_color, words
+from tests.shards.build import write_build as write_two_sources
 from tests.small_build import write_build
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -161,6 +162,124 @@ def test_the_command_prints_as_many_examples_as_asked_for(dynamic: Path, capsys:
 def test_what_is_not_there_is_an_error_that_says_what_is(dynamic: Path, flags: list[str], message: str) -> None:
     with pytest.raises((ConfigError, InputError), match=message):
         dispatch(["show", str(dynamic), *flags])
+
+
+def test_an_example_is_rendered_line_by_line() -> None:
+    first = (Piece("[CLS]", None, "special"), *(Piece(word, None, "text") for word in ("salt", "is", "here", ".")))
+    second = (Piece("[MASK]", "it", "mask"), Piece("helps", None, "text"))
+    one = Example(1234, 7, "IsNext", (first, second))
+    assert render(one, 5678, 18, color=False).split("\n") == [
+        "example 1234 of 5,678: 7 tokens, 1 to predict, IsNext",
+        "A  [CLS] salt is",
+        "   here.",
+        "B  [MASK→it] helps",
+    ]
+    assert render(Example(0, 7, None, (first,)), 1, 17, color=False).split("\n") == [
+        "example 0 of 1: 5 tokens, 0 to predict",
+        "   [CLS] salt is",
+        "   here.",
+    ]
+    long = tuple(Piece(word, None, "text") for word in ("unbelievable", "a"))
+    assert render(Example(0, 7, None, (long,)), 1, 8, color=False).split("\n")[1:] == ["   unbelievable", "   a"]
+
+
+def test_colours_are_those_of_the_kinds() -> None:
+    kinds = ("special", "text", "mask", "random", "kept")
+    segment = tuple(Piece("salt", "lamp" if kind in ("mask", "random") else None, kind) for kind in kinds)
+    head, line = render(Example(0, 7, None, (segment,)), 1, 200, color=True).split("\n")
+    assert head == "\x1b[1mexample 0 of 1: 5 tokens, 2 to predict\x1b[0m"
+    assert line.split(" ")[3:] == [
+        "\x1b[2msalt\x1b[0m",
+        "salt",
+        "\x1b[1;33m[MASK→lamp]\x1b[0m",
+        "\x1b[1;31m[salt→lamp]\x1b[0m",
+        "\x1b[1;32m[salt=]\x1b[0m",
+    ]
+    assert legend(color=True).count("\x1b[1;3") == 3
+
+
+def test_the_legend_has_its_explanations_below_one_another() -> None:
+    *marks, last = legend(color=False).split("\n")
+    assert [line.index("to be predicted") for line in marks] == [len("[other→word]") + 2] * 3
+    assert last.startswith("## in a mark")
+
+
+def test_columns_of_combining_wide_and_ambiguous_characters() -> None:
+    assert [columns(text) for text in ("", "é", "e\u0301", "塩", "Ａ", "α", "a塩e\u0301")] == [0, 1, 1, 2, 2, 1, 4]
+
+
+def test_of_a_packed_row_each_example_is_shown_with_its_place(tmp_path: Path) -> None:
+    config = ExamplesConfig(max_seq_length=32, pack=True, pack_length=96)
+    shards = open_shards(write_build(tmp_path, config))
+    shown = list(read_examples(shards, range(len(shards))))
+    assert len(shown) > len(shards)
+    for number in range(len(shards)):
+        row = shards.examples(number)
+        places = [example.label or "" for example in shown if example.number == number]
+        assert [label.split(", ")[-1] for label in places] == [
+            f"{place + 1} of {len(row)} in this row" for place in range(len(row))
+        ]
+        assert [example.example_id for example in shown if example.number == number] == [
+            one["example_id"] for one in row
+        ]
+
+
+def test_of_several_sources_the_one_of_an_example_is_named(tmp_path: Path) -> None:
+    shards = open_shards(write_two_sources(tmp_path))
+    assert shards.info.sources == ("wikipedia", "books")
+    for example in read_examples(shards, range(len(shards))):
+        source = shards.info.sources[shards[example.number]["source"]]
+        assert example.label is not None
+        assert example.label.endswith(f", from {source}")
+
+
+def test_examples_count_from_the_end_too_and_no_further_than_the_first(dynamic: Path) -> None:
+    shards = open_shards(dynamic)
+    [last], [first] = (list(read_examples(shards, [number])) for number in (-1, -len(shards)))
+    assert (last.number, first.number) == (len(shards) - 1, 0)
+    for number in (len(shards), -len(shards) - 1):
+        with pytest.raises(
+            ConfigError, match=f"no example {number}; train has {len(shards):,}, 0 to {len(shards) - 1}"
+        ):
+            list(read_examples(shards, [number]))
+
+
+def test_by_default_three_examples_of_train_in_epoch_0_are_printed(
+    dynamic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shards = open_shards(dynamic)
+    assert dispatch(["show", str(dynamic)]) == 0
+    default = capsys.readouterr().out
+    assert re.findall(r"^example (\d+) of ([\d,]+)", default, re.MULTILINE) == [
+        (str(number), f"{len(shards):,}") for number in range(3)
+    ]
+    assert dispatch(["show", str(dynamic), "--epoch", "0", "--count", "3", "--color", "never"]) == 0
+    assert capsys.readouterr().out == default
+    assert dispatch(["show", str(dynamic), "--epoch", "1"]) == 0
+    assert capsys.readouterr().out != default
+    assert dispatch(["show", str(dynamic / "validation"), "--count", "100000"]) == 0
+    shown = len(re.findall(r"^example ", capsys.readouterr().out, re.MULTILINE))
+    assert shown == len(open_shards(dynamic, "validation"))
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "painted"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (False, {"TERM": "xterm"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True),
+    ],
+)
+def test_colour_is_for_terminals_whose_user_did_not_say_no(
+    terminal: bool, variables: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert wants_color() is painted
 
 
 def test_an_epoch_of_static_masks_is_refused(static: Path) -> None:
