@@ -97,6 +97,58 @@ def test_a_build_shows_its_figures() -> None:
     assert not [left for left in rows if "limit" in left or "borrowed" in left]
 
 
+def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
+    counts = {"documents_sharing_id": 1204, "tokens_borrowed": 1050, "predictions_capped_rows": 1012}
+    mix = {"en": {"tokens": 1200, "epochs": 1.0}, "de": {"tokens": 800, "epochs": 2.5, "weight": 3.0}}
+    one = manifest(counts, max_predictions_per_seq=20) | {"mix": mix}
+    one["splits"]["validation"] = one["splits"]["train"] | {"shards": [{"bytes": 999}]}
+    split = [
+        ("  documents with the id of another", "1,204: a text given twice, or two numbered alike?"),
+        ("  label balance", "55.00% IsNext, 45.00% NotNext"),
+        ("  realised mask rate", "15.050% predicted in epoch 0; the loader draws masks"),
+        ("  rows at the limit", "1,012 of 20"),
+        ("  tokens used twice, a B was borrowed", "1,050"),
+    ]
+    assert build_rows(one) == [
+        ("wikipedia: pages in", "1,234"),
+        ("  dropped, redirect", "1,144"),
+        ("  documents", "90 (5.5 MB of text)"),
+        ("vocabulary", "7,547 pieces: the corpus is too small for the 30,000 asked for"),
+        ("dropped, no tokens", "3"),
+        ("documents", "90"),
+        ("sentences", "4,321"),
+        ("tokens", "100,000 (0.250% [UNK])"),
+        ("train: examples", "200 from 90 documents"),
+        *split[:2],
+        ("  from en", "1,200 tokens, 1 epoch"),
+        ("  from de", "800 tokens, 2.5 epochs (weight 3)"),
+        *split[2:],
+        ("  bytes", "4.0 kB in 2 shards"),
+        ("validation: examples", "200 from 90 documents"),
+        *split,
+        ("  bytes", "999 B in 1 shard"),
+    ]
+
+
+def test_of_phases_what_they_share_stands_once_and_each_has_its_splits() -> None:
+    short, long = manifest(), manifest({"examples": 50, "labels_1": 10})
+    shared = [row for row in build_rows(short) if row not in build_rows(short)[-4:]]
+    assert build_rows({"phases": {"128": short, "512": long}}) == [
+        *shared,
+        ("128 tokens a row", ""),
+        *build_rows(short)[len(shared) :],
+        ("512 tokens a row", ""),
+        *build_rows(long)[len(shared) :],
+    ]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(0, "20.00%"), (160, "36.00%")])
+def test_packed_rows_show_their_padding(length: int, shown: str) -> None:
+    one = manifest({"rows": 1000, "row_tokens": 102_400})
+    one["info"]["examples"] |= {"pack_length": length, "max_seq_length": 128}
+    assert dict(build_rows(one))["  packed into"] == f"1,000 rows, {shown} of them padding"
+
+
 def test_a_static_build_shows_what_became_of_the_predicted_tokens() -> None:
     counts = {"predictions_mask": 2408, "predictions_kept": 301}
     rows = dict(build_rows(manifest(counts, masking="static")))

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from bertdata.config import ExamplesConfig
 from bertdata.encode_task import encode_task
+from bertdata.errors import InputError
 from bertdata.examples.finetune.settings import TaskConfig
-from bertdata.export import export
+from bertdata.export import export, mds
+from bertdata.export.mds import config_of, write_mds
 from bertdata.shards import open_shards
 from tests.shards.build import TOKENIZER, write_build
 
@@ -69,6 +72,58 @@ def test_the_samples_are_the_rows(tmp_path: Path, length: int) -> None:
         assert read_mds(tmp_path / "out" / split) == open_shards(build, split).table.to_pylist()
 
 
+def test_an_index_says_all_that_a_reader_of_the_format_looks_for(tmp_path: Path) -> None:
+    build = write_build(tmp_path / "build", ExamplesConfig(masking="static", max_seq_length=32))
+    export(str(build), "mds", str(tmp_path / "out"), ["validation"])
+    [entry] = json.loads((tmp_path / "out" / "validation" / "index.json").read_text())["shards"]
+    rows = len(open_shards(build, "validation"))
+    [file] = (tmp_path / "out" / "validation").glob("*.mds")
+    assert entry == {
+        "version": 2,
+        "format": "mds",
+        "compression": None,
+        "hashes": [],
+        "size_limit": None,
+        "column_names": ["example_id", "input_ids", "labels", "next_sentence_label", "source", "token_type_ids"],
+        "column_encodings": ["int64", "ndarray:uint16", "ndarray:int16", "int8", "int8", "ndarray:uint8"],
+        "column_sizes": [8, None, None, 1, 1, None],
+        "samples": rows,
+        "raw_data": {"basename": file.name, "bytes": file.stat().st_size, "hashes": {}},
+        "zip_data": None,
+    }
+
+
+@pytest.mark.parametrize("length", [0, 1, 255, 256, 65_535, 65_536])
+def test_a_list_of_any_length_comes_back(length: int, tmp_path: Path) -> None:
+    schema = pa.schema([("ids", pa.list_(pa.uint16())), ("name", pa.string())])
+    rows = [{"ids": [7] * length, "name": "é"}, {"ids": [1, 2], "name": ""}]
+    path = str(tmp_path / "data.arrow")
+    with pa.ipc.new_stream(path, schema) as stream:
+        stream.write_table(pa.Table.from_pylist(rows, schema=schema))
+    with (tmp_path / "data.mds").open("wb") as file:
+        assert write_mds(path, schema, file) == 2
+    size = (tmp_path / "data.mds").stat().st_size
+    listed = config_of(schema) | {"samples": 2, "raw_data": {"basename": "data.mds", "bytes": size}}
+    (tmp_path / "index.json").write_text(json.dumps({"version": 2, "shards": [listed]}))
+    assert read_mds(tmp_path) == rows
+
+
+def test_a_file_of_just_the_most_bytes_that_the_format_has_room_for_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = write_build(tmp_path / "build")
+    described = export(str(build), "mds", str(tmp_path / "out"))
+    largest = max(entry["bytes"] for entries in described["splits"].values() for entry in entries)
+    monkeypatch.setattr(mds, "_MOST_BYTES", largest)
+    assert export(str(build), "mds", str(tmp_path / "out")) == described
+    monkeypatch.setattr(mds, "_MOST_BYTES", largest - 1)
+    with pytest.raises(
+        InputError,
+        match=f"of {largest:,} bytes, and MDS has room for {largest - 1:,}; build with smaller --shard-bytes",
+    ):
+        export(str(build), "mds", str(tmp_path / "out"))
+
+
 def questions(folder: Path) -> Path:
     """Encode a few questions, which have columns of text."""
     row = {"question": "salt?", "context": "the salt water", "answers": {"text": ["salt"], "answer_start": [4]}}
@@ -102,11 +157,5 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def test_a_shard_over_four_gigabytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bertdata.errors import InputError
-    from bertdata.export import mds
-
-    build = write_build(tmp_path / "build")
-    monkeypatch.setattr(mds, "_MOST_BYTES", 1000)
-    with pytest.raises(InputError, match="MDS has room for 1,000; build with smaller --shard-bytes"):
-        export(str(build), "mds", str(tmp_path / "out"))
+def test_a_file_holds_at_most_what_four_bytes_count() -> None:
+    assert mds._MOST_BYTES == 4_294_967_295
