@@ -83,8 +83,7 @@ def encode_task(
             },
             "splits": entries,
         }
-        write_dataset_files(directory, manifest, info)
-    return manifest
+        return write_dataset_files(directory, manifest, info)
 
 
 def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, settings: TaskConfig) -> dict[str, Any]:

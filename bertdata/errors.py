@@ -7,10 +7,31 @@
         VerificationError   shards whose bytes and manifest disagree
         MissingExtraError   an optional dependency that is not installed (also an ImportError)
 
-A message says what was found, what was expected and what to do; `path`, `offset` and `title` say where.
+A message says what was found, what was expected and what to do; `path`, `offset` and `title` say where. Control
+characters in names and titles, which come from outside, are shown as escapes (`printable`).
 """
 
 from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """Return a name, title or other text from outside as a terminal may show it: control characters as escapes.
+
+    So are line ends, and the characters that turn the direction of what follows.
+
+    >>> print(printable("a" + chr(27) + "[2J"))
+    a\\x1b[2J
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text of several lines with each line `printable`."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def install_hint(extra: str) -> str:
@@ -38,13 +59,13 @@ class BertDataError(Exception):
         where = ", ".join(
             part
             for part in (
-                path,
+                None if path is None else printable(path),
                 None if offset is None else f"byte {offset}",
                 None if title is None else f"page {title!r}",
             )
             if part is not None
         )
-        super().__init__(f"{where}: {message}" if where else message)
+        super().__init__(printable_lines(f"{where}: {message}" if where else message))
 
 
 class ConfigError(BertDataError, ValueError):

@@ -313,7 +313,7 @@ def read_json(path: str) -> Any:
         data = file.read()
     try:
         return json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"is not valid JSON ({error}); get it again, or delete it and build again", path=path
         ) from error

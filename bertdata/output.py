@@ -11,16 +11,19 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bertdata import files
-from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.digests import damaged
+from bertdata.errors import ConfigError, InputError, OutputError, printable
 from bertdata.origin import Origin, begin, finish
+from bertdata.records import is_sealed, sealed
 
 MARKER = ".bertdata.json"
 FINISHED = ".bertdata-finished.json"
-_SHARD = re.compile(r"(^|/)(train|validation)/data-[^/]*\.arrow$")
+MANIFEST = "manifest.json"
+_SHARD = re.compile(r"data-[^/]*\.arrow")
 
 
 @contextlib.contextmanager
@@ -103,43 +106,74 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
 
 
 def mark_finished(directory: str, mark: str) -> None:
-    """Note that a build is finished, from which settings and inputs, and what files it is."""
-    files.write_json(files.join(directory, FINISHED), {"fingerprint": mark, "files": _outputs(directory)})
+    """Note that a build is finished, from which settings and inputs, and what its manifests are."""
+    manifests = {path: files.sha256(files.join(directory, path)) for path in _manifests(directory)}
+    files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": mark, "manifests": manifests}))
 
 
-def finished_manifest(directory: str, mark: str) -> dict[str, Any] | None:
+def finished_manifest(
+    directory: str, mark: str, say: Callable[[str], None] = lambda text: None
+) -> dict[str, Any] | None:
     """Return the manifest of a finished build of these settings and inputs that is whole, else None.
 
-    Whole: every shard has its size, what stands beside them is what was written, and there is no shard more. Of a build
-    of several phases it holds their manifests by name.
+    Whole: the manifests are those that were written, all files have the SHA-256 that these name, and there is no shard
+    more. Of shards at a URL only the sizes are looked at: whoever reads them compares their SHA-256. `say` is told of
+    what is damaged. Of a build of several phases it holds their manifests by name.
     """
-    path = files.join(directory, FINISHED)
-    if not files.exists(path):
-        return None
-    finished = files.read_json(path)
-    if finished["fingerprint"] != mark or finished["files"] != _outputs(directory, finished["files"]):
-        return None
-    manifest: dict[str, Any] = files.read_json(files.join(directory, "manifest.json"))
-    if "phases" not in manifest:
-        return manifest
-    phases = {name: files.read_json(files.join(directory, name, "manifest.json")) for name in manifest["phases"]}
-    return manifest | {"phases": phases}
-
-
-def _outputs(directory: str, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return what tells the files of a build, by path: the size of a shard, the SHA-256 of another (if `known`)."""
-    result: dict[str, Any] = {}
     try:
-        paths = files.expand([directory], [""])
-    except InputError:  # nothing is there
-        return {}
-    for path in paths:
-        name = _place(path).removeprefix(_place(directory) + "/")
-        if _SHARD.search(name):
-            result[name] = files.size(path)
-        elif not name.startswith("stages/") and (known is None or name in known):
-            result[name] = files.sha256(path)
-    return result
+        finished = (
+            files.read_json(files.join(directory, FINISHED)) if files.exists(files.join(directory, FINISHED)) else {}
+        )
+    except InputError:
+        return None
+    if not is_sealed(finished) or finished.get("fingerprint") != mark:
+        return None
+    for path, digest in finished.get("manifests", {}).items():
+        place = files.join(directory, path)
+        if not files.exists(place) or files.sha256(place) != digest:
+            say(f"{printable(place)}: is missing or was changed: it is made again")
+            return None
+    found = {path: files.read_json(files.join(directory, path)) for path in finished["manifests"]}
+    for path, one in found.items():
+        place = files.join(directory, path).removesuffix(MANIFEST).rstrip("/")
+        if problems := list(_problems(place, one)):
+            for name, problem in problems:
+                say(f"{printable(files.join(place, name))}: {problem}: it is made again")
+            return None
+    manifest: dict[str, Any] = found.pop(MANIFEST)
+    if found:
+        manifest["phases"] = {os.path.dirname(path): one for path, one in found.items()}
+    return manifest
+
+
+def _manifests(directory: str) -> list[str]:
+    """Return the paths of the manifests of a build: its own, and those of its phases."""
+    phases = files.read_json(files.join(directory, MANIFEST)).get("phases", [])
+    return [MANIFEST, *(f"{name}/{MANIFEST}" for name in phases)]
+
+
+def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is not as a manifest says: files by their path, each with what was found."""
+    if not files.exists(files.join(place, "README.md")) and "splits" in manifest:
+        yield "README.md", "is missing"
+    for name, digest in manifest.get("files", {}).items():
+        path = files.join(place, name)
+        if not files.exists(path) or files.sha256(path) != digest:
+            yield name, "is missing or was changed"
+    local: list[tuple[str, str]] = []
+    for split, entry in manifest.get("splits", {}).items():
+        known = {files.name(shard["file"]) for shard in entry["shards"]}
+        for name in files.names(files.join(place, split)):
+            if _SHARD.fullmatch(name) and name not in known:
+                yield f"{split}/{name}", "is no shard of this build"
+        for shard in entry["shards"]:
+            path = files.join(place, shard["file"])
+            if not files.exists(path) or files.size(path) != shard["bytes"]:
+                yield shard["file"], f"is missing or has not its {shard['bytes']:,} bytes"
+            elif not files.is_remote(path):
+                local.append((path, shard["sha256"]))
+    for path, problem in damaged(local, "check shards"):
+        yield path.removeprefix(place).lstrip("/"), problem
 
 
 def _place(path: str) -> str:

@@ -1,9 +1,10 @@
 """Parts and their records: how a stage leaves what it has done on disk, so that a rerun goes on from there.
 
 A stage is a directory of parts. A part is one data file, written whole, and beside it one small JSON record with the
-fingerprint of everything the part was made from, its counts and its SHA-256. The record is written last: a part
-is done when its record is there, says the expected fingerprint, and the data file has the size it names. All
-published figures are sums over records.
+fingerprint of everything the part was made from, its counts, its SHA-256, and a checksum of the record itself. The
+record is written last: a part is done when its record is there and whole, says the expected fingerprint, and the data
+file has the size it names. `intact` also reads the data and compares its SHA-256. All published figures are sums over
+records.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -21,7 +23,8 @@ from bertdata import files
 from bertdata.errors import InputError
 
 Counts = dict[str, int]
-_PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
+_CHECKSUM = "checksum"
+PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
 
 
 def fingerprint(*parts: Any) -> str:
@@ -119,21 +122,67 @@ class _Hashed(io.RawIOBase):
         return self._size, self._digest.hexdigest()
 
 
-def load(task: Task) -> Record | None:
-    """Return the record of a task that is done, else None."""
-    if not files.exists(task.record_path):
+def sealed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON-like values with a checksum of them beside them, under "checksum".
+
+    >>> sealed({"documents": 3})
+    {'documents': 3, 'checksum': '14946792190ca09ae74d4a2a703f205f'}
+    """
+    plain = {name: value for name, value in values.items() if name != _CHECKSUM}
+    return plain | {_CHECKSUM: fingerprint(json.loads(json.dumps(plain)))}
+
+
+def is_sealed(values: Any) -> bool:
+    """Tell whether values read from JSON are those that `sealed` gave.
+
+    >>> is_sealed(sealed({"documents": 3})), is_sealed(sealed({"documents": 3}) | {"documents": 4}), is_sealed({})
+    (True, False, False)
+    """
+    return isinstance(values, dict) and _CHECKSUM in values and sealed(values)[_CHECKSUM] == values[_CHECKSUM]
+
+
+def read_record(path: str) -> Record | None:
+    """Return the record in a file, None where there is none or it is not as it was written."""
+    if not files.exists(path):
         return None
     try:
-        record = Record(**files.read_json(task.record_path))
-        done = record.fingerprint == task.fingerprint and files.size(task.path) == record.bytes
+        values = files.read_json(path)
+        if is_sealed(values):
+            return Record(**{name: value for name, value in values.items() if name != _CHECKSUM})
     except (InputError, TypeError):
+        pass
+    return None
+
+
+def load(task: Task) -> Record | None:
+    """Return the record of a task that is done, else None; the data is not read (see `intact`)."""
+    record = read_record(task.record_path)
+    if record is None or record.fingerprint != task.fingerprint:
         return None
-    return record if done else None
+    try:
+        return record if files.size(task.path) == record.bytes else None
+    except InputError:
+        return None
+
+
+def intact(task: Task, record: Record) -> bool:
+    """Tell whether the data of a finished part has the SHA-256 of its record; reads all of it."""
+    try:
+        return files.sha256(task.path) == record.sha256
+    except InputError:
+        return False
 
 
 def run_once(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> Record:
-    """Return the task's record, doing the work only where it is not done yet."""
+    """Return the task's record, doing the work only where it is not done yet.
+
+    A part at a URL that is there already is read and compared with its SHA-256 first, and made again where it is
+    damaged. Local ones are checked before a pipeline starts (`bertdata.beam.stages.forget_stale`).
+    """
     record = load(task)
+    if record is not None and files.is_remote(task.path) and not intact(task, record):
+        logging.getLogger("bertdata").warning("%s is damaged: it is made again", task.path)
+        record = None
     if record is not None:
         return record
     began = time.monotonic()
@@ -153,7 +202,7 @@ def run_once(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> Record:
         dict(sorted(tally.drops.items())),
         tally.details,
     )
-    files.write_json(task.record_path, vars(record), indent=None)
+    files.write_json(task.record_path, sealed(vars(record)), indent=None)
     return record
 
 
@@ -176,7 +225,7 @@ def remove_others(directory: str, tasks: Iterable[Task]) -> int:
     Only what is named as parts are goes: an output directory may hold files of the user's beside them.
     """
     keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
-    others = [name for name in files.names(directory) if _PART.search(name) and name not in keep]
+    others = [name for name in files.names(directory) if PART.search(name) and name not in keep]
     for name in others:
         files.remove(files.join(directory, name))
     return len(others)

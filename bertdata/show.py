@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, printable
 from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
 from bertdata.shards import Shards, open_shards
 from bertdata.wordpiece import WordPieceTokenizer
@@ -193,7 +193,7 @@ def columns(text: str) -> int:
 
 def render(example: Example, total: int, width: int, *, color: bool) -> str:
     """Return one example as lines of at most `width` columns, a word that is longer alone on its line."""
-    label = f", {example.label}" if example.label else ""
+    label = f", {printable(example.label)}" if example.label else ""
     head = f"example {example.number} of {total:,}: {example.tokens} tokens, {example.predictions} to predict{label}"
     lines = [_painted(head, "head", color)]
     for number, segment in enumerate(example.segments):

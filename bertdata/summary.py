@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.config import LABEL_NAMES, LABELS
+from bertdata.errors import printable
 from bertdata.sources import KINDS, units_of
 
 _SHOWN_BROKEN = 3
@@ -162,11 +163,12 @@ def _bytes(number: float) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """Return rows as two aligned columns.
+    """Return rows as two aligned columns, control characters in them as escapes.
 
     >>> print(table([("pages", "12"), ("documents", "9")]))
     pages      12
     documents  9
     """
-    width = max((len(left) for left, _ in rows), default=0)
-    return "\n".join(f"{left:<{width}}  {right}" for left, right in rows)
+    shown = [(printable(left), printable(right)) for left, right in rows]
+    width = max((len(left) for left, _ in shown), default=0)
+    return "\n".join(f"{left:<{width}}  {right}" for left, right in shown)

@@ -9,6 +9,7 @@ do: cleaning.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from bertdata import decompression, files, texts
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
 from bertdata.draws import text_bits
 from bertdata.errors import InputError
-from bertdata.records import Record, Tally, Task, fingerprint
+from bertdata.output import MARKER
+from bertdata.records import PART, Record, Tally, Task, fingerprint, read_record
 
 SUFFIXES = (
     *(".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"),
@@ -69,15 +71,23 @@ def part_name(label: str, number: int) -> str:
 
 
 def own_part(path: str) -> Record | None:
-    """Return the record of a Parquet file that bertdata's own cleaning wrote, else None."""
+    """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
+
+    Raises InputError for a part in a folder of bertdata's whose record is gone or damaged, or fits it no more.
+    """
     record_path = path.removesuffix(".parquet") + ".json"
-    if not path.endswith(".parquet") or not files.exists(record_path):
+    if not path.endswith(".parquet"):
         return None
-    try:
-        record = Record(**files.read_json(record_path))
-    except (InputError, TypeError):
-        return None
-    return record if "slots" in record.details and files.size(path) == record.bytes else None
+    record = read_record(record_path)
+    if record is not None and "slots" in record.details and files.size(path) == record.bytes:
+        return record
+    if PART.search(path) and files.exists(files.join(os.path.dirname(path), MARKER)):
+        raise InputError(
+            "the record beside these documents is missing or damaged, or is not of this file; run clean-wikipedia or "
+            "clean-books again, which makes again just what is damaged",
+            path=path,
+        )
+    return None
 
 
 def plan_tables(paths: Sequence[str], directory: str, target_bytes: int, text_column: str = "text") -> list[Task]:

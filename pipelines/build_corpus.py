@@ -138,7 +138,7 @@ def build_corpus(
         stages = files.join(output, "stages")
         if force:
             files.remove(stages)
-        elif manifest := finished_manifest(output, mark):
+        elif manifest := finished_manifest(output, mark, runner.say):
             return manifest, False
         for line in said:
             runner.say(line)

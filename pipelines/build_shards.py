@@ -105,10 +105,10 @@ def build_shards(
         for spec in specs:
             _ = slices | f"WriteShards {spec.info.examples.max_seq_length}" >> WriteShards(spec)
 
-    pending = forget_stale(tokenizing)
+    pending = forget_stale(tokenizing, runner.say)
     tokenized = [] if pending else finished(tokenizing)
     expected = [task for spec in specs for task in shard_tasks(spec, tokenized)]
-    if forget_stale(expected) or pending:
+    if forget_stale(expected, runner.say) or pending:
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
         runner.run(stages, construct, [output, *(task.path for task, _ in every)])
     remove_others(store, tokenizing)
@@ -183,8 +183,7 @@ def _finish(
             + "; add documents, or choose another objective"
         )
     manifest = build_manifest(origins, tokens, plan, spec.info, shards, mix)
-    write_dataset_files(spec.output, manifest, spec.info)
-    return manifest
+    return write_dataset_files(spec.output, manifest, spec.info)
 
 
 def add_mix(parser: argparse.ArgumentParser) -> None:

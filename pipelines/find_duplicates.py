@@ -37,11 +37,11 @@ def drop_duplicates(parts: Sequence[Done], directory: str, config: DedupConfig, 
 
         _ = create(pipeline, signing) | FindDuplicates(directory, config)
 
-    pending = forget_stale(signing)
+    pending = forget_stale(signing, runner.say)
     grouping = bucket_tasks([] if pending else finished(signing), directory)
-    pending += forget_stale(grouping)
+    pending += forget_stale(grouping, runner.say)
     deciding = decision_task([] if pending else finished(grouping), directory, config)
-    if forget_stale([deciding]) or pending:
+    if forget_stale([deciding], runner.say) or pending:
         stages = [stage_of("sign documents", signing), stage_of("find duplicates", [*grouping, deciding], unit="part")]
         runner.run(stages, construct, [directory, *(task.path for task, _ in parts)])
     grouping = bucket_tasks(finished(signing), directory)

@@ -31,7 +31,7 @@ from bertdata.beam.stages import (
 from bertdata.config import CleaningConfig
 from bertdata.documents import cut_ranges
 from bertdata.errors import InputError
-from bertdata.records import add_counts, load, remove_others
+from bertdata.records import add_counts, remove_others
 from bertdata.sentences import PunktParameters, PunktSettings, save_parameters
 from bertdata.sentences.parts import parameters_task, plan_counts, read_parameters
 
@@ -50,7 +50,9 @@ def train_sentences(
 
         _ = create(pipeline, counting) | CountSentences() | TrainSentences(directory, settings)
 
-    if forget_stale(counting) or load(parameters_task(finished(counting), directory, settings)) is None:
+    pending = forget_stale(counting, runner.say)
+    trained = parameters_task([] if pending else finished(counting), directory, settings)
+    if forget_stale([trained], runner.say) or pending:
         files.remove(directory)
         training = stage_of("train parameters", [parameters_task([], directory, settings)], unit="set")
         inputs = [stages, *(task.path for task, _ in parts)]

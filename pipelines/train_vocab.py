@@ -49,11 +49,11 @@ def train_vocab(
 
         _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(stages, config)
 
-    pending = forget_stale(counting)
+    pending = forget_stale(counting, runner.say)
     merging = merge_tasks([] if pending else finished(counting), stages)
-    pending += forget_stale(merging)
+    pending += forget_stale(merging, runner.say)
     training = vocabulary_task([] if pending else finished(merging), stages, config)
-    if forget_stale([training]) or pending:
+    if forget_stale([training], runner.say) or pending:
         files.remove(training.directory)
         titles = [stage_of("count words", counting), stage_of("train vocabulary", [*merging, training], unit="part")]
         runner.run(titles, construct, [stages, *(task.path for task, _ in parts)])

@@ -12,7 +12,9 @@ from bertdata.errors import (
     MissingExtraError,
     OutputError,
     VerificationError,
+    printable,
 )
+from bertdata.summary import table
 
 CHILDREN = [ConfigError, InputError, OutputError, VerificationError]
 
@@ -48,3 +50,26 @@ def test_an_error_comes_back_from_a_worker_process_as_it_was(error: BertDataErro
         assert type(again) is type(error)
         assert str(again) == str(error)
         assert again.__dict__ == error.__dict__
+
+
+NAMES = {
+    "a\x1b[2Jb": r"a\x1b[2Jb",
+    "a\nb": r"a\nb",
+    "a\r\tb\x00": r"a\r\tb\x00",
+    "a\u202eb": r"a\u202eb",
+    "a\x9b1mb\x7f": r"a\x9b1mb\x7f",
+    "Zürich 塩.txt": "Zürich 塩.txt",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_control_characters_of_names_are_shown_as_escapes(name: str) -> None:
+    assert printable(name) == NAMES[name]
+    assert printable(printable(name)) == printable(name)
+    assert str(InputError("is bad", path=name)) == f"{NAMES[name]}: is bad"
+    assert table([(name, name)]) == f"{NAMES[name]}  {NAMES[name]}"
+
+
+def test_an_error_of_several_lines_keeps_them_and_escapes_the_rest() -> None:
+    assert str(InputError("one \x1b\ntwo \x07")) == "one \\x1b\ntwo \\x07"
+    assert "\x1b" not in str(InputError("x", title="\x1b[1m"))

@@ -67,7 +67,7 @@ class Runner:
     def say(self, text: str) -> None:
         """Tell the user something on stderr, above the line of progress if there is one, unless quiet."""
         if not self.quiet:
-            tqdm.write(text, file=sys.stderr)
+            tqdm.write(errors.printable_lines(text), file=sys.stderr)
 
     def say_once(self, text: str) -> None:
         """Tell the user something the first time that it comes up."""

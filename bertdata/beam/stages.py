@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from bertdata import files
 from bertdata.beam.progress import Stage
 from bertdata.beam.runner import Runner
 from bertdata.config import CleaningConfig
-from bertdata.errors import BertDataError, InputError
-from bertdata.records import Record, Task, add_counts, load, remove_others
+from bertdata.digests import damaged
+from bertdata.errors import BertDataError, InputError, printable
+from bertdata.records import Record, Task, add_counts, load, read_record, remove_others
 from bertdata.sources import find_files
 from bertdata.tables import SUFFIXES, own_part, plan_tables
 
@@ -32,12 +33,35 @@ def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
     return Stage(title, sizes if unit == "B" else dict.fromkeys(sizes, 1), unit, sizes)
 
 
-def forget_stale(tasks: Sequence[Task]) -> list[Task]:
-    """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first."""
-    pending = [task for task in tasks if load(task) is None]
+def forget_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
+    """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
+
+    Local parts that are done are read and compared with the SHA-256 of their records, on all cores; of those that are
+    damaged the records go too, so that they are made again, and `say` is told. Parts at a URL are checked by the
+    worker that is given them (`bertdata.records.run_once`), or when they are read.
+    """
+    records = [(task, load(task)) for task in tasks]
+    for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
+        if problem := _unfit(task):
+            say(f"{printable(task.path)}: {problem}: it is made again")
+    expected = [(task.path, one.sha256) for task, one in records if one and not files.is_remote(task.path)]
+    bad = dict(damaged(expected, "check finished parts"))
+    for path, problem in bad.items():
+        say(f"{printable(path)}: {problem}: damaged, so it is made again")
+    pending = [task for task, record in records if record is None or task.path in bad]
     for task in pending:
         files.remove(task.record_path)
     return sorted(pending, key=lambda task: (-task.weight, task.name))
+
+
+def _unfit(task: Task) -> str:
+    """Return why a local part is not done although its record is there, "" where it just is of something else."""
+    if not files.exists(task.record_path):
+        return ""
+    record = read_record(task.record_path)
+    if record is None:
+        return "its record is damaged"
+    return "is missing or has another size than its record says" if record.fingerprint == task.fingerprint else ""
 
 
 def finished(tasks: Sequence[Task]) -> list[Done]:
@@ -57,7 +81,7 @@ def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any
     """Run one transform of `inputs` over the tasks that are not done yet; returns all tasks with their records."""
     if not tasks:
         return []
-    pending = forget_stale(tasks)
+    pending = forget_stale(tasks, runner.say)
     if pending:
         paths = [tasks[0].directory, *inputs]
         runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), paths)
@@ -125,6 +149,7 @@ def read_documents(
 ) -> list[Done]:
     """Return documents as parts: those that clean_* wrote as they are, other tables read into `directory`."""
     own, tasks = plan_documents(patterns, directory, config, text_column)
+    _refuse_damaged(own)
 
     def transform() -> object:
         from bertdata.beam.transforms import ReadTables
@@ -133,3 +158,13 @@ def read_documents(
 
     inputs = list(dict.fromkeys(input_of(task) for task in tasks))
     return own + make_parts(runner, "read documents", tasks, transform, inputs)
+
+
+def _refuse_damaged(own: Sequence[Done]) -> None:
+    """Raise InputError for a local part that is not as cleaning wrote it; those at a URL are checked when read."""
+    expected = [(task.path, record.sha256) for task, record in own if not files.is_remote(task.path)]
+    for path, problem in damaged(expected, "check documents"):
+        raise InputError(
+            f"{problem}: these documents were damaged; delete the file and run clean-wikipedia or clean-books again",
+            path=path,
+        )

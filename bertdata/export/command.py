@@ -96,11 +96,12 @@ def export(
         done = 0
         for shards in found:
             entries[shards.split] = []
-            for shard in shards.paths:
+            schema = shards.table.schema
+            for shard, local in zip(shards.paths, shards.local_paths, strict=True):
                 name = f"{shards.split}/{files.name(shard).removesuffix('.arrow')}{exporter.suffix}"
                 target = files.join(output, *name.split("/"))
                 with files.atomic_write(target) as file:
-                    rows = write(shard, shards.table.schema, file)
+                    rows = write(local, schema, file)
                 entries[shards.split].append({"file": name, "rows": rows, "bytes": files.size(target)})
                 done += 1
                 if report:

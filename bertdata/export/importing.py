@@ -73,8 +73,7 @@ def import_shards(
             entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
         tokenizer.save(files.join(output, "tokenizer"))
         manifest = _manifest(info, paths, entries)
-        write_dataset_files(output, manifest, info)
-    return manifest
+        return write_dataset_files(output, manifest, info)
 
 
 def import_file(path: str, info: ShardInfo, first_id: int, file: BinaryIO) -> Tally:

@@ -54,7 +54,9 @@ class ShardExamples:
     arrives, so it works with any number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
-    masking. Raises InputError where there are no shards or they are damaged, ConfigError where sets do not fit.
+    masking. All shards are compared with their SHA-256 when it is made, once on each machine (see
+    `bertdata.shards.checked`). Raises InputError where there are no shards or they are damaged, ConfigError where sets
+    do not fit.
 
         examples = ShardExamples("shards/train")
         examples[3]           # {"input_ids": array([2, 87, ...], dtype=uint16), ..., "example_id": 5577...}
@@ -69,10 +71,9 @@ class ShardExamples:
         self.sets: tuple[Shards, ...] = opened(shards, split)
         self.info: ShardInfo = common_info(self.sets)
         self.sizes = tuple(len(one) for one in self.sets)
-        names = [
-            name for name in self.sets[0].table.column_names if all(name in one.table.column_names for one in self.sets)
-        ]
-        self._columns = {name: [chunk for one in self.sets for chunk in one.table[name].chunks] for name in names}
+        tables = [one.table for one in self.sets]
+        names = [name for name in tables[0].column_names if all(name in one.column_names for one in tables)]
+        self._columns = {name: [chunk for one in tables for chunk in one[name].chunks] for name in names}
         lengths = [len(chunk) for chunk in self._columns["example_id"]]
         self._ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
         self._views: dict[int, dict[str, Column]] = {}

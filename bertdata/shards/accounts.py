@@ -24,8 +24,9 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata import files
-from bertdata.errors import BertDataError, InputError, VerificationError
+from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.records import Counts, add_counts
+from bertdata.shards.contents import check_names
 from bertdata.shards.manifest import mixture
 from bertdata.shards.recount import UncountableError
 from bertdata.shards.schema import ShardInfo
@@ -87,6 +88,7 @@ class Build:
             )
         try:
             manifest = files.read_json(where)
+            check_names(manifest, where)
             return Build(
                 path,
                 manifest,
@@ -115,6 +117,8 @@ class Build:
                 },
                 int(manifest["vocabulary"]["pieces"]),
             )
+        except BertDataError:
+            raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise VerificationError(
                 f"is not a whole manifest ({type(error).__name__}: {error}); build again", path=where
@@ -132,7 +136,7 @@ class Build:
 
     def note(self, file: str, problem: str) -> None:
         """Keep one disagreement."""
-        self.problems.append(f"{file}: {problem}")
+        self.problems.append(f"{printable(file)}: {printable(problem)}")
 
     @contextmanager
     def noting(self, file: str) -> Iterator[None]:

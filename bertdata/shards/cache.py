@@ -1,8 +1,9 @@
 """Remote shards as local files: fetched once, checked, kept in a folder that is bounded in bytes.
 
 A file is named by its SHA-256 in the manifest, so builds share what they have in common and a replaced shard is another
-file. It takes its name only when it is whole and its checksum is right; several processes may use one folder. What was
-used longest ago goes first. A random order reads all shards of a split all the time, so a split must fit as a whole:
+file. It takes its name only when it is whole and its checksum is right; several processes may use one folder: each
+holds what it has opened, which counts from before it is fetched and is not deleted. Of the rest, what was used longest
+ago goes first. A random order reads all shards of a split all the time, so a split must fit as a whole:
 where it does not, that is an error, and never a cache that fetches everything again and again.
 
 `gs://`, `s3://` and others go through fsspec; `http://` and `https://` need nothing. What this module does not do:
@@ -14,16 +15,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
 
-_SUFFIX, _PART = ".arrow", ".fetching"
+_SUFFIX, _PART, _PINS = ".arrow", ".fetching", ".pins"
 _AT_ONCE = 4
 _ATTEMPTS = 5
 
@@ -47,18 +51,16 @@ class ShardCache:
     @staticmethod
     def default() -> ShardCache:
         """Return the cache that BERTDATA_CACHE and BERTDATA_CACHE_BYTES name; else ~/.cache/bertdata and 256 GiB."""
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        directory = os.environ.get("BERTDATA_CACHE") or os.path.join(home, "bertdata")
         limit = os.environ.get("BERTDATA_CACHE_BYTES") or str(256 << 30)
         if not limit.isdecimal():
             raise ConfigError(f"BERTDATA_CACHE_BYTES is {limit!r}; expected a number of bytes, as {256 << 30}")
-        return ShardCache(directory, int(limit))
+        return ShardCache(cache_directory(), int(limit))
 
-    def hold(self, shards: Sequence[RemoteShard]) -> list[str]:
-        """Return the local paths of shards, all of them there and checked.
+    def hold(self, shards: Sequence[RemoteShard]) -> Held:
+        """Return the local paths of shards, all of them there and checked; they stay there as long as the list is kept.
 
-        Raises ConfigError where they do not fit together, InputError that names the shard where one is missing, cut off
-        or has another checksum, OutputError where the folder cannot be written.
+        Raises ConfigError where they do not fit together, or not beside those that others hold, InputError that names
+        the shard where one is missing, cut off or has another checksum, OutputError where the folder cannot be written.
         """
         total = sum(shard.size for shard in shards)
         if total > self.max_bytes:
@@ -68,14 +70,20 @@ class ShardCache:
                 path=os.path.dirname(shards[0].url),
             )
         with _writing(self.directory):
-            os.makedirs(self.directory, exist_ok=True)
-            keep = {self.path(shard) for shard in shards}
+            os.makedirs(os.path.join(self.directory, _PINS), exist_ok=True)
+            wanted = {os.path.basename(self.path(shard)): shard.size for shard in shards}
             with _locked(os.path.join(self.directory, ".lock")):
-                missing = [shard for shard in shards if not self._touched(shard)]
-                self._make_room(sum(shard.size for shard in missing), keep)
+                self._make_room(wanted)
+                held = Held([self.path(shard) for shard in shards], _pin(self.directory, wanted))
+            kept = [shard for shard in shards if self._touched(shard)]
+            digests = [(self.path(shard), shard.sha256) for shard in kept if shard.sha256 is not None]
+            damaged = changed(digests) if is_wanted() else {}
+            for path in damaged:
+                _unlink(path)
+            missing = [shard for shard in shards if shard not in kept or self.path(shard) in damaged]
             with ThreadPoolExecutor(_AT_ONCE, "bertdata-fetch") as pool:
                 list(pool.map(self._fetched, missing))
-        return [self.path(shard) for shard in shards]
+        return held
 
     def path(self, shard: RemoteShard) -> str:
         """Return where a shard is kept."""
@@ -102,26 +110,75 @@ class ShardCache:
                     fetch(shard.url, part)
                     _check(part, shard)
                     os.replace(part, path)
+                    if shard.sha256 is not None:
+                        remember(path, shard.sha256)
                 finally:
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(part)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path + ".lock")
+                    _unlink(part)
+        _unlink(path + ".lock")
 
-    def _make_room(self, needed: int, keep: set[str]) -> None:
-        """Delete what was used longest ago, until `needed` bytes more fit; what is to be kept stays."""
+    def _make_room(self, wanted: Mapping[str, int]) -> None:
+        """Delete what was used longest ago until `wanted` fits beside it; what anyone holds stays and counts.
+
+        Raises ConfigError where it does not fit beside what others hold.
+        """
+        pinned = _pinned(self.directory) | dict(wanted)
         found = []
         for entry in os.scandir(self.directory):
-            if entry.name.endswith(_SUFFIX) and entry.is_file():
+            if entry.name.endswith(_PART) and entry.name.removesuffix(_PART) not in pinned:
+                _unlink(entry.path)
+            elif entry.name.endswith(_SUFFIX) and entry.is_file() and entry.name not in pinned:
                 status = entry.stat()
-                found.append((entry.path in keep, status.st_mtime_ns, entry.path, status.st_size))
-        held = sum(size for *_, size in found)
-        for kept, _, path, size in sorted(found):
-            if held + needed <= self.max_bytes or kept:
+                found.append((status.st_mtime_ns, entry.path, status.st_size))
+        needed = sum(pinned.values())
+        if needed > self.max_bytes:
+            raise ConfigError(
+                f"other processes hold {needed - sum(wanted.values()):,} bytes of the cache, and with these shards "
+                f"that makes {needed:,} of the {self.max_bytes:,} it may hold; raise BERTDATA_CACHE_BYTES, wait for "
+                "them, or choose another BERTDATA_CACHE",
+                path=self.directory,
+            )
+        held = needed + sum(size for *_, size in found)
+        for _, path, size in sorted(found):
+            if held <= self.max_bytes:
                 break
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+            _unlink(path)
             held -= size
+
+
+class Held(list[str]):
+    """Local paths of shards that no process deletes from the cache as long as this list is kept."""
+
+    def __init__(self, paths: Sequence[str], pin: BinaryIO) -> None:
+        super().__init__(paths)
+        self._pin = pin
+
+
+def _pin(directory: str, wanted: Mapping[str, int]) -> BinaryIO:
+    """Note under the cache's lock what this process holds, in a file that is locked until it is closed."""
+    file = tempfile.NamedTemporaryFile("w+b", dir=os.path.join(directory, _PINS), suffix=".json", delete=False)  # noqa: SIM115
+    fcntl.flock(file, fcntl.LOCK_EX)
+    file.write(json.dumps(wanted).encode())
+    file.flush()
+    return cast("BinaryIO", file)
+
+
+def _pinned(directory: str) -> dict[str, int]:
+    """Return the shards that processes hold, each with its size; what ended ones have left is deleted."""
+    pinned: dict[str, int] = {}
+    for entry in os.scandir(os.path.join(directory, _PINS)):
+        with open(entry.path, "rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pinned |= json.loads(file.read())
+            else:
+                _unlink(entry.path)
+    return pinned
+
+
+def _unlink(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def read(url: str) -> bytes | None:
@@ -142,8 +199,7 @@ def read(url: str) -> bytes | None:
 def fetch(url: str, path: str) -> None:
     """Copy a remote file to a local path; raises InputError where it cannot be read, after some tries."""
     for attempt in range(_ATTEMPTS):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
+        _unlink(path)
         try:
             if _is_http(url):
                 _client().fetch(url, path)

@@ -6,12 +6,13 @@ Everything is a function of the records, so the same corpus gives the same files
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bertdata import __version__, files
 from bertdata.config import LABELS
-from bertdata.records import Counts, Record, add_counts, fingerprint
+from bertdata.records import Counts, Record, add_counts, fingerprint, sealed
+from bertdata.shards.contents import file_digests
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 from bertdata.shards.tasks import TASK_SPLITS, TaskInfo, task_card
@@ -91,13 +92,20 @@ def mixture(info: ShardInfo, counts: Counts, weights: Mapping[str, float]) -> di
     return result
 
 
-def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> None:
-    """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`."""
-    for name, value in dataset_files(manifest["splits"], info).items():
+def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
+    """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`.
+
+    Returns the manifest as it is written: with the SHA-256 of the other files but the card, which people edit, and its
+    own checksum (see `bertdata.shards.contents`).
+    """
+    others = dataset_files(manifest["splits"], info)
+    for name, value in others.items():
         files.write_json(files.join(output, name), value)
-    card = task_card(manifest) if isinstance(info, TaskInfo) else dataset_card(manifest)
+    card = task_card(manifest, data_files(manifest["splits"])) if isinstance(info, TaskInfo) else dataset_card(manifest)
     files.write_bytes(files.join(output, "README.md"), card.encode())
-    files.write_json(files.join(output, "manifest.json"), manifest)
+    written = sealed(manifest | {"files": file_digests(output, others)})
+    files.write_json(files.join(output, "manifest.json"), written)
+    return written
 
 
 def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
@@ -123,6 +131,12 @@ def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
     return result
 
 
+def data_files(splits: Iterable[str]) -> list[str]:
+    """Return the lines of a card's metadata by which `datasets.load_dataset` finds the shards of each split alone."""
+    lines = ["configs:", "- config_name: default", "  data_files:"]
+    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {one}/data-*.arrow")]
+
+
 def dataset_card(manifest: dict[str, Any]) -> str:
     """Return the dataset card as Markdown with the metadata block that dataset hubs read."""
     info = manifest["info"]
@@ -131,6 +145,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "---",
         "task_categories: [fill-mask]",
         "tags: [bert, pretraining, bertdata]",
+        *data_files(manifest["splits"]),
         "---",
         "",
         f"# {examples['objective'].upper()} pretraining examples of {examples['max_seq_length']} tokens",

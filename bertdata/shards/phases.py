@@ -20,6 +20,9 @@ from typing import Any
 
 from bertdata import __version__, files
 from bertdata.config import ExamplesConfig
+from bertdata.errors import InputError
+from bertdata.records import sealed
+from bertdata.shards.contents import file_digests
 from bertdata.shards.schema import SPLITS
 
 _OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", *SPLITS)
@@ -74,14 +77,19 @@ def write_index(output: str, phases: Sequence[Phase]) -> None:
     """Write the manifest.json that names the phases; a build of one length has none but its own."""
     if len(phases) > 1:
         names = [files.name(phase.output) for phase in phases]
-        files.write_json(files.join(output, "manifest.json"), {"bertdata": __version__, "phases": names})
+        index = {"bertdata": __version__, "phases": names, "files": file_digests(output, {})}
+        files.write_json(files.join(output, "manifest.json"), sealed(index))
 
 
 def phase_names(manifest: Any) -> list[str]:
-    """Return the names of the phases where a manifest.json names any.
+    """Return the names of the phases where a manifest.json names any; raises InputError where one is no number.
 
     >>> phase_names({"bertdata": "1", "phases": ["128", "512"]}), phase_names({"splits": {}})
     (['128', '512'], [])
     """
     names = manifest.get("phases") if isinstance(manifest, Mapping) else None
-    return [str(name) for name in names] if isinstance(names, Sequence) and not isinstance(names, str) else []
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        return []
+    if other := [name for name in names if not (isinstance(name, str) and name.isascii() and name.isdigit())]:
+        raise InputError(f"its manifest.json names the length {other[0]!r}; expected numbers: build again")
+    return list(names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import NDArray
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards.cache import RemoteShard, ShardCache, read
+from bertdata.shards.checked import is_wanted, require_whole
+from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.packed import BORDERS, unpacked
 from bertdata.shards.phases import phase_names
 from bertdata.shards.schema import ShardInfo
@@ -27,12 +30,19 @@ MANIFEST = "manifest.json"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "tokenizer_config.json")
 
 
-def open_shards(path: str | os.PathLike[str], split: str | None = None, *, cache: ShardCache | None = None) -> Shards:
+def open_shards(
+    path: str | os.PathLike[str],
+    split: str | None = None,
+    *,
+    cache: ShardCache | None = None,
+    check: bool | None = None,
+) -> Shards:
     """Open one split of a build: its own directory, or the build's directory and the split's name (train if none).
 
-    Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). Raises InputError where
-    there are no shards, or where they are not what the manifest says; ConfigError where the tokenizer beside them is
-    not the one they were made with, or the cache is too small.
+    Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). A shard is compared with
+    its SHA-256 before its first row is read, once on this machine (`bertdata.shards.checked`), unless `check` is False
+    or BERTDATA_CHECK_SHARDS is 0. Raises InputError where there are no shards, or where they are not what the manifest
+    says; ConfigError where the tokenizer beside them is not the one they were made with, or the cache is too small.
     """
     directory = os.fspath(path).rstrip("/")
     if os.path.basename(directory) in ("", ".", ".."):
@@ -55,15 +65,17 @@ def open_shards(path: str | os.PathLike[str], split: str | None = None, *, cache
     except ValueError as error:
         raise InputError(f"is not valid JSON ({error}); delete it and build again", path=manifest_path) from error
     if names := phase_names(manifest):
+        check_manifest(manifest, manifest_path)
         raise InputError(
             f"holds builds of several lengths: {', '.join(names)}; open one of them, as {files.join(build, names[0])}",
             path=build,
         )
+    check_manifest(manifest, manifest_path)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
         raise InputError("is not a whole manifest; build again", path=manifest_path)
     if split not in manifest["splits"]:
         raise InputError(f"has no split {split!r}; it has {', '.join(manifest['splits'])}", path=build)
-    shards = Shards(build, split, manifest, cache)
+    shards = Shards(build, split, manifest, cache, check)
     if shards.has_tokenizer():
         shards.tokenizer()
     return shards
@@ -82,23 +94,38 @@ class Shards:
     """The examples of one split; picklable, the memory map is opened again where it arrives.
 
     table: all shards as one pyarrow Table; info: how they were made; manifest: the build's manifest; paths: the files,
-    or their URLs; cache: where remote ones are kept.
+    or their URLs; local_paths: the files on this machine; cache: where remote ones are kept. `check` as `open_shards`
+    takes it: the table and the rows are given once their shards are compared with their SHA-256.
     """
 
-    def __init__(self, build: str, split: str, manifest: dict[str, Any], cache: ShardCache | None = None) -> None:
+    def __init__(
+        self,
+        build: str,
+        split: str,
+        manifest: dict[str, Any],
+        cache: ShardCache | None = None,
+        check: bool | None = None,
+    ) -> None:
         self.build, self.split, self.manifest, self.cache = build, split, manifest, cache
         self._tokenizer: WordPieceTokenizer | None = None
-        shards = manifest["splits"][split]["shards"]
-        self.paths = [files.join(build, shard["file"]) for shard in shards]
-        self._files = self.paths
+        try:
+            self._entries = [
+                (inside(build, shard["file"]), int(shard["bytes"]), shard.get("sha256"))
+                for shard in manifest["splits"][split]["shards"]
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"does not say what the shards of {split} are ({type(error).__name__}: {error}); build again",
+                path=files.join(build, MANIFEST),
+            ) from error
+        if not self._entries:
+            raise InputError(f"names no shards of {split}; build again", path=files.join(build, MANIFEST))
+        self.paths = [path for path, _, _ in self._entries]
+        self.local_paths: Sequence[str] = self.paths
         if files.is_remote(build):
             self.cache = cache or ShardCache.default()
-            remote = [
-                RemoteShard(path, shard["bytes"], shard.get("sha256"))
-                for path, shard in zip(self.paths, shards, strict=True)
-            ]
-            self._files = self.cache.hold(remote)
-        tables = [_map(path, shard["bytes"]) for path, shard in zip(self._files, shards, strict=True)]
+            self.local_paths = self.cache.hold([RemoteShard(*entry) for entry in self._entries])
+        tables = [_map(path, size) for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True)]
         infos = [ShardInfo.from_schema(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]
         for info, path in zip(infos, self.paths, strict=True):
             if info != infos[0]:
@@ -108,32 +135,63 @@ class Shards:
             raise InputError(
                 "was made with other settings than its manifest.json says; build again", path=self.paths[0]
             )
-        self.table: pa.Table = pa.concat_tables(tables)
+        self.unchecked_table: pa.Table = pa.concat_tables(tables)
+        self._ends = np.cumsum([table.num_rows for table in tables])
+        checking = (is_wanted() if check is None else check) and not files.is_remote(build)
+        self._unchecked = set(range(len(tables))) if checking else set()
 
-    def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any], ShardCache | None]]:
-        return type(self), (self.build, self.split, self.manifest, self.cache)
+    def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any], ShardCache | None, bool]]:
+        return type(self), (self.build, self.split, self.manifest, self.cache, bool(self._unchecked))
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return int(self.unchecked_table.num_rows)
+
+    @property
+    def table(self) -> pa.Table:
+        """All shards as one pyarrow Table; raises InputError, naming it, where one is not as it was written."""
+        self.check()
+        return self.unchecked_table
+
+    @table.setter
+    def table(self, table: pa.Table) -> None:
+        self.unchecked_table, self._ends = table, np.array([table.num_rows])
+        self._unchecked = set()
+
+    def check(self, numbers: Iterable[int] | None = None) -> None:
+        """Compare shards, all unless some are named by number, with their SHA-256 if they were not yet.
+
+        Raises InputError, naming it, where one is not as it was written.
+        """
+        wanted = sorted(self._unchecked if numbers is None else self._unchecked.intersection(numbers))
+        if wanted:
+            found = [(self.local_paths[one], self._entries[one][2]) for one in wanted]
+            require_whole([(path, digest) for path, digest in found if digest is not None])
+            self._unchecked.difference_update(wanted)
+
+    def _row(self, index: int) -> pa.Table:
+        """Return one row as a table, its shard checked; negative indices count from the end."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"example {index} of {len(self)}")
+        if self._unchecked:
+            self.check([int(np.searchsorted(self._ends, index % len(self), side="right"))])
+        return self.unchecked_table.slice(index % len(self), 1)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return one example: lists as NumPy arrays, numbers as int; negative indices count from the end."""
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"example {index} of {len(self)}")
-        row = self.table.slice(index % len(self), 1)
+        row = self._row(index)
         return {name: _value(row[name].chunk(0)) for name in row.column_names}
 
     def examples(self, index: int) -> list[dict[str, Any]]:
         """Return the examples of one row, each as `shards[index]` would give it: one, or those packed into it."""
-        if BORDERS not in self.table.column_names:
+        if BORDERS not in self.unchecked_table.column_names:
             return [self[index]]
-        rows = unpacked(self.table.slice(index % len(self), 1).combine_chunks().to_batches()[0])
+        rows = unpacked(self._row(index).combine_chunks().to_batches()[0])
         return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
 
     def check_sizes(self) -> None:
         """Raise InputError, naming the shard, where one is gone or has another size than the manifest says."""
-        for path, shard in zip(self._files, self.manifest["splits"][self.split]["shards"], strict=True):
-            _check_size(path, shard["bytes"])
+        for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True):
+            _check_size(path, size)
 
     def expect_pretraining(self) -> None:
         """Raise InputError where the rows are for a task and not for pretraining."""

@@ -1,9 +1,9 @@
 """Verify a finished build: count everything again from the bytes and hold it against the manifest.
 
-Sizes and SHA-256 of the shards, none missing and none too many, every row (`recount`), sums over shards and splits,
-where each token went, the tokenizer, and the files for `datasets`. What cannot be counted from shards (pages, books,
-documents) must add up from stage to stage. What it does not look at: the card, which people edit, and the stages,
-which they may delete.
+The checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters, files for
+`datasets`), none missing and no shard too many, every row (`recount`), sums over shards and splits, where each token
+went, and the tokenizer. What cannot be counted from shards (pages, books, documents) must add up from stage to stage.
+Passed over are the card, which people edit, the stages, which they may delete, and what `datasets` leaves there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from fnmatch import fnmatch
 
 import pyarrow as pa
 
@@ -33,6 +34,7 @@ from bertdata.shards.accounts import (
     check_sums,
     epochs_in,
 )
+from bertdata.shards.contents import changed_files, inside, is_changed
 from bertdata.shards.duplicates import count_duplicates
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.phases import phase_names
@@ -42,6 +44,10 @@ from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.shards.verify_rows import is_plain, verify_rows
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
+
+CHANGED = "its checksum is not that of its contents: it was damaged or edited; restore it, or build again"
+CACHES = "*/cache-*.arrow"
+"""What `datasets` keeps beside the shards of what was computed from them, as after `filter`; no part of a build."""
 
 
 def verify(
@@ -68,7 +74,8 @@ def verify(
     if not names:
         return _verify(place, duplicates, report)
     rows: list[Row] = []
-    problems: list[str] = []
+    problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
+    problems += [f"{name}: {problem}" for name, problem in changed_files(place, found)]
     for name in names:
         try:
             rows += [(f"{name} tokens a row", ""), *_verify(files.join(place, name), duplicates, report)]
@@ -81,6 +88,8 @@ def verify(
 
 def _verify(path: str, duplicates: bool, report: Callable[[str], None] | None) -> list[Row]:
     build = Build.read(path)
+    if is_changed(build.manifest):
+        build.note(MANIFEST, CHANGED)
     check_sums(build)
     _check_names(build)
     check_shards(build)
@@ -89,6 +98,10 @@ def _verify(path: str, duplicates: bool, report: Callable[[str], None] | None) -
             if files.read_json(files.join(build.path, name)) != expected:
                 build.note(name, f"does not say what {MANIFEST} says of the same shards; build again")
     vocabulary = _check_tokenizer(build)
+    told = {problem.partition(":")[0] for problem in build.problems}
+    for name, problem in changed_files(path, build.manifest):
+        if name not in told and os.path.dirname(name) not in told:
+            build.note(name, problem)
     counted: dict[str, list[Counts]] = {split: [] for split in build.splits}
     for split, shard in build.shards():
         with build.noting(shard.file):
@@ -113,7 +126,7 @@ def _check_names(build: Build) -> None:
             build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
         found = [f"{name}/{one}" for one in files.names(files.join(build.path, name))]
         for other in found:
-            if other.endswith(".arrow") and other not in claimed:
+            if other.endswith(".arrow") and other not in claimed and not fnmatch(other, CACHES):
                 build.note(other, f"is no shard that {MANIFEST} names; delete it, or build again")
 
 
@@ -137,7 +150,7 @@ def _check_tokenizer(build: Build) -> Vocabulary | None:
 
 def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabulary | None) -> Counts:
     """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
-    path = files.join(build.path, shard.file)
+    path = inside(build.path, shard.file)
     size = files.size(path)
     if size != shard.bytes:
         raise InputError(

@@ -15,8 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata import files
-from bertdata.errors import BertDataError, InputError, VerificationError
+from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.examples.masking import IGNORE_INDEX
+from bertdata.shards.contents import changed_files, check_names, inside, is_changed
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.reader import open_shards
 from bertdata.shards.schema import ShardInfo, shard_schema
@@ -39,12 +40,33 @@ def verify_rows(path: str, manifest: dict[str, Any], report: Callable[[str], Non
 
     Raises VerificationError with every disagreement, one a line, each beginning with the file it is in.
     """
+    try:
+        rows, problems = _verified(path, manifest, report)
+    except BertDataError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise VerificationError(
+            f"is not a whole manifest ({type(error).__name__}: {error}); make the shards again",
+            path=files.join(path, "manifest.json"),
+        ) from error
+    if problems:
+        raise VerificationError(
+            "\n".join([f"{len(problems)} disagreement{'s' * (len(problems) > 1)} in {path}:", *problems])
+        )
+    return rows
+
+
+def _verified(path: str, manifest: dict[str, Any], report: Callable[[str], None] | None) -> tuple[list[Row], list[str]]:
+    """Return the table of what was counted, and the disagreements."""
+    check_names(manifest, files.join(path, "manifest.json"))
     info = ShardInfo.from_values(manifest.get("info"), files.join(path, "manifest.json"))
-    problems: list[str] = []
+    problems = ["manifest.json: its checksum is not that of its contents; make the shards again"] * is_changed(manifest)
     rows: list[Row] = []
     for name, expected in dataset_files(manifest["splits"], info).items():
         if not files.exists(files.join(path, name)) or files.read_json(files.join(path, name)) != expected:
             problems.append(f"{name}: does not say what manifest.json says of the same shards; make them again")
+    told = {problem.partition(":")[0] for problem in problems}
+    problems += [f"{name}: {problem}" for name, problem in changed_files(path, manifest) if name not in told]
     for split, entry in manifest["splits"].items():
         found = tokens = 0
         for shard in entry["shards"]:
@@ -65,16 +87,12 @@ def verify_rows(path: str, manifest: dict[str, Any], report: Callable[[str], Non
             open_shards(path, next(iter(manifest["splits"]))).tokenizer()
         except BertDataError as error:
             problems.append(f"tokenizer: {error}")
-    if problems:
-        raise VerificationError(
-            "\n".join([f"{len(problems)} disagreement{'s' * (len(problems) > 1)} in {path}:", *problems])
-        )
-    return rows
+    return rows, [printable(problem) for problem in problems]
 
 
 def _check_shard(path: str, shard: dict[str, Any], info: ShardInfo) -> tuple[int, int, list[str]]:
     """Return the rows and tokens of a shard, and a line for each rule that rows break."""
-    place = files.join(path, *shard["file"].split("/"))
+    place = inside(path, shard["file"])
     size, digest = files.size(place), files.sha256(place)
     if (size, digest) != (shard["bytes"], shard["sha256"]):
         raise InputError(

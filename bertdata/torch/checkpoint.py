@@ -1,13 +1,15 @@
 """Checkpoints of a training run: model, optimizer and sampler, each a whole one or none.
 
 A checkpoint is a directory `step-N` that `from_pretrained` opens, with the optimizer beside the weights. Its
-`state.json` is written last: without it there is no checkpoint. Older ones go when a newer one is whole, so a full
-disk or a kill leaves the last good one. What this module does not do: deciding when.
+`state.json` is written last, with the SHA-256 of every other file: without it there is no checkpoint. Older ones go
+when a newer one is whole, so a full disk or a kill leaves the last good one. A run is never resumed from a checkpoint
+that is damaged: that is an error which names the file.
 """
 
 from __future__ import annotations
 
 import io
+import logging
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +17,12 @@ from typing import Any
 import torch
 
 from bertdata import files
+from bertdata.digests import damaged
 from bertdata.errors import ConfigError, InputError
+from bertdata.records import is_sealed, sealed
 from bertdata.torch.architectures import PretrainingModel
 
+_LOG = logging.getLogger("bertdata")
 _STATE, _OPTIMIZER = "state.json", "optimizer.pt"
 _NAME = re.compile(r"step-(\d+)")
 
@@ -49,21 +54,51 @@ def save(
     buffer = io.BytesIO()
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())
-    files.write_json(files.join(directory, _STATE), {"step": step, "sampler": sampler, "settings": settings})
+    state = {"step": step, "sampler": sampler, "settings": settings}
+    written = [one for one in files.names(directory) if not one.startswith(files.TEMPORARY)]
+    digests = {one: files.sha256(files.join(directory, one)) for one in written}
+    files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
     for other in files.names(root):
         if other != name and _NAME.fullmatch(other):
             files.remove(files.join(root, other))
 
 
 def newest(root: str) -> Checkpoint | None:
-    """Return the whole checkpoint of the most steps below `root`, None where there is none."""
+    """Return the whole checkpoint of the most steps below `root`, None where there is none.
+
+    Raises InputError, naming it, where a file of that checkpoint is gone or is not as it was written. One that a kill
+    left without its `state.json` is passed over with a warning.
+    """
     found = [name for name in files.names(root) if _NAME.fullmatch(name)]
     for name in sorted(found, reverse=True):
         directory = files.join(root, name)
         if files.exists(files.join(directory, _STATE)):
-            state = files.read_json(files.join(directory, _STATE))
-            return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
+            return _read(directory)
+        _LOG.warning("%s has no %s, so it was not written to its end: it is passed over", directory, _STATE)
     return None
+
+
+def _read(directory: str) -> Checkpoint:
+    path = files.join(directory, _STATE)
+    remedy = (
+        "delete this checkpoint's folder and run again: the run goes on from an older checkpoint where there is one, "
+        "and begins anew where there is none"
+    )
+    try:
+        state = files.read_json(path)
+    except InputError as error:
+        raise InputError(f"this checkpoint is damaged: its state cannot be read; {remedy}", path=path) from error
+    if not is_sealed(state) and not _is_older(state):
+        raise InputError(f"this checkpoint is damaged: its state is not as it was written; {remedy}", path=path)
+    expected = [(files.join(directory, name), digest) for name, digest in state.get("files", {}).items()]
+    for place, problem in damaged(expected, "check checkpoint"):
+        raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=place)
+    return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
+
+
+def _is_older(state: Any) -> bool:
+    """Tell whether a state is of a version that kept no digests."""
+    return isinstance(state, dict) and set(state) == {"step", "sampler", "settings"}
 
 
 def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
@@ -89,6 +124,7 @@ def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, dev
     try:
         optimizer.load_state_dict(torch.load(data, map_location=device, weights_only=True))
     except Exception as error:
+        reason = re.split(r"\.\s|\n", str(error))[0]
         raise InputError(
-            f"is no optimizer state of this model ({error}); delete this checkpoint and run again", path=path
+            f"is no optimizer state of this model ({reason}); delete this checkpoint and run again", path=path
         ) from error

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import fsspec
 import pytest
 
 from bertdata import files
@@ -42,6 +44,84 @@ def test_records_that_fit_no_more_are_forgotten_and_their_tasks_come_heaviest_fi
     assert [task.name[-1] for task in forget_stale(some)] == ["4", "3", "2", "0"]
     assert load(some[1]) is not None
     assert not any(os.path.exists(task.record_path) for task in (changed, damaged))
+
+
+def flip(path: str, place: int = -3) -> None:
+    """Flip a bit of a file, which keeps its size."""
+    data = bytearray(Path(path).read_bytes())
+    data[place] ^= 1
+    Path(path).write_bytes(data)
+
+
+def test_a_part_with_a_flipped_bit_is_made_again_and_told(tmp_path: Path) -> None:
+    some = [done(task) for task in tasks(tmp_path, 3)]
+    whole = Path(some[1].path).read_bytes()
+    flip(some[1].path)
+    told: list[str] = []
+    assert forget_stale(some, told.append) == [some[1]]
+    [line] = told
+    assert line.startswith(f"{some[1].path}: its SHA-256 is ")
+    assert line.endswith("damaged, so it is made again")
+    assert Path(done(some[1]).path).read_bytes() == whole
+    assert forget_stale(some, told.append) == []
+    assert len(told) == 1
+
+
+def test_a_part_or_a_record_that_is_cut_is_told_and_one_of_other_settings_is_not(tmp_path: Path) -> None:
+    some = [done(task) for task in tasks(tmp_path, 3)]
+    done(replace(some[0], fingerprint="other"))
+    Path(some[1].path).write_bytes(b"cut")
+    os.truncate(some[2].record_path, 9)
+    told: list[str] = []
+    assert forget_stale([*some, *tasks(tmp_path / "more", 1)], told.append)
+    assert told == [
+        f"{some[1].path}: is missing or has another size than its record says: it is made again",
+        f"{some[2].path}: its record is damaged: it is made again",
+    ]
+
+
+def test_a_record_with_a_flipped_bit_is_no_record(tmp_path: Path) -> None:
+    [task] = [done(task) for task in tasks(tmp_path, 1)]
+    data = Path(task.record_path).read_bytes()
+    for place in range(0, len(data), 7):
+        flip(task.record_path, place)
+        assert load(task) is None or json.loads(data) == json.loads(Path(task.record_path).read_bytes())
+        Path(task.record_path).write_bytes(data)
+    assert load(task) is not None
+
+
+def test_a_damaged_part_at_a_url_is_made_again_by_the_worker_that_gets_it(caplog: pytest.LogCaptureFixture) -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    task = done(Task(folder, "part-00000", ".txt", "f", 1, None))
+    fs = fsspec.filesystem("memory")
+    place = task.path.removeprefix("memory:/")
+    whole = fs.cat_file(place)
+    fs.pipe_file(place, bytes([whole[0] ^ 1]) + whole[1:])
+    assert forget_stale([task]) == []
+    done(task)
+    assert fs.cat_file(place) == whole
+    assert f"{task.path} is damaged: it is made again" in caplog.text
+    fs.rm(folder, recursive=True)
+
+
+def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path) -> None:
+    def write(task: Task, file: BinaryIO) -> Tally:
+        with DocumentWriter(file, tally := Tally()) as writer:
+            writer.add("a", "s", "", "", "text " * 90)
+        return tally
+
+    part = Task(str(tmp_path), "wiki-00000", ".parquet", "f", 1, None)
+    run_once(part, write)
+    whole = Path(part.path).read_bytes()
+    flip(part.path, 60)
+    with pytest.raises(InputError, match=rf"{part.path}: its SHA-256 is .*clean-wikipedia or clean-books again"):
+        read_documents(HERE, [part.path], str(tmp_path / "tables"), CleaningConfig(), "text")
+    Path(part.path).write_bytes(whole)
+    (tmp_path / ".bertdata.json").write_text('{"kind": "documents"}')
+    read_documents(HERE, [part.path], str(tmp_path / "tables"), CleaningConfig(), "text")
+    flip(part.record_path, 5)
+    with pytest.raises(InputError, match="the record beside these documents is missing or damaged"):
+        read_documents(HERE, [part.path], str(tmp_path / "tables"), CleaningConfig(), "text")
 
 
 def test_tasks_of_one_weight_come_by_name(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bertdata import files
 from bertdata.errors import VerificationError
+from bertdata.records import sealed
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.verify import verify
@@ -19,10 +20,10 @@ Change = Callable[[Any], object]
 
 
 def edit(path: Path, change: Change) -> None:
-    """Change a JSON file in place; `change` gets its value."""
+    """Change a JSON file in place, and its checksum where it has one; `change` gets its value."""
     value = files.read_json(str(path))
     change(value)
-    files.write_json(str(path), value)
+    files.write_json(str(path), sealed(value) if isinstance(value, dict) and "checksum" in value else value)
 
 
 def put(*keys: str | int, value: Any) -> Change:
@@ -54,6 +55,7 @@ def claim(build: Path, shard: str) -> None:
         entry.update(bytes=path.stat().st_size, sha256=files.sha256(str(path)))
         for name, value in dataset_files(manifest["splits"], ShardInfo.from_values(manifest["info"], "")).items():
             files.write_json(str(build / name), value)
+            manifest["files"][name] = files.sha256(str(build / name))
 
     edit(build / "manifest.json", change)
 

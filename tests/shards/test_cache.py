@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
 import os
 import pickle
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +20,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.fetch import Client
 from bertdata.shards import cache as module
 from bertdata.shards import open_shards
-from bertdata.shards.cache import ShardCache
+from bertdata.shards.cache import RemoteShard, ShardCache
 from tests.server import File, Server, serve
 
 
@@ -60,7 +64,8 @@ def test_shards_over_http_are_those_of_the_build_and_are_fetched_once(
     assert again.table.equals(local.table)
     assert open_shards(f"{url}/train", cache=cache).table.equals(local.table)
     assert len(asked(server)) == len(shard_names(server))
-    assert [path.name for path in Path(cache.directory).iterdir() if not path.name.endswith(".arrow")] == [".lock"]
+    others = {path.name for path in Path(cache.directory).iterdir() if not path.name.endswith(".arrow")}
+    assert others == {".lock", ".pins"}
 
 
 def test_shards_in_an_object_store_are_those_of_the_build(dynamic_build: Path, tmp_path: Path) -> None:
@@ -139,6 +144,76 @@ def test_the_cache_holds_no_more_than_its_bytes_and_what_was_used_longest_ago_go
     gone = used.keys() - kept
     assert gone
     assert max(used[path] for path in gone) <= min(used[path] for path in used.keys() & kept)
+
+
+def shards_of(names: str, size: int) -> list[RemoteShard]:
+    """Put some files into the object store in memory; returns them as shards."""
+    memory, found = fsspec.filesystem("memory"), []
+    for name in names:
+        data = name.encode() * size
+        memory.pipe_file(f"/some-shards/{name}", data)
+        found.append(RemoteShard(f"memory://some-shards/{name}", size, hashlib.sha256(data).hexdigest()))
+    return found
+
+
+def test_what_is_held_counts_before_it_is_there_and_is_never_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = shards_of("ab", 500), shards_of("cd", 500)
+    cache = ShardCache(str(tmp_path), 1200)
+    inside: list[str] = []
+    real = module.fetch
+
+    def fetch_and_hold_others(url: str, path: str) -> None:
+        monkeypatch.setattr(module, "fetch", real)
+        with pytest.raises(ConfigError, match=r"other processes hold 1,000 bytes of the cache, .* 2,000 of the 1,200"):
+            cache.hold(two)
+        inside.append(url)
+        real(url, path)
+
+    monkeypatch.setattr(module, "fetch", fetch_and_hold_others)
+    first = cache.hold(one)
+    assert len(inside) == 1
+    assert sum(path.stat().st_size for path in held(cache)) == 1000
+    again = cache.hold(one[:1])
+    assert again == first[:1]
+    del first
+    gc.collect()
+    with pytest.raises(ConfigError, match="other processes hold 500 bytes"):
+        cache.hold(two)
+    third = cache.hold(two[:1])
+    assert {str(path) for path in held(cache)} == {*again, *third}
+    del again, third
+    gc.collect()
+    assert sorted(map(str, held(cache))) != sorted(cache.hold(two)) == sorted(map(str, held(cache)))
+
+
+def test_what_an_ended_process_held_and_left_half_fetched_goes(tmp_path: Path) -> None:
+    [shard] = shards_of("a", 500)
+    code = (
+        "import os, sys; from bertdata.shards.cache import ShardCache, RemoteShard, _pin; "
+        "cache = ShardCache(sys.argv[1]); os.makedirs(sys.argv[1] + '/.pins'); "
+        "pin = _pin(sys.argv[1], {'x.arrow': 1000}); open(sys.argv[1] + '/x.arrow.fetching', 'w').close(); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert len(list((tmp_path / ".pins").iterdir())) == 1
+    found = ShardCache(str(tmp_path), 600).hold([shard])
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".fetching"] == []
+    assert len(list((tmp_path / ".pins").iterdir())) == 1
+    assert Path(found[0]).read_bytes() == b"a" * 500
+
+
+def test_a_file_in_the_cache_with_a_flipped_bit_is_fetched_again(
+    dynamic_build: Path, tmp_path: Path, server: Server
+) -> None:
+    cache = ShardCache(str(tmp_path))
+    open_shards(put(server, dynamic_build), cache=cache)
+    path = held(cache)[0]
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert open_shards(server.url, cache=cache).table.equals(open_shards(dynamic_build).table)
+    assert files.sha256(str(path)) == path.stem
 
 
 def test_a_split_larger_than_the_cache_is_refused_before_anything_is_fetched(

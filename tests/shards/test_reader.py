@@ -11,24 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata import files
 from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
+from tests.shards.damage import edit
 
 
 def shard_files(build: Path, split: str = "train") -> list[Path]:
     return sorted((build / split).glob("data-*.arrow"))
-
-
-def edited(path: Path, change: Any) -> None:
-    """Change a JSON file; `change` gets its value."""
-    value = files.read_json(str(path))
-    change(value)
-    files.write_json(str(path), value)
 
 
 def rows_of(shards: Shards) -> list[dict[str, Any]]:
@@ -168,7 +161,7 @@ def test_a_shard_that_is_no_arrow_stream_is_an_error_that_names_it(own_build: Pa
 def test_shards_of_another_build_are_refused(own_build: Path, static_build: Path) -> None:
     first, second = shard_files(own_build)[:2]
     shutil.copy(shard_files(static_build)[0], second)
-    edited(
+    edit(
         own_build / "manifest.json",
         lambda value: value["splits"]["train"]["shards"][1].update(bytes=second.stat().st_size),
     )
@@ -177,7 +170,7 @@ def test_shards_of_another_build_are_refused(own_build: Path, static_build: Path
 
 
 def test_a_manifest_of_other_settings_is_refused(own_build: Path) -> None:
-    edited(own_build / "manifest.json", lambda value: value["info"]["examples"].update(seed=99))
+    edit(own_build / "manifest.json", lambda value: value["info"]["examples"].update(seed=99))
     with pytest.raises(InputError, match="was made with other settings than its manifest"):
         open_shards(own_build)
 

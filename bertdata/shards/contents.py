@@ -1,0 +1,89 @@
+"""What a manifest names, and whether it and the files of its build are as they were written.
+
+A manifest has a checksum of itself under "checksum" and the SHA-256 of what stands beside the shards under "files": the
+tokenizer, the sentence parameters, the files for `datasets`. Builds from before that have neither, and are read
+without. What a manifest names lies in its build: it may come from anyone, so a path that leads elsewhere is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bertdata import files
+from bertdata.errors import InputError
+from bertdata.records import is_sealed
+
+FOLDERS = ("tokenizer", "sentences")
+"""The folders beside the shards that the manifest has the digests of."""
+
+
+def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
+    """Return the SHA-256 of the files of a build that are no shards, by their path in it: `others` and `FOLDERS`."""
+    names = [f"{folder}/{name}" for folder in FOLDERS for name in files.names(files.join(output, folder))]
+    return {name: files.sha256(inside(output, name)) for name in sorted([*names, *others])}
+
+
+def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the files that are gone or not as they were written, each with what was found."""
+    for name, digest in manifest.get("files", {}).items():
+        path = inside(build, name)
+        if not files.exists(path):
+            yield name, "is missing; restore it, or build again"
+        elif (found := files.sha256(path)) != digest:
+            yield (
+                name,
+                f"its SHA-256 is {found[:12]}, manifest.json says {digest[:12]}: it was changed; restore it, or build "
+                "again",
+            )
+
+
+def inside(build: str, name: Any, manifest: str = "") -> str:
+    """Return the path of what a manifest names; raises InputError where that is not a path below the build.
+
+    >>> inside("gs://bucket/corpus", "train/data-00000-of-00001.arrow")
+    'gs://bucket/corpus/train/data-00000-of-00001.arrow'
+    """
+    parts = name.split("/") if isinstance(name, str) else []
+    if (
+        not parts
+        or files.is_remote(name)
+        or "\\" in name
+        or "\0" in name
+        or any(one in ("", ".", "..") for one in parts)
+    ):
+        raise InputError(
+            f"names the file {name!r}, which is no path below its folder; the manifest was changed: restore it, or "
+            "build again",
+            path=manifest or files.join(build, "manifest.json"),
+        )
+    return files.join(build, *parts)
+
+
+def is_changed(manifest: Any) -> bool:
+    """Tell whether a manifest has a checksum that is not that of its contents."""
+    return isinstance(manifest, dict) and "checksum" in manifest and not is_sealed(manifest)
+
+
+def check_manifest(manifest: Any, path: str) -> None:
+    """Raise InputError where a manifest is not as it was written, or names what lies outside its build."""
+    if is_changed(manifest):
+        raise InputError(
+            "its checksum is not that of its contents: it was damaged or edited; restore it, or build again", path=path
+        )
+    check_names(manifest, path)
+
+
+def check_names(manifest: Any, path: str) -> None:
+    """Raise InputError where a manifest names what lies outside its build."""
+    if not isinstance(manifest, dict):
+        return
+    splits = manifest.get("splits")
+    splits = splits if isinstance(splits, dict) else {}
+    shards = [shard for split in splits.values() if isinstance(split, dict) for shard in split.get("shards") or []]
+    named = manifest.get("files")
+    for name in [*splits, *(named if isinstance(named, dict) else [])]:
+        inside("", name, path)
+    for shard in shards:
+        if isinstance(shard, dict) and "file" in shard:
+            inside("", shard["file"], path)

@@ -1,0 +1,306 @@
+"""Damages a finished build in many ways, does what a user would do next, and tells what came of it.
+
+    python scripts/damage.py [--number 500] [--seed 0] [--only N ...]
+
+Each damage is a flipped bit, a cut, two files of one kind swapped, a deleted file or a block of zeros, in the stages,
+the shards, the manifest, the tokenizer, the sentence parameters or a checkpoint. What follows is a build with the same
+settings or others, `bertdata verify`, the loader, `show`, `stats`, or a pretraining resumed. What came of it:
+
+    detected     an error of bertdata's
+    repaired     made again, and said so: the same bytes as without the damage
+    harmless     the same bytes, or the same rows, as without the damage
+    SILENT       another result without an error
+    TRACEBACK    an error that is not bertdata's
+
+It ends with 1 where anything was silent or a traceback. Which damage has which number depends on the seed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import io
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bertdata.beam.runner import Runner  # noqa: E402
+from bertdata.cli import dispatch  # noqa: E402
+from bertdata.config import (  # noqa: E402
+    CleaningConfig,
+    DedupConfig,
+    ExamplesConfig,
+    MaskingConfig,
+    ShardsConfig,
+    VocabularyConfig,
+)
+from bertdata.errors import BertDataError  # noqa: E402
+from bertdata.loader import ShardExamples  # noqa: E402
+from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
+from bertdata.shards.verify import verify  # noqa: E402
+from pipelines.build_corpus import Settings, Sources, build_corpus  # noqa: E402
+
+SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
+BASE = Settings(
+    CleaningConfig(range_bytes=60_000),
+    VocabularyConfig(vocab_size=1500),
+    ShardsConfig(shard_bytes=120_000, validation_fraction=0.1),
+    ExamplesConfig(max_seq_length=64),
+    MaskingConfig(),
+    dedup=DedupConfig("near"),
+)
+CHANGED = {
+    "other seed": replace(BASE, examples=replace(BASE.examples, seed=7)),
+    "other vocabulary": replace(BASE, vocabulary=replace(BASE.vocabulary, vocab_size=1400)),
+    "other threshold": replace(BASE, dedup=DedupConfig("near", dedup_threshold=0.7)),
+}
+"""What each rereads: the token store; word counts and documents; signatures and documents."""
+STEPS = 6
+
+
+def quietly(work: Callable[[], object]) -> str:
+    """Do something and return what it printed."""
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(told):
+        work()
+    return told.getvalue()
+
+
+def build(output: Path, settings: Settings = BASE) -> str:
+    """Build in this process; returns what was said."""
+    return quietly(lambda: build_corpus(SOURCES, str(output), settings, Runner(1)))
+
+
+def tree(output: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a build but its stages."""
+    paths = [path for path in sorted(output.rglob("*")) if path.is_file()]
+    named = {str(path.relative_to(output)): path for path in paths}
+    return {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in named.items()
+        if not name.startswith(("stages/", "."))
+    }
+
+
+def rows(output: Path) -> str:
+    """Return a digest of all that the loader gives of a build."""
+    digest = hashlib.sha256()
+    for split in ("train", "validation"):
+        examples = ShardExamples(str(output), split)
+        examples.sets[0].tokenizer()
+        for example in examples.__getitems__(list(range(len(examples)))):
+            for name, value in sorted(example.items()):
+                digest.update(f"{name}{value.tolist() if hasattr(value, 'tolist') else value}".encode())
+        digest.update(f"{examples.sets[0].replacement_ids.tolist()}".encode())
+    return digest.hexdigest()
+
+
+def pretrain(output: Path, shards: Path, *, stop: bool = False) -> str:
+    """Pretrain a very small model, as far as its checkpoint if `stop`; returns a digest of its weights."""
+    from bertdata.torch import BertConfig
+    from bertdata.torch.pretrain import PretrainSettings
+    from bertdata.torch.pretrain import pretrain as run
+
+    config = BertConfig(
+        vocab_size=1500,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    settings = PretrainSettings(
+        steps=STEPS, batch_size=4, warmup=0.2, checkpoint_every=4, log_every=1, num_workers=0, device="cpu"
+    )
+
+    def report(record: object) -> None:
+        if stop and isinstance(record, dict) and record["step"] == STEPS - 1:
+            raise KeyboardInterrupt
+
+    told = io.StringIO()
+    with contextlib.suppress(KeyboardInterrupt), contextlib.redirect_stderr(told):
+        run(shards, config, output, settings, report=report)
+    return "" if stop else hashlib.sha256((output / "model.safetensors").read_bytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One damage: its number, what is damaged and how, and what is done then."""
+
+    number: int
+    area: str
+    kind: str
+    action: str
+
+
+AREAS = {
+    "stages": (6, ("other seed", "other vocabulary", "other threshold")),
+    "shards": (5, ("load", "verify", "build", "stats")),
+    "manifest": (3, ("load", "verify", "build", "show", "stats")),
+    "tokenizer": (2, ("load", "verify", "build", "show")),
+    "sentences": (2, ("verify", "build")),
+    "checkpoints": (4, ("resume",)),
+}
+"""Of each area how often it is damaged, in comparison, and what is done then."""
+KINDS = ("flip", "flip", "cut", "zeros", "swap", "delete")
+
+
+def plan(number: int, seed: int) -> list[Damage]:
+    """Return the damages of a run."""
+    draws = random.Random(seed)
+    weights = [weight for weight, _ in AREAS.values()]
+    found = []
+    for one in range(number):
+        [area] = draws.choices(list(AREAS), weights)
+        found.append(Damage(one, area, draws.choice(KINDS), draws.choice(AREAS[area][1])))
+    return found
+
+
+def files_of(area: str, place: Path) -> list[Path]:
+    """Return the files of an area of a build, or of a pretraining's output."""
+    every = [path for path in sorted(place.rglob("*")) if path.is_file() and path.stat().st_size]
+    parts = {path: path.relative_to(place).parts for path in every}
+    if area == "shards":
+        return [path for path, part in parts.items() if part[0] in ("train", "validation")]
+    if area == "manifest":
+        return [path for path, part in parts.items() if part[0] in ("manifest.json", "dataset_dict.json")]
+    return [path for path, part in parts.items() if part[0] == area]
+
+
+def write_anew(path: Path, data: bytes) -> None:
+    """Write a file that may be a hard link to that of the undamaged build."""
+    path.unlink()
+    path.write_bytes(data)
+
+
+def do_damage(damage: Damage, place: Path, draws: random.Random) -> str:
+    """Damage one file below a place; returns which and how."""
+    paths = files_of(damage.area, place)
+    folder = draws.choice(sorted({path.parent for path in paths}))
+    path = draws.choice([path for path in paths if path.parent == folder])
+    shown, data = str(path.relative_to(place)), path.read_bytes()
+    alike = [one for one in paths if one.suffix == path.suffix and one != path and one.read_bytes() != data]
+    if damage.kind == "swap" and alike:
+        other = draws.choice(alike)
+        theirs = other.read_bytes()
+        write_anew(path, theirs)
+        write_anew(other, data)
+        return f"{shown} and {other.relative_to(place)} swapped"
+    if damage.kind == "delete":
+        path.unlink()
+        return f"{shown} deleted"
+    at = draws.randrange(len(data))
+    if damage.kind == "cut":
+        write_anew(path, data[:at])
+        return f"{shown} cut at byte {at} of {len(data)}"
+    if damage.kind == "zeros":
+        changed = data[:at] + bytes(len(data[at : at + 64])) + data[at + 64 :]
+        if changed != data:
+            write_anew(path, changed)
+            return f"{shown} zeroed from byte {at}"
+    bit = draws.randrange(8)
+    write_anew(path, data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+    return f"{shown} flipped in bit {bit} of byte {at}"
+
+
+class Expected:
+    """What the undamaged build gives, made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.base, self.run = folder, folder / "base", folder / "run"
+        build(self.base)
+        self.trees = {"build": tree(self.base)}
+        for name, settings in CHANGED.items():
+            build(folder / name, settings)
+            self.trees[name] = tree(folder / name)
+            shutil.rmtree(folder / name)
+        self.rows = rows(self.base)
+        self.printed = {name: self.command(name, self.base) for name in ("show", "stats")}
+        pretrain(self.run, self.base, stop=True)
+        self.weights = pretrain(folder / "whole", self.base)
+
+    def command(self, name: str, place: Path) -> str:
+        """Return what a command prints of a build."""
+        return quietly(lambda: dispatch([name, str(place), *(["--count", "9"] if name == "show" else [])]))
+
+    def follow(self, damage: Damage, place: Path) -> str:
+        """Do what a user does after a damage; returns what came of it."""
+        if damage.action == "load":
+            return "harmless" if rows(place) == self.rows else "SILENT"
+        if damage.action == "verify":
+            verify(str(place))
+            return "SILENT"
+        if damage.action in self.printed:
+            printed = self.command(damage.action, place).replace(str(place), str(self.base))
+            return "harmless" if printed == self.printed[damage.action] else "SILENT"
+        if damage.action == "resume":
+            return "harmless" if pretrain(place, self.base) == self.weights else "SILENT"
+        told = build(place, CHANGED.get(damage.action, BASE))
+        if tree(place) != self.trees[damage.action]:
+            return "SILENT"
+        return "repaired" if "made again" in told else "harmless"
+
+
+def outcome_of(damage: Damage, expected: Expected, seed: int) -> tuple[str, str]:
+    """Do one damage and what follows; returns what came of it, and what to say of it."""
+    place = expected.folder / f"damage-{damage.number}"
+    source = expected.run if damage.area == "checkpoints" else expected.base
+    shutil.copytree(source, place, copy_function=os.link)
+    what = ""
+    try:
+        what = do_damage(damage, place, random.Random(f"{seed} {damage.number}"))
+        outcome, error = expected.follow(damage, place), ""
+    except BertDataError as found:
+        outcome, error = "detected", str(found).replace(str(place), "").split("\n")[-1][:160]
+    except Exception:
+        outcome, error = "TRACEBACK", traceback.format_exc()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return outcome, f"{damage.number}: {what}, then {damage.action}: {outcome}{': ' if error else ''}{error}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--number", type=int, default=500, help="how many damages (default: 500)")
+    parser.add_argument("--seed", type=int, default=0, help="what they are drawn by (default: 0)")
+    parser.add_argument(
+        "--only", type=int, nargs="+", default=[], metavar="N", help="only the damages of these numbers"
+    )
+    parser.add_argument("--verbose", action="store_true", help="a line for each damage")
+    flags = parser.parse_args(arguments)
+    began = time.monotonic()
+    counts: Counter[tuple[str, str]] = Counter()
+    with tempfile.TemporaryDirectory(prefix="bertdata-damage-") as folder:
+        os.environ["BERTDATA_CACHE"] = str(Path(folder) / "cache")
+        expected = Expected(Path(folder))
+        for damage in plan(max([flags.number, *(one + 1 for one in flags.only)]), flags.seed):
+            if flags.only and damage.number not in flags.only:
+                continue
+            outcome, line = outcome_of(damage, expected, flags.seed)
+            counts[damage.area, outcome] += 1
+            if flags.verbose or flags.only or outcome.isupper():
+                print(line, flush=True)
+    outcomes = ("detected", "repaired", "harmless", "SILENT", "TRACEBACK")
+    print(f"{'':<12}" + "".join(f"{one:>11}" for one in outcomes))
+    for area in AREAS:
+        print(f"{area:<12}" + "".join(f"{counts[area, one]:>11}" for one in outcomes))
+    bad = sum(number for (_, outcome), number in counts.items() if outcome.isupper())
+    print(f"{sum(counts.values())} damages, {bad} silent or with a traceback, {time.monotonic() - began:.0f} s")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A manifest names files of its own build alone, and is known to be as it was written."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertdata import files
+from bertdata.errors import BertDataError, InputError, VerificationError
+from bertdata.export import export
+from bertdata.shards import open_shards
+from bertdata.shards.contents import check_manifest, inside
+from bertdata.shards.phases import phase_names
+from bertdata.shards.verify import verify
+from tests.shards.damage import disagreements, edit
+
+OUTSIDE = [
+    "../evil.arrow",
+    "/etc/passwd",
+    "train/../../evil.arrow",
+    "file:///evil.arrow",
+    "train//x",
+    ".",
+    "",
+    "a\\..\\b",
+]
+
+
+@pytest.mark.parametrize("name", [*OUTSIDE, 3, None, ["train"], "train/\0"])
+def test_a_path_that_leads_out_of_the_build_is_refused(name: Any) -> None:
+    with pytest.raises(InputError, match="which is no path below its folder"):
+        inside("corpus", name)
+
+
+def name_evil(build: Path) -> str:
+    """Put a shard beside a build, and have the manifest name it."""
+    shard = files.read_json(str(build / "manifest.json"))["splits"]["train"]["shards"][0]["file"]
+    shutil.copy(build / shard, build.parent / "evil.arrow")
+    edit(build / "manifest.json", lambda value: value["splits"]["train"]["shards"][0].update(file="../evil.arrow"))
+    return "../evil.arrow"
+
+
+@pytest.mark.parametrize(
+    "read", [open_shards, verify, lambda build: export(str(build), "jsonl", f"{build.parent}/out")]
+)
+def test_a_manifest_that_names_a_file_outside_is_refused_everywhere(read: Any, own_build: Path) -> None:
+    name_evil(own_build)
+    with pytest.raises(InputError, match=r"names the file '\.\./evil\.arrow'"):
+        read(own_build)
+
+
+def test_other_names_in_a_manifest_are_confined_too(own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda value: value["splits"].update({"../x": value["splits"]["train"]}))
+    with pytest.raises(InputError, match=r"names the file '\.\./x'"):
+        verify(own_build)
+    with pytest.raises(InputError, match=r"names the length '\.\./other'"):
+        phase_names({"phases": ["128", "../other"]})
+
+
+def test_a_changed_manifest_is_known_by_its_checksum(own_build: Path) -> None:
+    path = own_build / "manifest.json"
+    path.write_bytes(path.read_bytes().replace(b'"notes": []', b'"notes":  []'))
+    verify(own_build)
+    path.write_bytes(path.read_bytes().replace(b'"notes":  []', b'"notes": [1]'))
+    with pytest.raises(InputError, match="its checksum is not that of its contents"):
+        open_shards(own_build)
+    [line] = disagreements(own_build)
+    assert line.startswith("manifest.json: its checksum is not that of its contents")
+
+
+def test_a_manifest_of_before_checksums_is_read(own_build: Path) -> None:
+    path = own_build / "manifest.json"
+    value = files.read_json(str(path))
+    del value["checksum"], value["files"]
+    files.write_json(str(path), value)
+    assert len(open_shards(own_build)) > 0
+    verify(own_build)
+
+
+@pytest.mark.parametrize("value", [None, [], 3, "x", {}, {"splits": []}, {"splits": {"train": []}}, {"files": []}])
+def test_a_manifest_of_another_shape_is_no_matter_of_the_names_in_it(value: Any) -> None:
+    check_manifest(value, "manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("splits", "words"),
+    [({"train": {}}, "KeyError"), ({"train": []}, "TypeError"), ({"train": {"shards": []}}, "names no shards")],
+)
+def test_a_manifest_without_shards_is_told_in_words(splits: Any, words: str, own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda value: value.update(splits=splits))
+    with pytest.raises(InputError, match=words):
+        open_shards(own_build)
+    with pytest.raises(BertDataError):
+        verify(own_build)
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("change", ["cut", "edit", "delete"])
+def test_every_file_of_the_tokenizer_is_compared(name: str, change: str, own_build: Path) -> None:
+    path = own_build / "tokenizer" / name
+    data = path.read_bytes()
+    if change == "delete":
+        path.unlink()
+    else:
+        path.write_bytes(data[: data.rindex(b"\n", 0, -1) + 1] if change == "cut" else data.replace(b"[CLS]", b"[cls]"))
+    assert all(line.startswith("tokenizer") for line in disagreements(own_build))
+
+
+def test_a_file_of_a_split_that_is_not_as_it_was_written_is_found(own_build: Path) -> None:
+    path = own_build / "train" / "state.json"
+    path.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(VerificationError, match=r"train/state\.json: its SHA-256 is"):
+        verify(own_build)
