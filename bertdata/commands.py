@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from bertdata import files
 from bertdata.errors import BertDataError
 
 if TYPE_CHECKING:
@@ -127,8 +128,14 @@ def run(main: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         print("interrupted: run the same command again to go on; what is done is kept", file=sys.stderr)
         code = 130
-    except BrokenPipeError:
+    except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except Exception as error:
+        told = files.limit_of(error)
+        if told is None:
+            raise
+        print(f"error: {told}", file=sys.stderr)
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()

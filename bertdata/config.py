@@ -6,7 +6,7 @@ They make the command-line flags (`flags`) and go into fingerprints and the mani
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from bertdata.errors import ConfigError
@@ -30,6 +30,19 @@ def require(condition: bool, message: str) -> None:
         raise ConfigError(message)
 
 
+_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
+
+
+def check_types(settings: Any) -> None:
+    """Raise ConfigError where a setting is of another type than its field says; an int may stand for a float."""
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        kinds = _KINDS[str(one.type)]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            flag = "--" + one.name.replace("_", "-")
+            raise ConfigError(f"{flag} is of the type {type(value).__name__}; expected {one.type}")
+
+
 @dataclass(frozen=True)
 class CleaningConfig:
     """How sources become documents."""
@@ -45,6 +58,7 @@ class CleaningConfig:
     rejects: str = _option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
+        check_types(self)
         require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
         require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
 
@@ -75,6 +89,7 @@ class DedupConfig:
     )
 
     def __post_init__(self) -> None:
+        check_types(self)
         _choice("--dedup", self.dedup, DEDUPS)
         require(
             0.3 <= self.dedup_threshold <= 1,
@@ -101,6 +116,7 @@ class VocabularyConfig:
     )
 
     def __post_init__(self) -> None:
+        check_types(self)
         require(self.vocab_size >= 10, f"--vocab-size is {self.vocab_size}; expected at least 10")
         require(self.min_frequency >= 1, f"--min-frequency is {self.min_frequency}; expected at least 1")
         require(self.limit_alphabet >= 1, f"--limit-alphabet is {self.limit_alphabet}; expected at least 1")
@@ -117,6 +133,7 @@ class ShardsConfig:
     validation_fraction: float = _option(0.01, "share of the documents held out, chosen by the hash of their id")
 
     def __post_init__(self) -> None:
+        check_types(self)
         require(self.shard_bytes >= 1024, f"--shard-bytes is {self.shard_bytes}; expected at least 1024")
         require(
             0 <= self.validation_fraction < 1,
@@ -169,6 +186,7 @@ class MaskingConfig:
     )
 
     def __post_init__(self) -> None:
+        check_types(self)
         require(
             0 < self.masked_lm_prob < 1, f"--masked-lm-prob is {self.masked_lm_prob}; expected between 0 and 1, as 0.15"
         )
@@ -232,6 +250,7 @@ class ExamplesConfig:
     pack_length: int = _option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
 
     def __post_init__(self) -> None:
+        check_types(self)
         _choice("--objective", self.objective, OBJECTIVES)
         _choice("--masking", self.masking, MASKINGS)
         require(

@@ -228,8 +228,15 @@ def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
 
 
 def open_parquet(raw: BinaryIO, path: str) -> Any:
-    """Return a pyarrow ParquetFile; raises InputError where the bytes are not Parquet."""
+    """Return a pyarrow ParquetFile; raises InputError where the bytes are not Parquet, or two columns have one name."""
     try:
-        return pq.ParquetFile(raw)
+        parquet = pq.ParquetFile(raw)
+        names = parquet.schema_arrow.names
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"is not a Parquet file ({error}); expected documents", path=path) from error
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(
+            f"has several columns of the name {', '.join(map(repr, twice))}; expected each name once: rename them",
+            path=path,
+        )
+    return parquet

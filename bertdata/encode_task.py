@@ -59,7 +59,7 @@ def encode_task(
     Raises ConfigError and InputError as `read_splits` and the encoders do, before anything is written where the files
     tell it, and OutputError where the folder holds something else.
     """
-    settings, directory = config or TaskConfig(), os.fspath(output)
+    settings, directory = config or TaskConfig(), files.path_text(output)
     tokenizer = WordPieceTokenizer.load(vocab)
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))

@@ -14,14 +14,16 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import ConfigError, InputError, OutputError, install_hint
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
 
 CHUNK = 1 << 20
+_BUFFER = 1 << 16
 TEMPORARY = ".bertdata-tmp-"
 
 
@@ -32,6 +34,39 @@ def is_remote(path: str) -> bool:
     (True, False)
     """
     return "://" in path
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    """Return a path as text; raises ConfigError for bytes, None and whatever else is no path.
+
+    >>> from pathlib import Path
+    >>> path_text(Path("corpus") / "train"), path_text("gs://bucket/corpus")
+    ('corpus/train', 'gs://bucket/corpus')
+    """
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
+    if not isinstance(text, str):
+        raise ConfigError(f"expected a path as text or a pathlib.Path, found {type(path).__name__}")
+    if "\0" in text:
+        raise ConfigError(f"the path {text!r} has a NUL character in it; no file has such a name")
+    return text
+
+
+@contextlib.contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """Tell whatever a remote file system raises in one line: each has errors of its own.
+
+    FileNotFoundError passes: whoever looks for a file says what was expected.
+    """
+    try:
+        yield
+    except (BertDataError, FileNotFoundError):
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials",
+            path=path,
+        ) from error
 
 
 def _remote(path: str) -> tuple[Any, str]:
@@ -68,7 +103,8 @@ def exists(path: str) -> bool:
     """Tell whether a file or directory is there."""
     if is_remote(path):
         fs, place = _remote(path)
-        return bool(fs.exists(place))
+        with _reaching(path):
+            return bool(fs.exists(place))
     return os.path.exists(path)
 
 
@@ -77,7 +113,8 @@ def size(path: str) -> int:
     try:
         if is_remote(path):
             fs, place = _remote(path)
-            return int(fs.size(place))
+            with _reaching(path):
+                return int(fs.size(place))
         return os.stat(path).st_size
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InputError("there is no such file; check the path", path=path) from error
@@ -89,7 +126,51 @@ def input_error(error: OSError, path: str) -> InputError:
     """Return what to raise where the operating system cannot read a file."""
     if isinstance(error, IsADirectoryError):
         return InputError("is a folder; expected a file: name those in it", path=path)
+    if told := limit_of(error):
+        return InputError(f"cannot be read: {told}", path=path)
     return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
+
+
+def limit_of(error: BaseException) -> str | None:
+    """Return what of this machine ran out or failed and what to do, where an error or one behind it says so.
+
+    >>> limit_of(OSError(errno.EMFILE, "Too many open files"))
+    'too many files are open; allow more (ulimit -n 4096), or use fewer --workers'
+    """
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        number = one.errno if isinstance(one, OSError) else None
+        text = f"{type(one).__name__}: {one}"
+        for numbers, kind, told in _LIMITS:
+            if number in numbers or (kind and kind.search(text)):
+                return told
+        one = one.__cause__ or one.__context__
+    return None
+
+
+_LIMITS = (
+    (
+        (errno.EMFILE, errno.ENFILE),
+        re.compile("Too many open files"),
+        "too many files are open; allow more (ulimit -n 4096), or use fewer --workers",
+    ),
+    (
+        (errno.ENOMEM,),
+        re.compile(
+            "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|"
+            "malloc of size .* failed|bad_alloc|LLVM.*memory|Out of memory"
+        ),
+        "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers",
+    ),
+    ((errno.EIO,), None, "the disk or the network drive failed (input/output error); check it, and copy the file"),
+    (
+        (errno.ENOSPC, errno.EDQUOT),
+        None,
+        "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again",
+    ),
+)
 
 
 def real_path(path: str) -> str:
@@ -110,8 +191,9 @@ def names(directory: str) -> list[str]:
     """Return the sorted names in a directory, none where it does not exist."""
     if is_remote(directory):
         fs, place = _remote(directory)
-        fs.invalidate_cache()
-        found = fs.ls(place, detail=False) if fs.exists(place) else []
+        with _reaching(directory):
+            fs.invalidate_cache()
+            found = fs.ls(place, detail=False) if fs.exists(place) else []
         return sorted(os.path.basename(entry.rstrip("/")) for entry in found)
     try:
         return sorted(os.listdir(directory))
@@ -129,7 +211,11 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     """
     found: dict[str, str] = {}
     for pattern in patterns:
-        matches = _expand_remote(pattern, suffixes) if is_remote(pattern) else _expand_local(pattern, suffixes)
+        if is_remote(pattern):
+            with _reaching(pattern):
+                matches = _expand_remote(pattern, suffixes)
+        else:
+            matches = _expand_local(pattern, suffixes)
         if not matches:
             isdir = not is_remote(pattern) and os.path.isdir(pattern)
             raise InputError(
@@ -190,10 +276,31 @@ def open_raw(path: str) -> BinaryIO:
     try:
         if is_remote(path):
             fs, place = _remote(path)
-            return cast("BinaryIO", fs.open(place, "rb"))
-        return open(path, "rb")
+            with _reaching(path):
+                return cast("BinaryIO", fs.open(place, "rb"))
+        return cast("BinaryIO", io.BufferedReader(_Read(path), _BUFFER))
     except OSError as error:
         raise input_error(error, path) from error
+
+
+class _Read(io.FileIO):
+    """The file below `open_raw`, whose own errors are told as such."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._path = path
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise input_error(error, self._path) from error
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise input_error(error, self._path) from error
 
 
 @contextlib.contextmanager

@@ -192,3 +192,21 @@ def test_the_range_is_a_64th_of_the_input_within_bounds(total: int) -> None:
     assert 1 << 20 <= target <= 16 << 20
     assert target == 1 << 20 or target * 64 <= total
     assert CleaningConfig(range_bytes=5).target_bytes(total) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("max_seq_length", None, "--max-seq-length is of the type NoneType; expected int"),
+        ("max_seq_length", "128", "--max-seq-length is of the type str; expected int"),
+        ("max_seq_length", True, "--max-seq-length is of the type bool; expected int"),
+        ("short_seq_prob", b"1", "--short-seq-prob is of the type bytes; expected float"),
+        ("objective", object(), "--objective is of the type object; expected str"),
+        ("pack", 1, "--pack is of the type int; expected bool"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_without_its_repr(name: str, value: object, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ExamplesConfig(**{name: value})  # type: ignore[arg-type]
+    assert str(caught.value) == told
+    assert ExamplesConfig(short_seq_prob=1).short_seq_prob == 1

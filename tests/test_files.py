@@ -4,9 +4,9 @@ import os
 import stat
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import fsspec
 import pytest
@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from bertdata import decompression, files
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.loader import ShardExamples
+from bertdata.shards import open_shards
 
 
 @pytest.fixture
@@ -168,6 +170,71 @@ def test_nothing_is_left_in_the_temporary_folder_by_writing_to_a_url(
 def test_a_scheme_without_a_file_system_says_what_to_install() -> None:
     with pytest.raises(ConfigError, match="no file system for nosuch://"):
         files.exists("nosuch://bucket/x")
+
+
+class Unreachable:
+    """A remote file system whose every call fails with an error of its own."""
+
+    class OfflineError(Exception):
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        def fail(*arguments: Any, **options: Any) -> Any:
+            raise self.OfflineError("no route\nand a long story")
+
+        return fail
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        files.exists,
+        files.size,
+        files.names,
+        files.open_raw,
+        lambda path: files.expand([path], (".txt",)),
+    ],
+)
+def test_an_error_of_a_remote_file_system_is_told_in_one_line(
+    call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_remote", lambda path: (Unreachable(), path))
+    with pytest.raises(InputError) as caught:
+        call("hf://datasets/x/y")
+    assert str(caught.value) == (
+        "hf://datasets/x/y: cannot be reached (OfflineError: no route); "
+        "check the address, the network and the credentials"
+    )
+
+
+def test_a_disk_that_fails_while_a_file_is_read_is_told_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"text")
+    broken = os.open("/proc/self/mem", os.O_RDONLY)  # reading its first page is an input/output error
+    try:
+        reads: list[Callable[[BinaryIO], bytes]] = [lambda file: file.read(), lambda file: file.read(3)]
+        for read in [*reads, lambda file: file.readline()]:
+            with files.open_raw(str(tmp_path / "a.txt")) as file:
+                os.dup2(broken, file.fileno())
+                with pytest.raises(InputError, match=r"a\.txt: cannot be read: the disk .* failed"):
+                    read(file)
+    finally:
+        os.close(broken)
+
+
+@pytest.mark.parametrize("path", [None, b"corpus", 3, ["corpus"], object()])
+def test_what_is_no_path_is_refused_by_its_type(path: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"expected a path .*, found {type(path).__name__}$"):
+        files.path_text(path)
+    with pytest.raises(ConfigError, match="expected a path"):
+        open_shards(path)
+    if not isinstance(path, list):
+        with pytest.raises(ConfigError, match="expected a path"):
+            ShardExamples(path)
+
+
+def test_a_path_with_a_nul_character_is_refused() -> None:
+    with pytest.raises(ConfigError, match="NUL"):
+        open_shards("a\0b")
 
 
 # Finding

@@ -385,3 +385,12 @@ def test_a_json_file_beside_a_table_that_is_no_record_is_no_matter(record: bytes
     write(tmp_path / "x.json", record)
     assert own_part(path) is None
     assert own_part(write(tmp_path / "y.jsonl", lines([{"text": "a"}]))) is None
+
+
+@pytest.mark.parametrize("name", ["text", "id", "other"])
+def test_two_parquet_columns_of_one_name_are_refused_by_it(tmp_path: Path, name: str) -> None:
+    texts = pa.array(["One. Two."])
+    names = ["text", "id", "other", name]
+    pq.write_table(pa.Table.from_arrays([texts] * 4, names), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=rf"a\.parquet: has several columns of the name '{name}'"):
+        plan_tables([str(tmp_path / "a.parquet")], str(tmp_path / "out"), 1 << 20)

@@ -20,7 +20,8 @@ Source = str | os.PathLike[str] | Shards
 
 def opened(shards: Source | Sequence[Source], split: str | None = None) -> tuple[Shards, ...]:
     """Open one set of shards or several; raises ConfigError for an empty list."""
-    given = [shards] if isinstance(shards, str | os.PathLike | Shards) else list(shards)
+    several = isinstance(shards, Sequence) and not isinstance(shards, str | bytes | Shards)
+    given: list[Source] = list(shards) if several else [shards]  # type: ignore[arg-type, list-item]
     if not given:
         raise ConfigError("no set of shards is given; expected at least one")
     return tuple(one if isinstance(one, Shards) else open_shards(one, split) for one in given)

@@ -44,7 +44,7 @@ def open_shards(
     or BERTDATA_CHECK_SHARDS is 0. Raises InputError where there are no shards, or where they are not what the manifest
     says; ConfigError where the tokenizer beside them is not the one they were made with, or the cache is too small.
     """
-    directory = os.fspath(path).rstrip("/")
+    directory = files.path_text(path).rstrip("/")
     if os.path.basename(directory) in ("", ".", ".."):
         directory = os.path.abspath(directory)
     data = _read(files.join(directory, MANIFEST))

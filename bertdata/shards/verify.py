@@ -61,7 +61,7 @@ def verify(
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
-    place = os.fspath(path).rstrip("/") or "/"
+    place = files.path_text(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
     found = files.read_json(manifest) if files.exists(manifest) else {}
     if is_plain(found):

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata import files
 from bertdata.errors import ConfigError, InputError
 from bertdata.wordpiece import formats
 from bertdata.wordpiece.chunks import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
@@ -64,7 +65,7 @@ class WordPieceTokenizer(Properties):
         are looked for as they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
         InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
-        place = os.fspath(path)
+        place = files.path_text(path)
         if not os.path.exists(place):
             place = published_path(place) or place
         return cls(formats.read(place, do_lower_case))
@@ -119,7 +120,7 @@ class WordPieceTokenizer(Properties):
 
         Each file is written atomically. Raises OutputError where the directory cannot be written.
         """
-        formats.write(os.fspath(directory), self._parts)
+        formats.write(files.path_text(directory), self._parts)
 
     def encode(self, text: str, *, allow_special: bool = False) -> list[int]:
         """Return the ids of a text, without special tokens around it; raises InputError for a lone surrogate."""
