@@ -1,0 +1,241 @@
+"""Kill builds and pretraining runs at random moments, run them again, and compare with runs that were left alone.
+
+Run: python scripts/kill.py [--kills 200] [--seed 0] [--what build pretrain] [--keep FOLDER]
+
+A kill is SIGKILL to the process group, to the main process alone or to one of its workers, SIGTERM or SIGINT to the
+group, at a moment drawn from the seed. After up to three kills the same command runs to its end. Checked each time: no
+traceback on stderr, no process left; after SIGINT, no temporary folder left; after the last run every file of the build
+(every weight of the model) has the bytes of the undisturbed one, and no temporary file, lock or failure lies beside it.
+Ends with 1 where anything is not so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+KINDS = ("SIGKILL group", "SIGKILL main", "SIGKILL worker", "SIGTERM group", "SIGINT group")
+GRACE = 60.0
+LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
+TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
+MAIN = "from bertdata.cli import main; import sys; sys.exit(main())"
+
+
+def session_of(process: int) -> int | None:
+    """Return the session of a process, None where it is gone or a zombie."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if state[0] == "Z" else int(state[3])
+
+
+def processes_of(session: int) -> list[int]:
+    """Return the processes of a session that are alive."""
+    numbers = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [number for number in numbers if session_of(number) == session]
+
+
+@dataclass
+class Job:
+    """A command to kill: its arguments, and which files must have the bytes of an undisturbed run."""
+
+    name: str
+    arguments: list[str]
+    pattern: str
+    seconds: float = 0.0
+    wanted: dict[str, str] = field(default_factory=dict)
+
+    def digests(self, output: str) -> dict[str, str]:
+        """Return the SHA-256 of each file of an output whose name matches, seconds in manifests left out."""
+        found = {}
+        for path in sorted(Path(output).rglob("*")):
+            name = str(path.relative_to(output))
+            if path.is_file() and re.fullmatch(self.pattern, name):
+                found[name] = hashlib.sha256(TIMES.sub(b"", path.read_bytes())).hexdigest()
+        return found
+
+
+class Killer:
+    """Runs jobs in a working folder, kills them, and collects what went wrong."""
+
+    def __init__(self, folder: str, seed: int) -> None:
+        self.folder, self.draw = folder, random.Random(seed)
+        self.faults: list[str] = []
+        self.met: Counter[str] = Counter()
+        self.temporary = os.path.join(folder, "tmp")
+
+    def start(self, job: Job, output: str) -> tuple[subprocess.Popen[bytes], str]:
+        """Start a job in a session and with a folder for temporary files of its own."""
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        os.makedirs(self.temporary)
+        log = os.path.join(self.folder, "log")
+        with open(log, "wb") as file:
+            process = subprocess.Popen(
+                [sys.executable, "-c", MAIN, *job.arguments, "--output", output],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"TMPDIR": self.temporary},
+                start_new_session=True,
+            )
+        return process, log
+
+    def fault(self, job: Job, what: str, log: str) -> None:
+        """Note what went wrong, with the end of the log."""
+        told = Path(log).read_text(errors="replace")[-2000:]
+        self.faults.append(f"{job.name}: {what}\n{told}")
+        print(f"FAULT {self.faults[-1]}", flush=True)
+
+    def check_log(self, job: Job, what: str, log: str) -> None:
+        """Note a traceback in a log."""
+        if "Traceback (most recent call last)" in Path(log).read_text(errors="replace"):
+            self.fault(job, f"{what}: a traceback", log)
+
+    def end(self, job: Job, process: subprocess.Popen[bytes], what: str, log: str) -> int | None:
+        """Wait for a process and those it started; note those that stay, and end them."""
+        most = GRACE + 20 * (job.seconds or GRACE)
+        try:
+            code: int | None = process.wait(most)
+        except subprocess.TimeoutExpired:
+            code = None
+            self.fault(job, f"{what}: still running after {most:.0f} s", log)
+        until = time.monotonic() + GRACE
+        while (left := processes_of(process.pid)) and time.monotonic() < until:
+            time.sleep(0.1)
+        if left:
+            self.fault(job, f"{what}: {len(left)} processes stay", log)
+            for number in left:
+                os.kill(number, signal.SIGKILL)
+        process.wait()
+        return code
+
+    def undisturbed(self, job: Job) -> None:
+        """Run a job to its end for the bytes that every other run must give, and for how long it takes."""
+        for place in ("first", "whole"):  # the first compiles kernels
+            began = time.monotonic()
+            output = os.path.join(self.folder, f"{job.name}-{place}")
+            process, log = self.start(job, output)
+            if self.end(job, process, "undisturbed", log) != 0:
+                self.fault(job, f"undisturbed: ended with {process.returncode}", log)
+                raise SystemExit(1)
+            job.seconds, found = time.monotonic() - began, job.digests(output)
+            if place == "whole" and found != job.wanted:
+                self.fault(job, "two undisturbed runs differ", log)
+            job.wanted = found
+        print(f"{job.name}: {len(job.wanted)} files in {job.seconds:.1f} s undisturbed", flush=True)
+
+    def kill(self, job: Job, output: str, kind: str) -> bool:
+        """Start a job and kill it; tells whether it was still running."""
+        process, log = self.start(job, output)
+        moment = self.draw.uniform(0, 1.1 * job.seconds)
+        place = self.draw.random()
+        try:
+            process.wait(moment)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return False
+        what = f"{kind} after {moment:.2f} s"
+        workers = [number for number in processes_of(process.pid) if number != process.pid]
+        if kind == "SIGKILL worker" and not workers:
+            kind = "SIGKILL group"
+        try:
+            if kind == "SIGKILL worker":
+                os.kill(workers[int(place * len(workers))], signal.SIGKILL)
+            elif kind == "SIGKILL main":
+                os.kill(process.pid, signal.SIGKILL)
+            else:
+                os.killpg(process.pid, getattr(signal, kind.split()[0]))
+        except ProcessLookupError:
+            return False
+        finally:
+            code = self.end(job, process, what, log)
+        self.met[f"{job.name}, {kind}: ended with {code}"] += 1
+        self.check_log(job, what, log)
+        if kind == "SIGINT group" and (left := os.listdir(self.temporary)):
+            self.fault(job, f"{what}: temporary files stay: {', '.join(sorted(left)[:5])}", log)
+        return True
+
+    def round(self, job: Job, number: int, most: int) -> int:
+        """Kill one output up to three times, then let the job finish, and compare; returns the number of kills."""
+        output = os.path.join(self.folder, f"{job.name}-killed")
+        shutil.rmtree(output, ignore_errors=True)
+        kills = 0
+        for _ in range(min(self.draw.randint(1, 3), most)):
+            kills += self.kill(job, output, KINDS[(number + kills) % len(KINDS)])
+        process, log = self.start(job, output)
+        code = self.end(job, process, "the run after kills", log)
+        self.check_log(job, "the run after kills", log)
+        if code != 0:
+            self.fault(job, f"the run after kills ended with {code}", log)
+        found = job.digests(output)
+        for name in sorted(found.keys() | job.wanted.keys()):
+            if found.get(name) != job.wanted.get(name):
+                self.fault(job, f"{name} is not that of an undisturbed run", log)
+        left = [str(path) for path in Path(output).rglob("*") if LEFTOVER.search(path.name)] + os.listdir(
+            self.temporary
+        )
+        if left:
+            self.fault(job, f"left behind: {', '.join(left[:5])}", log)
+        return kills
+
+
+def jobs(folder: str, what: list[str]) -> list[Job]:
+    """Return the jobs to kill: builds without and with workers, and a small model that is pretrained from one."""
+    build = ["build", "--shard-bytes", "40000", "--max-seq-length", "64"]
+    shards = r"(train|validation|tokenizer|sentences)/.*|[^/]*\.json|README\.md"
+    found = []
+    if "build" in what:
+        found.append(Job("build", [*build, "--workers", "1"], shards))
+        found.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
+    if "pretrain" in what:
+        corpus = os.path.join(folder, "corpus")
+        subprocess.run([sys.executable, "-c", MAIN, *build, "--output", corpus], check=True, stdout=subprocess.DEVNULL)
+        steps = ["--config", "tiny", "--steps", "60", "--batch-size", "4", "--checkpoint-every", "5", "--device", "cpu"]
+        found.append(Job("pretrain", ["pretrain", corpus, *steps], r"(.*/)?model\.safetensors"))
+    return found
+
+
+def main() -> int:
+    """Kill as often as asked and print what was met; returns 1 where something went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--what", nargs="+", choices=("build", "pretrain"), default=["build", "pretrain"])
+    parser.add_argument("--keep", metavar="FOLDER", help="work in this folder and keep it")
+    flags = parser.parse_args()
+    folder = flags.keep or tempfile.mkdtemp(prefix="bertdata-kill-")
+    os.makedirs(folder, exist_ok=True)
+    killer, done, number, began = Killer(folder, flags.seed), 0, 0, time.monotonic()
+    try:
+        works = jobs(folder, flags.what)
+        for job in works:
+            killer.undisturbed(job)
+        while done < flags.kills and len(killer.faults) < 20:
+            done += killer.round(works[number % len(works)], done, flags.kills - done)
+            number += 1
+            print(f"{done} kills, {number} outputs, {len(killer.faults)} faults", flush=True)
+    finally:
+        if not flags.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    for name, times in sorted(killer.met.items()):
+        print(f"{times:5d}  {name}")
+    print(f"{done} kills in {time.monotonic() - began:.0f} s: {len(killer.faults)} faults")
+    return 1 if killer.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
