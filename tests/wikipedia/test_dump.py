@@ -272,8 +272,8 @@ REAL = [
 def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
     """Pages of a dump through an XML parser: the slow oracle."""
     rows = []
-    source = open_decompressed(path)
-    try:
+    cut_off = contextlib.suppress(ET.ParseError) if "testdata_ja" in path else contextlib.nullcontext()
+    with cut_off, open_decompressed(path) as source:
         for _, element in ET.iterparse(source):
             if element.tag.rpartition("}")[2] != "page":
                 continue
@@ -284,8 +284,6 @@ def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
                 title = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", found["title"].text or "")
                 rows.append((int(numbers[0] or 0), ns, title, found["text"].text or "", "redirect" in found))
             element.clear()
-    except ET.ParseError:
-        assert "testdata_ja" in path
     return rows
 
 

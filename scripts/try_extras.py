@@ -1,0 +1,162 @@
+"""Install each extra alone and try every verb there: those it is for work, the others say in one line what they need.
+
+Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
+
+Each extra has a virtual environment of its own with just what it declares; `base` is none. Without names these are
+tried: base, beam, hdf5, aws, torch and finetune; gcp and examples install hundreds of megabytes and are tried by name.
+`--with` names what is installed before torch is, such as a build of it for processors; `--corpus` is a finished build
+to read, else the environment of beam makes one. pandas must be in none of them, for none declares it. Ends with 1 where
+a verb fails, or asks for nothing or for the wrong extra.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+USUAL = ("base", "beam", "hdf5", "aws", "torch", "finetune")
+HOLDS = {
+    "base": set[str](),
+    "beam": {"beam"},
+    "hdf5": {"hdf5"},
+    "aws": {"aws"},
+    "torch": {"torch"},
+    "finetune": {"torch", "finetune"},
+    "gcp": {"beam", "gcp"},
+    "examples": {"torch"},
+}
+"""What each extra brings; examples brings accelerate, lightning and transformers, which no verb needs."""
+CONLL = "".join(f"{word} {label}\n" for word, label in [("Ann", "B-PER"), ("slept", "O"), (".", "O")]) + "\n"
+
+
+def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
+    """Return the verbs to try, in order, each with the extra that it needs ("" for none)."""
+    text, conll, book = f"{out}/a.txt", f"{out}/a.conll", f"{out}/books/a.txt"
+    Path(f"{out}/books").mkdir(parents=True)
+    Path(text).write_text("It rained all day. Nobody went out.\n")
+    Path(book).write_text("It rained all day in the town.\n\nNobody went out of the house.\n")
+    Path(conll).write_text(CONLL * 40)
+    vocabulary = f"{corpus}/tokenizer"
+    task = ["encode-task", "--task", "token-classification"]
+    tiny = ["--config", "tiny", "--steps", "2", "--batch-size", "4", "--device", "cpu"]
+    exports = [(need, ["export", corpus, "--to", to, "--output", f"{out}/{to}"]) for to, need in EXPORTS.items()]
+    return [
+        ("", ["--version"]),
+        ("", ["verify", corpus]),
+        ("", ["show", corpus]),
+        ("", ["stats", corpus]),
+        ("", ["report", corpus, "--output", f"{out}/report.html"]),
+        ("", ["tokenize", "--vocab", vocabulary, text]),
+        ("", ["bench", "loader", corpus, "--seconds", "0.2"]),
+        *exports,
+        ("", ["import", f"{out}/tfrecord/train", "--vocab", vocabulary, "--output", f"{out}/imported"]),
+        ("beam", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
+        ("beam", ["build", "--books", f"{out}/books", "--vocab", vocabulary, "--output", f"{out}/build"]),
+        ("aws", ["show", "s3://no-such-bucket.invalid/corpus"]),
+        ("gcp", ["show", "gs://no-such-bucket.invalid/corpus"]),
+        ("torch", ["pretrain", corpus, *tiny, "--output", f"{out}/model"]),
+        (
+            "",
+            [*task, "--train", conll, "--validation", conll, "--vocab", vocabulary, "--output", f"{out}/task"],
+        ),
+        (
+            "finetune",
+            ["finetune", f"{out}/task", "--model", f"{out}/model", "--epochs", "1", "--output", f"{out}/tagger"],
+        ),
+    ]
+
+
+EXPORTS = {"parquet": "", "jsonl": "", "hf": "", "mds": "", "tfrecord": "", "hdf5": "hdf5"}
+REMOTE = ("aws", "gcp")
+
+
+def run(command: Sequence[str], **environment: str) -> tuple[int, str]:
+    """Run a command; returns its code and what it said."""
+    done = subprocess.run(
+        command, env=os.environ | environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def installed(extra: str, folder: Path, before: Sequence[str]) -> str:
+    """Make the virtual environment of an extra and return its folder of programs."""
+    venv.create(folder, with_pip=True)
+    needed = [str(ROOT) + ("" if extra == "base" else f"[{extra}]")]
+    pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
+    for packages in [list(before) if "torch" in HOLDS[extra] else [], needed]:
+        if packages:
+            subprocess.run([*pip, *packages], check=True, cwd="/")
+    return str(folder / "bin")
+
+
+def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str) -> str:
+    """Return what is wrong with what a verb did, "" where nothing is."""
+    if "Traceback (most recent call last)" in told:
+        return "a traceback"
+    asks = [extra for extra in HOLDS if f'".[{extra}]"' in told]
+    if need in REMOTE and need in held:
+        return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
+    if not need or need in held:
+        return f"ends with {code}" if code else ""
+    wanted = {need, "torch"} if need == "finetune" else {need}
+    line = [one for one in told.splitlines() if one.startswith("error: ")]
+    if code != 1 or len(line) != 1 or not wanted & set(asks):
+        return f"ends with {code} and should ask for {need}"
+    return ""
+
+
+def attempt(extra: str, bin_folder: str, corpus: str, out: str) -> int:
+    """Try every verb in an environment and print each; returns how many went wrong."""
+    code, _ = run([f"{bin_folder}/python", "-c", "import pandas"])
+    faults = int(code == 0 and extra not in ("examples", "gcp"))
+    if faults:
+        print("FAULT pandas is installed, which no extra declares")
+    for need, verb in verbs(corpus, out):
+        began = time.monotonic()
+        code, told = run([f"{bin_folder}/bertdata", *verb])
+        wrong = judged(verb, need, HOLDS[extra], code, told)
+        faults += bool(wrong)
+        state = "FAULT" if wrong else "works" if code == 0 else "asks "
+        print(f"{extra:8} {state} {time.monotonic() - began:5.1f} s  {' '.join(verb)[:70]} {wrong}", flush=True)
+        if wrong:
+            print(told[-1500:], flush=True)
+    return faults
+
+
+def main() -> int:
+    """Try extras one after another; returns 1 where a verb went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("extras", nargs="*", metavar="EXTRA", help=f"of {', '.join(HOLDS)}")
+    parser.add_argument("--corpus", metavar="FOLDER", help="a finished build of the sample corpus")
+    parser.add_argument("--with", nargs="+", default=[], dest="before", metavar="PACKAGE")
+    flags = parser.parse_args()
+    if unknown := set(flags.extras) - set(HOLDS):
+        parser.error(f"there is no extra {', '.join(sorted(unknown))}; expected some of {', '.join(HOLDS)}")
+    faults, work = 0, Path(tempfile.mkdtemp(prefix="bertdata-extras-"))
+    try:
+        corpus = flags.corpus and os.path.abspath(flags.corpus)
+        if not corpus:
+            corpus = str(work / "corpus")
+            program = installed("beam", work / "builder", [])
+            subprocess.run([f"{program}/bertdata", "build", "--output", corpus], check=True, cwd="/")
+        for extra in flags.extras or USUAL:
+            program = installed(extra, work / extra, flags.before)
+            faults += attempt(extra, program, corpus, str(work / f"out-{extra}"))
+            shutil.rmtree(work / extra)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"{faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
