@@ -141,12 +141,17 @@ def _own_blocks(blocks: Sequence[Any]) -> list[Any]:
 
 
 def read_books(
-    path: str, *, notes: Counter[str] | None = None, part_bytes: int = PART_BYTES
+    path: str,
+    *,
+    notes: Counter[str] | None = None,
+    part_bytes: int = PART_BYTES,
+    members: tuple[int, int] | None = None,
 ) -> Iterator[Book | BrokenBook]:
     """Yield the books of one .txt, .txt.gz, .txt.zst or .zip file, in parts of at most about `part_bytes`.
 
-    A part ends at a blank line, else at a line end. `notes` counts the encodings that were guessed. Raises InputError
-    where the file is missing, cut off or corrupt; what is no text is yielded as a BrokenBook.
+    A part ends at a blank line, else at a line end. `notes` counts the encodings that were guessed. Of a zip archive
+    only `members` from one place to another are read, in the order of their names, where they are given. Raises
+    InputError where the file is missing, cut off or corrupt; what is no text is yielded as a BrokenBook.
     """
     if part_bytes < 1:
         raise ConfigError(f"part_bytes is {part_bytes}; expected 1 or more")
@@ -157,26 +162,68 @@ def read_books(
         return
     with open_raw(path) as raw:
         if compression(path) == "zip":
-            yield from _zipped(raw, path, stem, counted, part_bytes)
+            yield from _zipped(raw, path, stem, counted, part_bytes, members)
         else:
             chunks = (data for _, data in decompress(raw, compression(path), path))
             yield from _books(chunks, stem, counted, part_bytes)
 
 
-def group_books(paths: Sequence[str], target_bytes: int) -> list[tuple[str, ...]]:
-    """Return the sorted paths in groups of like size, about `target_bytes` of stored bytes each."""
+@dataclass(frozen=True)
+class Volume:
+    """A file of books, or a range of the members of a large zip archive, and its stored bytes."""
+
+    path: str
+    weight: int
+    members: tuple[int, int] | None = None
+
+
+def group_books(paths: Sequence[str], target_bytes: int) -> list[tuple[Volume, ...]]:
+    """Return the sorted paths in groups of like size, about `target_bytes` of stored bytes each.
+
+    A zip archive of more is cut into ranges of its members, so that several workers read it.
+    """
     if target_bytes < 1:
         raise ConfigError(f"target_bytes is {target_bytes}; expected 1 or more")
-    ordered = sorted(paths)
-    weights = [size(path) for path in ordered]
+    volumes: list[Volume] = []
+    for path in sorted(paths):
+        weight = size(path)
+        if compression(path) == "zip" and weight > target_bytes:
+            sizes = _member_sizes(path)
+            ranges = [(one[0], one[-1] + 1) for one in _grouped(sizes, target_bytes)]
+            if len(ranges) > 1:
+                volumes += [Volume(path, sum(sizes[slice(*members)]), members) for members in ranges]
+                continue
+        volumes.append(Volume(path, weight))
+    groups = _grouped([one.weight for one in volumes], target_bytes)
+    return [tuple(volumes[place] for place in group) for group in groups]
+
+
+def _grouped(weights: Sequence[int], target: int) -> list[list[int]]:
+    """Return the places of some weights, in order, in groups of about the target and of like weight."""
     total = max(1, sum(weights))
-    count = -(-total // target_bytes)
-    groups: dict[int, list[str]] = {}
+    count = -(-total // target)
+    groups: dict[int, list[int]] = {}
     before = 0
-    for path, weight in zip(ordered, weights, strict=True):
-        groups.setdefault((2 * before + weight) * count // (2 * total), []).append(path)
+    for place, weight in enumerate(weights):
+        groups.setdefault((2 * before + weight) * count // (2 * total), []).append(place)
         before += weight
-    return [tuple(group) for group in groups.values()]
+    return list(groups.values())
+
+
+def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return the books of an archive in the order of their names."""
+    found = [item for item in archive.infolist() if item.filename.lower().endswith(".txt")]
+    return sorted(found, key=lambda item: item.filename)
+
+
+def _member_sizes(path: str) -> list[int]:
+    """Return the stored bytes of each book of a zip archive; none where it is damaged, which reading it tells."""
+    with open_raw(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return [item.compress_size for item in _members(archive)]
+        except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
+            return []
 
 
 def _stem(path: str) -> str:
@@ -184,14 +231,16 @@ def _stem(path: str) -> str:
     return re.sub(r"(\.(txt|text))?(\.(gz|bgz|bz2|zst|zip))?$", "", name, flags=re.IGNORECASE) or name
 
 
-def _zipped(raw: BinaryIO, path: str, stem: str, notes: Counter[str], part_bytes: int) -> Iterator[Book | BrokenBook]:
+def _zipped(
+    raw: BinaryIO, path: str, stem: str, notes: Counter[str], part_bytes: int, range_of: tuple[int, int] | None
+) -> Iterator[Book | BrokenBook]:
     member = None
     try:
         with zipfile.ZipFile(raw) as archive:
-            members = [item for item in archive.infolist() if item.filename.lower().endswith(".txt")]
+            members = _members(archive)
             if not members:
                 yield BrokenBook(stem, stem, "no .txt in it")
-            for item in sorted(members, key=lambda item: item.filename):
+            for item in members if range_of is None else members[slice(*range_of)]:
                 member, name = item.filename, f"{stem}/{item.filename[:-4]}"
                 if item.flag_bits & 1:
                     yield BrokenBook(name, name, "encrypted")

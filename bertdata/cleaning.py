@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from bertdata import files
-from bertdata.books import Book, clean_book, clean_chapters, group_books, read_books
+from bertdata.books import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.compiling import compiling_pays
 from bertdata.config import CleaningConfig
 from bertdata.decompression import compression
@@ -63,7 +63,7 @@ class BookGroup:
     `compiled` says whether compiled kernels clean them, as in `CleaningTask`.
     """
 
-    paths: tuple[str, ...]
+    volumes: tuple[Volume, ...]
     labels: tuple[str, ...]
     split_chapters: bool
     compiled: bool
@@ -71,7 +71,7 @@ class BookGroup:
     @property
     def path(self) -> str:
         """The first of its files, all of which are of one source."""
-        return self.paths[0]
+        return self.volumes[0].path
 
 
 def find_dumps(patterns: Sequence[str]) -> list[str]:
@@ -222,10 +222,12 @@ def plan_books(
     tasks = []
     for source, shelf in shelves.items():
         for number, group in enumerate(group_books(shelf, target)):
-            one = BookGroup(tuple(group), tuple(names[path] for path in group), config.split_chapters, compiled)
-            identities = [files.identity(path) for path in group]
-            mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters)
-            weight = sum(files.size(path) for path in group)
+            given = tuple(names[volume.path] for volume in group)
+            one = BookGroup(group, given, config.split_chapters, compiled)
+            identities = [files.identity(volume.path) for volume in group]
+            ranges = [volume.members for volume in group if volume.members]
+            mark = fingerprint("clean_books", REVISION, identities, one.labels, one.split_chapters, *ranges)
+            weight = sum(volume.weight for volume in group)
             tasks.append(Task(directory, part_name(source, number), ".parquet", mark, weight, one))
     return tasks
 
@@ -241,8 +243,9 @@ def books_part(task: Task, file: BinaryIO) -> Tally:
     drops: Counter[str] = Counter()
     encodings: Counter[str] = Counter()
     with DocumentWriter(file, tally) as writer:
-        for path, label in zip(group.paths, group.labels, strict=True):
-            for book in read_books(path, notes=encodings):
+        for volume, label in zip(group.volumes, group.labels, strict=True):
+            path = volume.path
+            for book in read_books(path, notes=encodings, members=volume.members):
                 tally.add("books")
                 if not isinstance(book, Book):
                     broken.append({"path": path, "title": book.title, "reason": book.reason})

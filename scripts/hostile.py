@@ -214,7 +214,7 @@ def a_byte_order_mark(folder: Path) -> Case:
 @case
 def a_book_that_is_one_line_of_40_megabytes(folder: Path) -> Case:
     put(folder, "a.txt", b"word " * (8 << 20))
-    return books(folder, nothing_or(9), message=False)
+    return books(folder, nothing_or(9))
 
 
 @case

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import os
 import tracemalloc
 import zipfile
 from collections import Counter
@@ -15,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.books import Book, BrokenBook, clean_book, group_books, read_books
+from bertdata.books import Book, BrokenBook, Volume, clean_book, group_books, read_books
 from bertdata.errors import ConfigError, InputError
 from tests.bookish import FIRST, SECOND, SPEECH, books, wrap, write
 
@@ -180,8 +181,36 @@ def test_memory_is_one_part_whatever_the_file(tmp_path: Path) -> None:
 def test_groups_are_sorted_whole_and_of_like_size(tmp_path: Path) -> None:
     paths = [write(tmp_path, f"{name:03}.txt", b"x" * (100 + name * 37 % 50)) for name in range(60)]
     groups = group_books(paths[::-1], 1000)
-    assert [path for group in groups for path in group] == sorted(paths)
-    assert all(600 < sum(Path(path).stat().st_size for path in group) < 1400 for group in groups)
+    assert [one.path for group in groups for one in group] == sorted(paths)
+    assert all(one.weight == Path(one.path).stat().st_size for group in groups for one in group)
+    assert all(600 < sum(one.weight for one in group) < 1400 for group in groups)
     assert group_books([], 1000) == []
     with pytest.raises(ConfigError):
         group_books(paths, 0)
+
+
+def test_a_large_zip_archive_is_cut_into_ranges_of_members_that_hold_each_book_once(tmp_path: Path) -> None:
+    members = {
+        f"{number:03}.txt": f"{FIRST} {number}\n".encode() + os.urandom(900).hex().encode() for number in range(60)
+    }
+    path = write(tmp_path, "many.zip", zipped(members | {"a.png": os.urandom(5000)}))
+    small = write(tmp_path, "small.zip", zipped({"a.txt": FIRST.encode()}))
+    groups = group_books([small, path], 10_000)
+    volumes = [one for group in groups for one in group]
+    assert volumes[-1] == Volume(small, Path(small).stat().st_size)
+    assert len(volumes) > 6
+    found = [book for one in volumes[:-1] for book in read_books(one.path, members=one.members)]
+    assert found == list(read_books(path))
+    assert len(found) == 60
+    assert all(4000 < one.weight < 16_000 for one in volumes[:-1])
+
+
+def test_a_large_zip_archive_of_one_book_or_of_none_or_a_damaged_one_stays_whole(tmp_path: Path) -> None:
+    data = os.urandom(20_000).hex().encode()
+    for name, content in (
+        ("one.zip", zipped({"a.txt": data})),
+        ("none.zip", zipped({"a.png": data})),
+        ("bad.zip", data),
+    ):
+        path = write(tmp_path, name, content)
+        assert group_books([path], 1000) == [(Volume(path, len(content)),)]
