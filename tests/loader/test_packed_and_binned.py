@@ -152,3 +152,20 @@ def test_a_mixture_by_source_resumes_exactly(binned: Path) -> None:
     rest = BatchSampler(examples, 4, weights={"books": 1, "wikipedia": 3})
     rest.load_state_dict(state)
     assert taken + list(rest) == batches
+
+
+@pytest.mark.parametrize("packing", [False, True])
+def test_packed_rows_of_two_epochs_in_a_batch_have_each_the_masks_of_its_own(
+    builds: tuple[Path, Path], packing: bool
+) -> None:
+    examples = ShardExamples(builds[1])
+    collator = BatchCollator(examples, packing=packing, pad_to_multiple_of=1)
+    pairs = [(2, 0), (5, 1), (2, 2), (0, 0)]
+
+    def labels(pairs: list[tuple[int, int]]) -> list[int]:
+        batch = collator.arrays(examples.__getitems__(pairs))
+        there = batch["attention_mask"].astype(bool) if "attention_mask" in batch else slice(None)
+        found: list[int] = batch["labels"][there].ravel().tolist()
+        return found
+
+    assert labels(pairs) == [label for pair in pairs for label in labels([pair])]

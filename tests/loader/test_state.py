@@ -1,0 +1,76 @@
+"""What a state says, and which states are refused."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from bertdata.errors import ConfigError
+from bertdata.loader import BatchSampler
+from tests.loader.runs import Lengths
+
+DATA = Lengths([4, 12, 20] * 10, [18, 12])
+
+
+def state_of(**keywords: Any) -> dict[str, int]:
+    return BatchSampler(DATA, 4, **keywords).state_dict()
+
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"weights": [1.0, 1.0]},
+    {"weights": [1.0, 2.0]},
+    {"bins": (8, 24)},
+    {"bins": (16, 24)},
+    {"bins": (16, 24), "weights": [1.0, 1.0]},
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("other", WAYS)
+def test_a_state_is_of_one_order_and_refused_by_any_other(way: dict[str, Any], other: dict[str, Any]) -> None:
+    sampler = BatchSampler(DATA, 4, **other)
+    if way == other:
+        sampler.load_state_dict(state_of(**way))
+        return
+    with pytest.raises(ConfigError, match="of a run with other length bins or weights"):
+        sampler.load_state_dict(state_of(**way))
+
+
+def test_numbers_of_a_state_fit_int64_and_a_plain_order_is_0() -> None:
+    for way in WAYS:
+        assert all(0 <= number < 1 << 63 for number in state_of(**way).values())
+        assert (state_of(**way)["order"] == 0) == (way == {})
+    assert state_of(bins=(24,))["order"] == 0
+    assert set(state_of(bins=(8, 24))) - set(state_of()) == {"bin_0", "bin_1"}
+
+
+@pytest.mark.parametrize(
+    ("way", "wrong"),
+    [
+        ({}, {"position": -1}),
+        ({"bins": (8, 24)}, {"bin_0": -1, "bin_1": 1, "position": 0}),
+        ({"bins": (8, 24)}, {"bin_0": 1, "bin_1": 1, "position": 1}),
+    ],
+)
+def test_positions_below_0_or_that_do_not_add_up_are_refused(way: dict[str, Any], wrong: dict[str, int]) -> None:
+    with pytest.raises(ConfigError, match="expected numbers of 0 or more that add up"):
+        BatchSampler(DATA, 4, **way).load_state_dict(state_of(**way) | wrong)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_state_asked_for_out_of_order_is_that_of_the_number_of_batches(way: dict[str, Any]) -> None:
+    sampler = BatchSampler(DATA, 4, epochs=2, **way)
+    taken, states = [], [sampler.state_dict()]
+    for batch in sampler:
+        taken.append(batch)
+        states.append(sampler.state_dict())
+    for number in (3, 1, len(taken) - 1, 5, 0, len(taken)):
+        assert sampler.state_dict(number) == states[number]
+        again = BatchSampler(DATA, 4, epochs=2, **way)
+        again.load_state_dict(states[number])
+        assert list(islice(again, 3)) == (taken[number : number + 3] or list(islice(sampler, 3)))
+    with pytest.raises(ConfigError, match="-1 batches were taken"):
+        sampler.state_dict(-1)
