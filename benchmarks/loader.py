@@ -1,9 +1,11 @@
 """The loader against `datasets` with transformers' collator: tokens a second into padded, masked int64 batches.
 
-Run: python benchmarks/loader.py [--shards BUILD] [--batch-size 256] [--rounds 7]
+Run: python benchmarks/loader.py [--shards BUILD] [--batch-size 256] [--rounds 7] [--large 512]
 Both read the same shards in a shuffled order and draw new masks, in one process each, on one core, in turns. Before it
 measures, it checks that both give the same rows with the masks taken off, and the share of tokens that is predicted.
-Without --shards it builds the sample corpus with rows of 512. The peer's environment is made in a cache folder.
+Without --shards it builds the sample corpus with rows of 512 twice: in ten copies, two megabytes that stay in the
+processor's cache, and in so many that their rows come from memory, as those of a real corpus do. Each has a table. The
+peer's environment is made in a cache folder.
 """
 
 from __future__ import annotations
@@ -39,37 +41,55 @@ def main() -> None:
     )
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--large", type=int, default=512, help="megabytes of the shards that fit in no cache")
     flags = parser.parse_args()
     peers = harness.environment_of("loader", PEERS)
+    print(f"Batches of {flags.batch_size} rows, one core of {harness.machine()}; the median of {flags.rounds} rounds.")
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as work:
-        build = flags.shards or sample(Path(work))
-        command = [__file__, "--work", build, str(flags.batch_size)]
-        contestants = {
-            name: harness.Contestant([peers if way.startswith("peer") else sys.executable, *command, way], core=0)
-            for name, way in WAYS.items()
-        }
-        check({name: one.first for name, one in contestants.items()})
-        said = harness.interleaved(contestants, flags.rounds)
-        for one in contestants.values():
-            one.end()
+        for build in [flags.shards] if flags.shards else samples(Path(work), flags.large << 20):
+            print(f"\n{shards_size(build) / (1 << 20):,.0f} MB of shards:\n")
+            print(measured(build, peers, flags.batch_size, flags.rounds), flush=True)
+
+
+def measured(build: str, peers: Path, batch_size: int, rounds: int) -> str:
+    """Measure all ways on one build in turns, and return their table."""
+    import _harness as harness
+
+    command = [__file__, "--work", build, str(batch_size)]
+    contestants = {
+        name: harness.Contestant([peers if way.startswith("peer") else sys.executable, *command, way], core=0)
+        for name, way in WAYS.items()
+    }
+    check({name: one.first for name, one in contestants.items()})
+    said = harness.interleaved(contestants, rounds)
+    for one in contestants.values():
+        one.end()
     speeds = {name: harness.median(answers, "tokens_per_second") for name, answers in said.items()}
     peer = speeds["datasets + DataCollatorForLanguageModeling"]
     rows = [
         [name, f"{speed / 1e6:.2f}", f"{speed / peer:.1f}", f"{contestants[name].first['first_batch_seconds']:.2f}"]
         for name, speed in speeds.items()
     ]
-    print(
-        f"Batches of {flags.batch_size} rows, one core of {harness.machine()}; the median of {flags.rounds} rounds.\n"
-    )
-    print(harness.table(["loader", "million tokens/s", "ratio", "first batch, seconds from start"], rows))
+    return harness.table(["loader", "million tokens/s", "ratio", "first batch, seconds from start"], rows)
 
 
-def sample(folder: Path) -> str:
-    """Build the sample corpus with rows of 512 tokens, ten copies of it, and return its folder."""
-    build = str(folder / "corpus")
-    command = ["build", "--output", build, "--max-seq-length", "512", "--dupe-factor", "10"]
+def samples(folder: Path, large: int) -> list[str]:
+    """Build the sample corpus with rows of 512 tokens in ten copies, and in as many as `large` bytes take."""
+    few, many = str(folder / "few"), str(folder / "many")
+    sample(few, 10)
+    sample(many, -(-large * 10 // shards_size(few)))
+    return [few, many]
+
+
+def sample(build: str, copies: int) -> None:
+    """Build the sample corpus with rows of 512 tokens, each document in so many copies."""
+    command = ["build", "--output", build, "--max-seq-length", "512", "--dupe-factor", str(copies)]
     subprocess.run([sys.executable, "-m", "bertdata.cli", *command], check=True, stdout=subprocess.DEVNULL)
-    return build
+
+
+def shards_size(build: str) -> int:
+    """Return the bytes of the shards to train on."""
+    return sum(path.stat().st_size for path in Path(build, "train").glob("*.arrow"))
 
 
 def check(first: dict[str, dict[str, Any]]) -> None:
@@ -114,7 +134,8 @@ def ours(build: str, batch_size: int, way: str) -> Any:
         loader = ResumableLoader(dataset, ResumableSampler(dataset, batch_size, epochs=None, bins=bins), collator)
         batches = iter(loader)
     special = [examples.info.cls_token_id, examples.info.sep_token_id]
-    return lambda: described(collator(examples.__getitems__(range(CHECKED))), special), batches
+    checked = [(0, number) for number in range(CHECKED)]
+    return lambda: described(collator(examples.__getitems__(checked)), special), batches
 
 
 def peer(build: str, batch_size: int, way: str) -> Any:

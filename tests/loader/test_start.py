@@ -43,6 +43,27 @@ def test_a_first_batch_of_tensors_waits_neither_for_numba_nor_for_pandas(dynamic
     assert {name.split(".")[0] for name in json.loads(loaded)} & {"numba", "pandas", "apache_beam"} == set()
 
 
+def test_what_draws_masks_depends_on_the_shards_and_not_on_the_batches_before(dynamic_build: Path) -> None:
+    code = f"""
+import sys
+import bertdata.torch.collator as collators
+from bertdata.torch import PretrainingCollator, ShardDataset
+dataset = ShardDataset({str(dynamic_build)!r})
+rows = list(dataset.__getitems__([(0, number) for number in range(len(dataset))])) * 50
+collator, tokens = PretrainingCollator(dataset), 0
+while tokens <= 2 * collators.COMPILED_FROM:
+    tokens += int(collator(rows)["attention_mask"].sum())
+print("numba" in sys.modules)
+collators.COMPILED_FROM = dataset.tokens
+collator(rows[:1])
+print("numba" in sys.modules)
+collators.COMPILED_FROM = dataset.tokens - 1
+collator(rows[:1])
+print("numba" in sys.modules, dataset.tokens == int(dataset.lengths.sum()))
+"""
+    assert python(code).split() == ["False", "False", "True", "True"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("module", FIRST_BATCH)
 def test_the_first_batch_takes_less_than_a_second_and_a_half_beyond_importing_torch(
