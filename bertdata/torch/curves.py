@@ -1,7 +1,4 @@
-"""Curves as SVG, without a plotting library: lines over steps, axes with round numbers, a legend.
-
-What this module does not do: logarithmic axes, several pictures in one.
-"""
+"""Curves as SVG, without a plotting library: lines over steps, axes with round numbers, a legend, several panels."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 720, 420
+_PANEL_HEIGHT = 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 48
 _COLORS = ("#1f5fa8", "#c2571a", "#2c8a4b", "#8a3fa0", "#7a6a00", "#b0305c")
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "", "7 3")
@@ -47,38 +45,67 @@ def ticks(low: float, high: float, number: int = 6) -> list[float]:
     return [round(place * step, 10) for place in range(first, last + 1)]
 
 
+@dataclass(frozen=True)
+class Panel:
+    """Axes of their own: what the y-axis shows, and the curves on it."""
+
+    label: str
+    curves: Sequence[Curve]
+
+
 def draw(curves: Sequence[Curve], *, x_label: str, y_label: str, title: str = "") -> str:
     """Return an SVG picture of curves; without a point, of empty axes."""
-    points = [point for curve in curves for point in curve.points if math.isfinite(point[1])] or [(0.0, 0.0)]
-    x_low, x_high = _range([x for x, _ in points], margin=0.0)
-    y_low, y_high = _range([y for _, y in points], margin=0.05)
+    return draw_panels([Panel(y_label, curves)], x_label=x_label, title=title)
+
+
+def draw_panels(panels: Sequence[Panel], *, x_label: str, title: str = "") -> str:
+    """Return an SVG picture of panels one below another: one range of x, and for each panel its own range of y."""
+    height = HEIGHT if len(panels) == 1 else _PANEL_HEIGHT
+    points = [point for panel in panels for curve in panel.curves for point in _finite(curve)] or [(0.0, 0.0)]
+    x_range, total = _range([x for x, _ in points], margin=0.0), height * max(len(panels), 1)
+    name = title or ", ".join(panel.label for panel in panels)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {total}" font-family="sans-serif" '
+        f'font-size="13" role="img"><title>{escape(name)}</title>',
+        f'<rect width="{WIDTH}" height="{total}" fill="#ffffff"/>',
+    ]
+    for number, panel in enumerate(panels):
+        parts += _panel(panel, number * height, height, x_range, x_label)
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _panel(panel: Panel, start: int, height: int, x_range: tuple[float, float], x_label: str) -> list[str]:
+    """Return the parts of a panel whose upper edge is at `start`."""
+    (x_low, x_high), (top, bottom) = x_range, (start + _TOP, start + height - _BOTTOM)
+    values = [y for curve in panel.curves for _, y in _finite(curve)] or [0.0]
+    y_low, y_high = _range(values, margin=0.05)
 
     def x_at(x: float) -> float:
         return _LEFT + (x - x_low) / (x_high - x_low) * (WIDTH - _LEFT - _RIGHT)
 
     def y_at(y: float) -> float:
-        return HEIGHT - _BOTTOM - (y - y_low) / (y_high - y_low) * (HEIGHT - _TOP - _BOTTOM)
+        return bottom - (y - y_low) / (y_high - y_low) * (bottom - top)
 
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        f'font-size="13" role="img"><title>{escape(title or y_label)}</title>',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
-    ]
+    parts = []
     for x in ticks(x_low, x_high):
-        parts += [_line(x_at(x), _TOP, x_at(x), HEIGHT - _BOTTOM), _text(x_at(x), HEIGHT - _BOTTOM + 18, f"{x:g}")]
+        parts += [_line(x_at(x), top, x_at(x), bottom), _text(x_at(x), bottom + 18, f"{x:g}")]
     for y in ticks(y_low, y_high):
         parts += [_line(_LEFT, y_at(y), WIDTH - _RIGHT, y_at(y)), _text(_LEFT - 8, y_at(y) + 4, f"{y:g}", "end")]
-    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 8, x_label))
-    middle = (_TOP + HEIGHT - _BOTTOM) / 2
-    parts.append(f'<g transform="rotate(-90 16 {middle})">{_text(16, middle + 4, y_label)}</g>')
-    for number, curve in enumerate(curves):
-        places = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in curve.points if math.isfinite(y))
+    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, start + height - 8, x_label))
+    middle = (top + bottom) / 2
+    parts.append(f'<g transform="rotate(-90 16 {middle})">{_text(16, middle + 4, panel.label)}</g>')
+    for number, curve in enumerate(panel.curves):
+        places = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in _finite(curve))
         style = _style(number)
         parts.append(f'<polyline points="{places}" fill="none" {style}/>')
-        height = _TOP + 18 + 20 * number
-        parts.append(f'<line x1="{WIDTH - 230}" y1="{height - 4}" x2="{WIDTH - 200}" y2="{height - 4}" {style}/>')
-        parts.append(_text(WIDTH - 192, height, curve.name, "start"))
-    return "\n".join([*parts, "</svg>", ""])
+        place = top + 18 + 20 * number
+        parts.append(f'<line x1="{WIDTH - 230}" y1="{place - 4}" x2="{WIDTH - 200}" y2="{place - 4}" {style}/>')
+        parts.append(_text(WIDTH - 192, place, curve.name, "start"))
+    return parts
+
+
+def _finite(curve: Curve) -> list[tuple[float, float]]:
+    return [point for point in curve.points if math.isfinite(point[1])]
 
 
 def _style(number: int) -> str:

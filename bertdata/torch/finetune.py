@@ -28,6 +28,7 @@ from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.heads import TaskModel
 from bertdata.torch.loader import ResumableLoader
 from bertdata.torch.optimization import adamw, choose_device, learning_rate, own_randomness, seed_step, update
+from bertdata.torch.progress import shown
 from bertdata.torch.sampler import ResumableSampler
 from bertdata.torch.tasks import evaluate, head_of, task_of
 
@@ -172,15 +173,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fine-tune as parsed arguments say, with a progress bar on a terminal, and return the summary."""
-    from tqdm import tqdm
-
+    """Fine-tune as parsed arguments say, show how it goes on, and return the summary."""
     settings = FinetuneSettings(**{one.name: getattr(arguments, one.name) for one in fields(FinetuneSettings)})
-    with tqdm(unit="step", disable=None) as bar:
-
-        def report(record: LogRecord) -> None:
-            bar.total = int(record["steps"])
-            bar.set_postfix(loss=f"{record['loss']:.3f}", refresh=False)
-            bar.update(1)
-
+    with shown() as report:
         return finetune(arguments.task, arguments.model, arguments.output, settings, report=report)

@@ -22,7 +22,7 @@ PEAK_TFLOPS = {
     "L4": 121.0,
     "RTX 4090": 165.0,
 }
-"""Dense bfloat16 with float32 sums, by a part of the device's name, from NVIDIA's data sheets."""
+"""Dense bfloat16 with float32 sums, by words of the device's name, from NVIDIA's data sheets."""
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,14 @@ def peak_flops(device: torch.device) -> float | None:
     """Return the operations per second a device is capable of, None where it is not known."""
     if device.type != "cuda":
         return None
-    name = torch.cuda.get_device_name(device)
-    return next((peak * 1e12 for part, peak in PEAK_TFLOPS.items() if part in name), None)
+    return peak_of(torch.cuda.get_device_name(device))
+
+
+def peak_of(name: str) -> float | None:
+    """Return the peak of a device by its name, of which a word or several are those of a known device.
+
+    >>> peak_of("NVIDIA L4"), peak_of("NVIDIA L40"), peak_of("NVIDIA A100-SXM4-80GB")
+    (121000000000000.0, None, 312000000000000.0)
+    """
+    words = f" {name.replace('-', ' ')} "
+    return next((peak * 1e12 for part, peak in PEAK_TFLOPS.items() if f" {part} " in words), None)

@@ -1,6 +1,6 @@
 """The log of a run: `log.jsonl`, one JSON object a line, cut back to the checkpoint that a run goes on from.
 
-Beside it `curves.svg` shows its losses. What this module does not do: measuring (`measures`), drawing (`curves`).
+Beside it `curves.svg` shows its losses and accuracies. Measuring is in `measures`, drawing in `curves`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 from bertdata import decompression, files
 from bertdata.errors import InputError, OutputError
-from bertdata.torch.curves import Curve, draw
+from bertdata.torch.curves import Curve, Panel, draw_panels, smoothed
 
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
+PLOTTED = ("mlm_loss", "pair_loss", "replaced_loss", "mlm_accuracy", "pair_accuracy", "replaced_accuracy")
+_MOST_POINTS = 1000
+"""Of a longer log, the picture shows the means of neighbouring lines."""
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
@@ -51,11 +54,18 @@ def append(path: str, record: LogRecord) -> None:
 
 
 def plot(directory: str, records: Sequence[LogRecord]) -> None:
-    """Draw the losses of a log as `curves.svg` beside it."""
-    names = [name for name in ("mlm_loss", "pair_loss", "replaced_loss") if records and name in records[-1]]
-    curves = [Curve(name, [(one["step"], one[name]) for one in records if name in one]) for name in names]
-    picture = draw(curves, x_label="step", y_label="loss")
-    files.write_bytes(files.join(directory, PLOT), picture.encode())
+    """Draw `curves.svg` beside a log: a panel for each loss and accuracy, in training and on the validation split."""
+    panels = []
+    for name in PLOTTED:
+        found = {
+            label: [(one["step"], one[key]) for one in records if key in one]
+            for label, key in (("training", name), ("validation", f"validation_{name}"))
+        }
+        window = -(-len(found["training"]) // _MOST_POINTS)
+        found["training"] = smoothed(found["training"], max(window, 1))
+        if found["training"]:
+            panels.append(Panel(name, [Curve(label, points) for label, points in found.items() if points]))
+    files.write_bytes(files.join(directory, PLOT), draw_panels(panels, x_label="step").encode())
 
 
 def line(record: LogRecord) -> dict[str, str]:
@@ -64,8 +74,12 @@ def line(record: LogRecord) -> dict[str, str]:
     >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
     {'loss': '7.250', 'MLM': '12.5%', 'pairs': '50.0%', 'tokens/s': '4,321'}
     """
-    shown = {"loss": f"{record['loss']:.3f}", "MLM": f"{record['mlm_accuracy']:.1%}"}
-    for name, label in (("pair_accuracy", "pairs"), ("replaced_accuracy", "replaced")):
+    shown = {"loss": f"{record['loss']:.3f}"}
+    for name, label in (("mlm_accuracy", "MLM"), ("pair_accuracy", "pairs"), ("replaced_accuracy", "replaced")):
         if name in record:
             shown[label] = f"{record[name]:.1%}"
-    return shown | {"tokens/s": f"{record['tokens_per_second']:,.0f}"}
+    if "validation_loss" in record:
+        shown["validation loss"] = f"{record['validation_loss']:.3f}"
+    if "tokens_per_second" in record:
+        shown["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
+    return shown

@@ -22,10 +22,14 @@ from bertdata.torch.dataset import ShardDataset
 
 @dataclass(frozen=True)
 class Phase:
-    """One build of a run: its name, its examples, the steps first + 1 to last, and how often a batch is parted."""
+    """One build of a run: its name, its examples, the steps first + 1 to last, and how often a batch is parted.
+
+    validation: the examples of its validation split, None where it has none.
+    """
 
     name: str
     dataset: ShardDataset
+    validation: ShardDataset | None
     first: int
     last: int
     accumulate: int
@@ -51,7 +55,14 @@ def open_phases(
     borders = split_steps(steps, len(datasets), last_share)
     shortest = datasets[0][1].info.examples.max_seq_length
     return [
-        Phase(name, dataset, first, last, _parts(batch, accumulate, dataset.info.examples.max_seq_length / shortest))
+        Phase(
+            name,
+            dataset,
+            _validation(dataset.shards),
+            first,
+            last,
+            _parts(batch, accumulate, dataset.info.examples.max_seq_length / shortest),
+        )
         for (name, dataset), (first, last) in zip(datasets, pairwise(borders), strict=True)
     ]
 
@@ -81,6 +92,15 @@ def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
 def _parts(batch: int, accumulate: int, longer: float) -> int:
     """Return the smallest divisor of the batch that parts it `accumulate` times and as much more as rows are longer."""
     return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= accumulate * longer), batch)
+
+
+def _validation(shards: Shards) -> ShardDataset | None:
+    """Return the validation split beside a train split; None where it has no row, or another split is trained on."""
+    entry = shards.manifest["splits"].get("validation")
+    if shards.split != "train" or not entry or not entry["shards"]:
+        return None
+    found = ShardDataset(Shards(shards.build, "validation", shards.manifest, shards.cache))
+    return found if len(found) else None
 
 
 def _open(shards: str | os.PathLike[str] | Shards) -> list[tuple[str, ShardDataset]]:

@@ -1,6 +1,6 @@
 """Pretraining from shards: `ShardDataset`, `ResumableSampler` and `PretrainingCollator` under a plain loop.
 
-The output directory gets `log.jsonl` (a line for each logged step), `checkpoints/`, and at the end `curves.svg`, the
+The output directory gets `log.jsonl` (a line for each logged step), `curves.svg`, `checkpoints/`, and at the end the
 model, its configuration and its tokenizer, which transformers opens. The same command goes on from the last checkpoint,
 to the same losses: batches, masks and dropout are functions of the step. A build of several lengths is gone through
 from short rows to long ones. Under torchrun each process takes its part of every batch. What this module does not do:
@@ -30,10 +30,21 @@ from bertdata.torch.distributed import Group, joined
 from bertdata.torch.journal import LogRecord
 from bertdata.torch.optimization import adamw, own_randomness
 from bertdata.torch.phases import Phase, longest_info, open_phases
+from bertdata.torch.progress import shown
 from bertdata.torch.sampler import ResumableSampler
 from bertdata.torch.steps import Run, train
 
-_FREE = ("accumulate", "checkpoint_every", "compile", "device", "log_every", "num_workers", "peak_tflops")
+_FREE = (
+    "accumulate",
+    "checkpoint_every",
+    "compile",
+    "device",
+    "log_every",
+    "num_workers",
+    "peak_tflops",
+    "validate_every",
+    "validation_rows",
+)
 """Settings that do not change what is learned, but for rounding and on CUDA attention's dropout: a resumed run may
 change them."""
 
@@ -65,6 +76,10 @@ class PretrainSettings:
     compile: bool = _option(False, "compile the blocks (torch.compile): slower to start, then faster")
     checkpoint_every: int = _option(1000, "steps between checkpoints")
     log_every: int = _option(10, "steps between lines of the log, which are means over these steps")
+    validate_every: int = _option(
+        1000, "steps between losses on the validation split, where there is one; also at the end; 0: never"
+    )
+    validation_rows: int = _option(2048, "rows of the validation split that are measured, spread over it; 0: all")
     num_workers: int = _option(2, "processes that prepare batches; 0: this one")
     peak_tflops: float = _option(0.0, "what the device is capable of, for MFU in the log; 0: by its name, if known")
     device: str = _option("auto", "auto, cpu or cuda")
@@ -73,7 +88,7 @@ class PretrainSettings:
         for name in ("steps", "batch_size", "accumulate", "checkpoint_every", "log_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected at least 1")
-        for name in ("weight_decay", "clip", "num_workers", "peak_tflops"):
+        for name in ("weight_decay", "clip", "num_workers", "peak_tflops", "validate_every", "validation_rows"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected 0 or more")
         if not self.learning_rate > 0:
@@ -99,9 +114,9 @@ def pretrain(
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
     `config` is the name of a preset, a config of the family, or a directory with a model to start from. A run that was
-    cut off goes on from its last checkpoint unless `restart`. `report` is called with each record of the log. Raises
-    ConfigError where the settings do not fit the shards or the checkpoint, and DivergenceError where the loss is no
-    longer a number.
+    cut off goes on from its last checkpoint unless `restart`. `report` is called with each record of the log, and with
+    that of the first step. Raises ConfigError where the settings do not fit the shards or the checkpoint, and
+    DivergenceError where the loss is no longer a number.
     """
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
@@ -121,7 +136,6 @@ def pretrain(
             if group.first:
                 run.model.save_pretrained(output, run.about)
                 tokenizer.save(output)
-                journal.plot(output, journal.read(files.join(output, journal.LOG)))
             group.wait()
     return {"output": output, "steps": settings.steps, **record}
 
@@ -177,22 +191,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
-    """Pretrain as parsed arguments say, with a progress bar on a terminal, and return the summary.
+    """Pretrain as parsed arguments say, show how it goes on, and return the summary.
 
-    Of several processes only the first has one; the others return 0.
+    Of several processes only the first shows something; the others return 0.
     """
-    from tqdm import tqdm
-
     settings = PretrainSettings(**{one.name: getattr(arguments, one.name) for one in fields(PretrainSettings)})
     first = os.environ.get("RANK", "0") == "0"
-    with tqdm(total=settings.steps, unit="step", disable=None if first else True) as bar:
-
-        def report(record: LogRecord) -> None:
-            if bar.n == 0:
-                bar.initial = bar.n = max(0, int(record["step"]) - settings.log_every)
-            bar.update(int(record["step"]) - bar.n)
-            bar.set_postfix(journal.line(record), refresh=False)
-
+    with shown(settings.steps) if first else nullcontext() as report:
         summary = pretrain(
             arguments.shards, arguments.config, arguments.output, settings, restart=arguments.restart, report=report
         )

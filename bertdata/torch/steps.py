@@ -32,9 +32,13 @@ from bertdata.torch.measures import Batch, Counts, add, count, loss_of, means_of
 from bertdata.torch.optimization import learning_rate, seed_step, step_down
 from bertdata.torch.phases import Phase
 from bertdata.torch.sampler import ResumableSampler
+from bertdata.torch.validation import validate
 
 if TYPE_CHECKING:
     from bertdata.torch.pretrain import PretrainSettings
+
+_REDRAW_AFTER = 60.0
+"""Seconds after which the curves are drawn again; they are with each checkpoint too."""
 
 
 @dataclass
@@ -59,7 +63,7 @@ class Run:
 class Interval:
     """What happened since the last line of the log."""
 
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=lambda: time.perf_counter())
     waited: float = 0.0
     steps: int = 0
     work: Work = field(default_factory=Work)
@@ -79,6 +83,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
     parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
     batches, interval = iter(loader), Interval()
     record: LogRecord = {}
+    drawn = time.monotonic()
     for step in range(first + 1, phase.last + 1):
         asked = time.perf_counter()
         parts: list[Batch] = [next(batches) for _ in range(phase.accumulate)]
@@ -105,8 +110,12 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
         rate = learning_rate(step - 1, settings.steps, settings.learning_rate, settings.warmup)
         norm = step_down(run.model, run.optimizer, float(loss), rate, settings.clip, step)
         interval.steps, interval.work = interval.steps + 1, interval.work + own.work
-        saving = step % settings.checkpoint_every == 0 or step == phase.last
-        if saving or step % settings.log_every == 0:
+        last = step == phase.last
+        saving = last or step % settings.checkpoint_every == 0
+        validating = phase.validation is not None and bool(settings.validate_every)
+        validating = validating and (last or step % settings.validate_every == 0)
+        logging = saving or validating or step % settings.log_every == 0
+        if logging or step == first + 1:
             record = {
                 "step": step,
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
@@ -114,11 +123,16 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 "learning_rate": rate,
                 "gradient_norm": norm,
                 **_closed(interval, run, settings),
+                **(validate(run, phase, settings, draws) if validating else {}),
             }
-            if group.first:
-                journal.append(files.join(run.output, journal.LOG), record)
             if report is not None:
                 report(record)
+        if logging:
+            if group.first:
+                journal.append(files.join(run.output, journal.LOG), record)
+                if saving or time.monotonic() - drawn >= _REDRAW_AFTER:
+                    journal.plot(run.output, journal.read(files.join(run.output, journal.LOG)))
+                    drawn = time.monotonic()
             interval = Interval()
         if saving and group.first:
             root = files.join(run.output, "checkpoints")

@@ -15,11 +15,13 @@ import torch
 from bertdata import files
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError
-from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, checkpoint
+from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset, checkpoint
 from bertdata.torch.curves import Curve, draw
-from bertdata.torch.flops import Work, training_flops
+from bertdata.torch.flops import Work, peak_of, training_flops
 from bertdata.torch.journal import LogRecord
-from bertdata.torch.measures import Counts, count
+from bertdata.torch.loader import ResumableLoader
+from bertdata.torch.measures import Counts, add, count
+from bertdata.torch.optimization import learning_rate
 from bertdata.torch.phases import split_steps
 from bertdata.torch.pretrain import PretrainSettings, pretrain
 from tests.torch.build import tokenizer_of, write_build
@@ -244,6 +246,78 @@ def test_arithmetic_is_counted_as_torch_counts_it() -> None:
     expected = counter.get_total_flops()
     found = training_flops(SMALL, Work(48, 2 * 24 * 24, 12))
     assert found == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "tflops"),
+    [
+        ("NVIDIA L4", 121),
+        ("NVIDIA L40", None),
+        ("NVIDIA L40S", 362),
+        ("NVIDIA H100 PCIe", 756),
+        ("NVIDIA H100 80GB HBM3", 989),
+        ("NVIDIA H200", 989),
+        ("NVIDIA A100-SXM4-80GB", 312),
+        ("NVIDIA A1000", None),
+        ("NVIDIA GeForce RTX 4090", 165),
+        ("NVIDIA GeForce RTX 4090D", None),
+    ],
+)
+def test_a_devices_peak_is_known_by_its_whole_name(name: str, tflops: float | None) -> None:
+    assert peak_of(name) == (tflops and tflops * 1e12)
+
+
+def test_the_figures_of_the_log_are_those_of_the_steps(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rates, epochs, means and speeds, reckoned again from what went through the model."""
+    import time
+
+    now, batches = [0.0], []
+    forward = BertForPreTraining.forward
+
+    def slow(self: BertForPreTraining, **batch: Any) -> Any:
+        now[0] += 2.0
+        batches.append(batch)
+        return forward(self, **batch)
+
+    fetch = ResumableLoader.__iter__
+
+    def fetched(self: ResumableLoader) -> Any:
+        for batch in fetch(self):
+            now[0] += 0.5
+            yield batch
+
+    monkeypatch.setattr(BertForPreTraining, "forward", slow)
+    monkeypatch.setattr(ResumableLoader, "__iter__", fetched)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    settings = replace(SETTINGS, accumulate=2, log_every=2, steps=6, peak_tflops=1e-3)
+    summary = pretrain(dynamic_build, SMALL, tmp_path, settings)
+    records = log(tmp_path)
+    assert [one["step"] for one in records] == [2, 4, 6]
+    examples = len(ShardDataset(dynamic_build))
+    for number, one in enumerate(records, 1):
+        part = batches[4 * number - 4 : 4 * number]
+        counts = add([count(batch, "next_sentence_label", 0) for batch in part])
+        assert one["learning_rate"] == learning_rate(2 * number - 1, 6, settings.learning_rate, settings.warmup)
+        assert one["epoch"] == pytest.approx(2 * number * 8 / examples)
+        assert one["seconds_per_step"] == pytest.approx(5.0)
+        assert one["tokens_per_second"] == pytest.approx(counts.tokens / 10)
+        assert one["data_wait_share"] == pytest.approx(0.2)
+        assert one["tflops"] == pytest.approx(training_flops(SMALL, counts.work) / 10 / 1e12)
+        assert one["mfu"] == pytest.approx(one["tflops"] / 1e-3)
+    assert summary["step"] == 6
+
+
+def test_only_the_blocks_are_compiled_and_only_where_asked(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(type(self).__name__))
+    pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, steps=1))
+    assert compiled == []
+    pretrain(dynamic_build, SMALL, tmp_path / "b", replace(SETTINGS, steps=1, compile=True))
+    assert compiled == ["BertEncoder"]
 
 
 def test_curves_are_drawn_within_their_picture() -> None:
