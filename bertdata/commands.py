@@ -7,27 +7,58 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata import files
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, ConfigError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from bertdata.beam.runner import Runner
 
-VOCABULARY = "a folder, a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
+VOCABULARY = (
+    "a folder (also a build), a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
+)
 """What --vocab takes."""
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """The help of argparse, with words left whole where a line ends at a hyphen in one, as in doc-sentences."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return textwrap.fill(
+            " ".join(text.split()),
+            width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+
+
+def shown_default(value: object) -> str:
+    """Return what stands behind the help of a flag with a default: nothing where that is no value.
+
+    >>> shown_default(0.1), shown_default(False), shown_default("")
+    (' (default: 0.1)', ' (default: no)', '')
+    """
+    if value is None or value == "":
+        return ""
+    return f" (default: {('no', 'yes')[value] if isinstance(value, bool) else value})"
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that takes no abbreviations and tells a wrong call in one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, **options)
+        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **options})
 
     def error(self, message: str) -> NoReturn:
         """End the process with code 2."""
@@ -86,7 +117,16 @@ def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> a
     parser.epilog = "Flags behind -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
     flags = parser.parse_args(own)
     flags.runner_flags = tuple(beam)
+    names = {one.partition("=")[0] for one in own}
+    flags.named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
     return flags
+
+
+def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:
+    """Raise ConfigError where a flag is given that nothing reads; `names` are of settings that are `read` or not."""
+    for name in () if read else names:
+        if name in flags.named:
+            raise ConfigError(f"{flags.named[name]} has no effect: {why}")
 
 
 @contextlib.contextmanager

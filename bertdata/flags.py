@@ -6,9 +6,11 @@ What it does not do: flags that are no settings, such as --output (`commands`).
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeVar, get_type_hints
 
+from bertdata.commands import shown_default
 from bertdata.config import (
     CleaningConfig,
     DedupConfig,
@@ -32,12 +34,14 @@ Config = TypeVar(
 )
 
 
-def add_flags(parser: argparse.ArgumentParser, config: type[Any]) -> None:
-    """Add one flag for each field of a settings class; booleans get a `--no-` form."""
+def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Sequence[str] = ()) -> None:
+    """Add one flag for each field of a settings class but some; booleans get a `--no-` form."""
     group = parser.add_argument_group((config.__doc__ or "").strip().rstrip("."))
     for one in fields(config):
+        if one.name in without:
+            continue
         kind = get_type_hints(config)[one.name]
-        shown = f"{one.metadata['help']} (default: {one.default})"
+        shown = one.metadata["help"] + shown_default(one.default)
         flag = "--" + one.name.replace("_", "-")
         if kind is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
@@ -61,7 +65,7 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most
 
     Raises ConfigError with the reason, also where one value is given twice or there are more than `most` (0: any).
     """
-    values = {one.name: getattr(arguments, one.name) for one in fields(config)}
+    values: dict[str, Any] = {one.name: getattr(arguments, one.name, one.default) for one in fields(config)}
     for one in fields(config):
         given = values[one.name]
         if isinstance(given, list):

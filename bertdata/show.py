@@ -249,8 +249,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
-    print(legend(color=color))
+    told = False
     for example in read_examples(shards, numbers, epoch=arguments.epoch):
+        if not told:
+            print(legend(color=color))
+            told = True
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata import decompression, files, texts
+from bertdata import decompression, files, foreign, texts
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
 from bertdata.draws import text_bits
 from bertdata.errors import InputError
@@ -135,6 +135,8 @@ def _json_ranges(path: str, label: str, target: int, column: str) -> Iterator[tu
             if line.strip():
                 row = _parse(line)
                 if isinstance(row, str):
+                    if known := foreign.what_it_is(path, line[:64]):
+                        raise InputError(known, path=path)
                     raise InputError(
                         f"the first line is {row}; expected JSON lines in UTF-8, one object in a line", path=path
                     )

@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from bertdata import __version__, commands, files, summary
@@ -43,7 +43,7 @@ from bertdata.sources import anywhere, find_files, order_sources, refuse_shared
 from bertdata.wordpiece import WordPieceTokenizer
 from bertdata.wordpiece.parts import account_of
 
-from .build_shards import Sourced, add_mix, build_shards, load_segmenter, require_material
+from .build_shards import Sourced, add_mix, build_shards, load_segmenter, refuse_unread, require_material
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
@@ -321,6 +321,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mix(parser)
 
 
+def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
+    """Raise ConfigError for flags of a vocabulary that is not trained, or of sources that there are none of."""
+    trained = [one.name for one in fields(VocabularyConfig)]
+    commands.refuse_unread(flags, trained, not flags.vocab, "the vocabulary is given by --vocab and not trained")
+    wikipedia = ("min_words", "templates", "rejects")
+    commands.refuse_unread(flags, wikipedia, bool(sources.wikipedia), "it is for --wikipedia, and there is none")
+    commands.refuse_unread(flags, ["split_chapters"], bool(sources.books), "it is for --books, and there are none")
+    commands.refuse_unread(flags, ["text_column"], bool(sources.documents), "it is for --documents, and there are none")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()
@@ -341,6 +351,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
     if not flags.output:
         raise ConfigError("--output is missing; give a folder for the shards")
+    refuse_unread(flags)
+    _refuse_unread(flags, sources)
     examples = each_from_flags(flags, ExamplesConfig)
     settings = Settings(
         from_flags(flags, CleaningConfig),

@@ -186,6 +186,18 @@ def _finish(
     return write_dataset_files(spec.output, manifest, spec.info)
 
 
+def refuse_unread(flags: argparse.Namespace) -> None:
+    """Raise ConfigError for flags of rows, masks or duplicates that the others leave without effect."""
+    unit, objective = flags.mask_unit, flags.objective
+    commands.refuse_unread(flags, ["max_ngram"], unit == "ngram", f"it is for --mask-unit ngram, not {unit}")
+    commands.refuse_unread(flags, ["span_prob", "max_span"], unit == "span", f"it is for --mask-unit span, not {unit}")
+    single = objective == "single-segment"
+    why = f"it is for --objective single-segment, not {objective}"
+    commands.refuse_unread(flags, ["single_segment_prob"], single, why)
+    near = flags.dedup == "near"
+    commands.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
+
+
 def add_mix(parser: argparse.ArgumentParser) -> None:
     """Add --mix."""
     parser.add_argument(
@@ -210,6 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         add_flags(parser, kind)
     add_mix(parser)
     flags = commands.parse(parser, arguments)
+    refuse_unread(flags)
     dealing, masking = from_flags(flags, ShardsConfig), from_flags(flags, MaskingConfig)
     configs, mix = (dealing, each_from_flags(flags, ExamplesConfig), masking), parse_mix(flags.mix)
     documents = find_documents(flags.documents)

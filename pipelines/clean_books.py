@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = commands.Parser(prog="bertdata clean-books", description="Books to documents.")
     parser.add_argument("books", nargs="+", metavar="BOOK", help=".txt, .txt.gz, .txt.zst or .zip; a folder or a glob")
     commands.add_output(parser)
-    add_flags(parser, CleaningConfig)
+    add_flags(parser, CleaningConfig, without=("min_words", "templates", "rejects"))
     flags = commands.parse(parser, arguments)
     config, runner, paths = (
         from_flags(flags, CleaningConfig),

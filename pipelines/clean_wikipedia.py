@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "dumps", nargs="+", metavar="DUMP", help=".xml, .xml.bz2, .xml.gz or .xml.zst; a folder or a glob"
     )
     commands.add_output(parser)
-    add_flags(parser, CleaningConfig)
+    add_flags(parser, CleaningConfig, without=("split_chapters",))
     flags = commands.parse(parser, arguments)
     config, runner, paths = from_flags(flags, CleaningConfig), commands.runner(flags), find_dumps(flags.dumps)
     with commands.claimed(flags, "documents", "clean-wikipedia", paths, config):

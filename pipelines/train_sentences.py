@@ -117,7 +117,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     for one in dataclasses.fields(PunktSettings):
         if one.name == "abbreviations":
             continue
-        flag, shown = "--" + one.name.replace("_", "-"), f"{one.metadata['help']} (default: {one.default})"
+        flag, shown = "--" + one.name.replace("_", "-"), one.metadata["help"] + commands.shown_default(one.default)
         if hints[one.name] is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
         else:

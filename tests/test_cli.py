@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -157,4 +158,53 @@ def test_pipelines_are_found_where_they_are(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["build", "--plan", "--output", str(tmp_path / "out")]) == 0
     assert "clean wikipedia" in capsys.readouterr().out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_names_no_empty_default_and_cuts_no_word_at_80_columns(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if COMMANDS[name].module.startswith("bertdata.torch"):
+        pytest.importorskip("torch")
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        dispatch([name, "--help"])
+    shown = capsys.readouterr().out
+    assert "(default: )" not in shown
+    assert "(default: None)" not in shown
+    cut = [line for line in shown.splitlines() if re.search(r"[a-z]-$", line)]
+    assert not cut
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["clean-books", "x", "--output", "y", "--min-words", "3"], "there is no --min-words"),
+        (["clean-wikipedia", "x", "--output", "y", "--split-chapters"], "there is no --split-chapters"),
+    ],
+)
+def test_a_stage_takes_no_flag_that_it_does_not_read(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        dispatch(arguments)
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--vocab", "bertdata-30k-uncased", "--vocab-size", "9000"], "--vocab-size has no effect: the vocabulary is"),
+        (["--vocab=bertdata-30k-uncased", "--no-do-lower-case"], "--no-do-lower-case has no effect"),
+        (["--max-ngram=2"], "--max-ngram has no effect: it is for --mask-unit ngram, not token"),
+        (["--mask-unit", "ngram", "--max-span", "4"], "--max-span has no effect"),
+        (["--single-segment-prob", "0.2"], "--single-segment-prob has no effect"),
+        (["--dedup", "exact", "--dedup-threshold", "0.9"], "--dedup-threshold has no effect"),
+        (["--text-column", "body"], "--text-column has no effect"),
+    ],
+)
+def test_a_build_refuses_a_flag_that_nothing_reads(flags: list[str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BertDataError, match=re.escape(message)):
+        dispatch(["build", "--output", str(tmp_path / "out"), *flags])
     assert not (tmp_path / "out").exists()

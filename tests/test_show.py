@@ -285,3 +285,12 @@ def test_colour_is_for_terminals_whose_user_did_not_say_no(
 def test_an_epoch_of_static_masks_is_refused(static: Path) -> None:
     with pytest.raises(ConfigError, match=r"static.*leave --epoch out"):
         dispatch(["show", str(static), "--epoch", "1"])
+
+
+def test_a_number_that_is_not_there_prints_nothing_but_the_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_build(tmp_path / "build", documents=20)
+    with pytest.raises(ConfigError, match="there is no example 99999"):
+        dispatch(["show", str(tmp_path / "build"), "--index", "99999"])
+    assert capsys.readouterr().out == ""

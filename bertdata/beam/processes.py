@@ -135,7 +135,11 @@ def end_with_parent() -> None:
 
 def tell_of_compiling() -> None:
     """On a worker: let the parent know when kernels are compiled here."""
-    compiling.listeners.append(lambda: os.write(2, COMPILING) and None)
+
+    def tell() -> None:
+        os.write(2, COMPILING)
+
+    compiling.listeners.append(tell)
 
 
 def _wait_and_exit() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata import files
+from bertdata import files, foreign
 from bertdata.beam.progress import Stage
 from bertdata.beam.runner import Runner
 from bertdata.config import CleaningConfig
@@ -117,7 +117,17 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
     Raises InputError where there are none, ConfigError for a file of two sources.
     """
-    return find_files(given, default, lambda paths: files.expand(paths, SUFFIXES))
+    return find_files(given, default, _expand)
+
+
+def _expand(paths: Sequence[str]) -> list[str]:
+    try:
+        return files.expand(paths, SUFFIXES)
+    except InputError:
+        for path in paths:
+            if not files.is_remote(path) and os.path.isdir(path) and (known := foreign.what_a_folder_is(path)):
+                raise InputError(known, path=path) from None
+        raise
 
 
 def input_of(task: Task) -> str:

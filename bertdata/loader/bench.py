@@ -1,4 +1,4 @@
-"""`bertdata bench loader`: how fast one core turns a user's own shards into padded, dynamically masked int64 batches.
+"""`bertdata bench`: how fast one core turns a user's own shards into padded, dynamically masked int64 batches.
 
 It measures what a training step waits for: the order, reading, masks and padding, in this process and on one thread.
 What it does not do: comparing with other loaders (`benchmarks/loader.py`), worker processes, copies to a device.
@@ -15,8 +15,12 @@ from bertdata.errors import ConfigError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata bench` to a parser."""
-    parser.add_argument("what", choices=["loader"], help="loader: batches from shards")
-    parser.add_argument("shards", nargs="+", metavar="SHARDS", help="a finished build, or one of its splits")
+    parser.add_argument(
+        "shards",
+        nargs="+",
+        metavar="SHARDS",
+        help="a finished build, or one of its splits; `loader` may stand before it",
+    )
     parser.add_argument("--batch-size", type=int, default=256, help="rows in a batch (default: 256)")
     parser.add_argument("--bins", type=int, nargs="*", metavar="LENGTH", help="length bins, as 64 128 256 512")
     parser.add_argument("--max-tokens", type=int, help="tokens in a batch, padding included, instead of --batch-size")
@@ -33,8 +37,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure as parsed arguments say and return the summary; raises ConfigError for a time that is not over 0."""
     if not arguments.seconds > 0:
         raise ConfigError(f"--seconds is {arguments.seconds}; expected more than 0, as 3")
+    named = arguments.shards[:1] == ["loader"] and len(arguments.shards) > 1
     return measure(
-        arguments.shards,
+        arguments.shards[named:],
         None if arguments.max_tokens else arguments.batch_size,
         max_tokens=arguments.max_tokens,
         bins=arguments.bins,

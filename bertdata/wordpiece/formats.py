@@ -32,6 +32,8 @@ from bertdata.wordpiece.vocabulary import (
 
 VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
 ADDED = "added_tokens.json"
+OF_A_BUILD = "tokenizer"
+"""The folder of a build that holds its tokenizer."""
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
@@ -93,10 +95,15 @@ def _place(path: str) -> tuple[str, str]:
             f"{' or '.join(published_names())} (other names are not looked up on a hub)",
             path=path,
         )
-    for name in (TOKENIZER, VOCAB):
-        if files.exists(files.join(path, name)):
-            return path, name
-    raise InputError(f"this directory has neither {TOKENIZER} nor {VOCAB}; is it the right one?", path=path)
+    for folder in (path, files.join(path, OF_A_BUILD)):
+        for name in (TOKENIZER, VOCAB):
+            if files.exists(files.join(folder, name)):
+                return folder, name
+    raise InputError(
+        f"this directory has neither {TOKENIZER} nor {VOCAB}, nor a folder {OF_A_BUILD} with one; expected a tokenizer "
+        "or a finished build",
+        path=path,
+    )
 
 
 def _config(path: str) -> dict[str, Any]:

@@ -28,5 +28,8 @@ def test_what_is_measured_is_what_batches_hold(dynamic_build: Path) -> None:
 def test_a_time_of_nothing_is_refused(dynamic_build: Path) -> None:
     with pytest.raises(ConfigError, match="--seconds is 0"):
         dispatch(["bench", "loader", str(dynamic_build), "--seconds", "0"])
-    with pytest.raises(SystemExit):
-        dispatch(["bench", "tokenizer", str(dynamic_build)])
+
+
+def test_the_word_loader_may_be_left_out(dynamic_build: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["bench", str(dynamic_build), "--batch-size", "8", "--seconds", "0.05"]) == 0
+    assert "tokens per second" in capsys.readouterr().out

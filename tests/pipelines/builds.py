@@ -27,10 +27,10 @@ SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 
 
 def build(
-    output: Path, settings: Settings = SETTINGS, sources: Sources = SAMPLE, *, workers: int = 1
+    output: Path, settings: Settings = SETTINGS, sources: Sources = SAMPLE, *, workers: int = 1, force: bool = False
 ) -> dict[str, Any]:
     """Build without progress lines; returns the manifest."""
-    return build_corpus(sources, str(output), settings, Runner(workers, quiet=True))[0]
+    return build_corpus(sources, str(output), settings, Runner(workers, quiet=True), force=force)[0]
 
 
 def with_examples(**changes: Any) -> Settings:

@@ -109,7 +109,7 @@ def test_another_name_cleans_nothing_again_and_a_source_that_is_left_out_goes(ta
     swapped = build(output, sources=Sources(documents=("three=pubmed", "one=news.jsonl")))
     assert swapped["sources"]["one"]["counts"]["rows"] == 60
     assert before == {path: path.stat().st_mtime_ns for path in stages if path.exists()}
-    manifest = build(output, sources=Sources(documents=("three=pubmed",)))
+    manifest = build(output, sources=Sources(documents=("three=pubmed",)), force=True)
     assert not list((output / "stages" / "tables").glob("news*"))
     build(tables / "fresh", sources=Sources(documents=("three=pubmed",)))
     assert digests(output) == digests(tables / "fresh")

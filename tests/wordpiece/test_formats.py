@@ -11,7 +11,7 @@ import pytest
 from tokenizers import AddedToken, Tokenizer
 
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.wordpiece.reference import SMALL, reference
 
 TEXTS = ["The Café, don't!", "中国 [MASK] é", "unbelievable ABC", ""]
@@ -345,3 +345,11 @@ def test_saving_where_a_file_stands_says_so(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
         WordPieceTokenizer.from_tokens(SMALL).save(tmp_path / "taken")
+
+
+def test_the_folder_of_a_build_gives_its_tokenizer(tmp_path: Path) -> None:
+    saved = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt"])
+    saved.save(tmp_path / "corpus" / "tokenizer")
+    assert WordPieceTokenizer.load(tmp_path / "corpus").tokens == saved.tokens
+    with pytest.raises(InputError, match="nor a folder tokenizer with one"):
+        WordPieceTokenizer.load(tmp_path)
