@@ -11,6 +11,7 @@ import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from bertdata import __version__, commands
@@ -53,12 +54,16 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the `bertdata` command: returns 0, or ends the process with 1 for an error of ours and 2 for a wrong call."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call is SystemExit with 2.
+
+    Without arguments it is the console's entry point: it takes those of the process, and ends it.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    return commands.run(lambda: dispatch(given))
+    if arguments is None:
+        commands.console(lambda: dispatch(sys.argv[1:]))
+    return commands.run(lambda: dispatch(list(arguments)))
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -119,15 +124,22 @@ def _runner_of(name: str) -> Callable[[list[str]], int]:
 
 
 def _import_pipeline(module: str) -> Any:
-    """Import a pipeline: bertdata.pipelines where bertdata is installed, the folder pipelines in a checkout."""
+    """Import a pipeline: bertdata.pipelines where bertdata is installed, in a checkout the folder beside bertdata.
+
+    A package of someone else's that is called pipelines is not taken for it.
+    """
+    beside = Path(__file__).resolve().parents[1] / "pipelines"
     for package in ("bertdata.pipelines", "pipelines"):
         try:
-            return importlib.import_module(f"{package}.{module}")
+            found = importlib.import_module(f"{package}.{module}")
         except ModuleNotFoundError as error:
-            if error.name != package:
+            if error.name not in (package, f"{package}.{module}"):
                 raise
+            continue
+        if package != "pipelines" or Path(str(found.__file__)).resolve().parent == beside:
+            return found
     raise BertDataError(
-        "the pipelines are not here: neither bertdata.pipelines nor pipelines can be imported; "
+        "the pipelines are not here: neither bertdata.pipelines nor the folder pipelines beside it can be imported; "
         "install bertdata, or run from the root of its checkout"
     )
 
@@ -147,4 +159,4 @@ def _shown(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -159,7 +159,7 @@ def runner(flags: argparse.Namespace) -> Runner:
 
 
 def run(main: Callable[[], int]) -> int:
-    """Run a command: an error of ours is one line on stderr and exit code 1, an interrupt says how to go on."""
+    """Run a command and return its exit code: of an error of ours 1, told in a line, of an interrupt 130."""
     try:
         code = main()
     except BertDataError as error:
@@ -179,6 +179,15 @@ def run(main: Callable[[], int]) -> int:
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
+    return code
+
+
+def console(main: Callable[[], int]) -> NoReturn:
+    """Run a command and end the process with its exit code, at once where it failed.
+
+    Threads of a pipeline that was broken off are not waited for. Only for a process that is nothing but this command.
+    """
+    code = run(main)
     if code:
         os._exit(code)
-    return code
+    sys.exit(0)

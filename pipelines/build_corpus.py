@@ -34,6 +34,7 @@ from bertdata.examples.mixing import check_mix, parse_mix
 from bertdata.flags import add_flags, each_from_flags, from_flags
 from bertdata.origin import Origin, changes, read_origin, refusal
 from bertdata.output import MARKER, claimed, finished_manifest, mark_finished, refuse_own
+from bertdata.quality import warning_lines
 from bertdata.records import fingerprint
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
@@ -376,10 +377,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
     print(summary.table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
+    if lines := warning_lines(manifest):
+        print("\n" + "\n".join(lines))
     first = plan_phases(flags.output, settings.phases())[0].output
     print(f"\nLook at it: bertdata show {first}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

@@ -9,7 +9,6 @@ Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output D
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,6 +30,7 @@ from bertdata.documents import cut_ranges
 from bertdata.errors import ConfigError
 from bertdata.examples.mixing import check_mix, epochs_of, parse_mix
 from bertdata.flags import add_flags, each_from_flags, from_flags
+from bertdata.quality import warning_lines
 from bertdata.records import Record, remove_others
 from bertdata.sentences import SentenceSegmenter, save_parameters
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
@@ -258,8 +258,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             mix=mix,
         )
     print(summary.table(summary.build_rows(manifest)))
+    if lines := warning_lines(manifest):
+        print("\n" + "\n".join(lines))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

@@ -7,7 +7,6 @@ Run: python -m pipelines.clean_books BOOK... --output DIR [--workers N] [-- RUNN
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 
 from bertdata import commands, files, summary
@@ -60,4 +59,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

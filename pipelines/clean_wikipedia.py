@@ -7,7 +7,6 @@ Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from bertdata import commands, summary
@@ -55,4 +54,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

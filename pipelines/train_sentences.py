@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from collections.abc import Sequence
 from typing import Any, get_type_hints
 
@@ -125,4 +124,4 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

@@ -10,7 +10,6 @@ Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-s
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,4 +90,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(commands.run(main))
+    commands.console(main)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -208,3 +209,36 @@ def test_a_build_refuses_a_flag_that_nothing_reads(flags: list[str], message: st
     with pytest.raises(BertDataError, match=re.escape(message)):
         dispatch(["build", "--output", str(tmp_path / "out"), *flags])
     assert not (tmp_path / "out").exists()
+
+
+def test_a_caller_of_the_command_gets_its_exit_code_and_lives_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["show", str(tmp_path / "nothing")]) == 1
+    assert cli.main(["build", "--plan", "--output", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_pipelines_of_someone_elses_are_not_taken_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pipelines").mkdir()
+    for name in ("__init__", "clean_books"):
+        (tmp_path / "pipelines" / f"{name}.py").write_text("def main(arguments): return 7")
+    code = (
+        "import sys; from importlib import import_module as real; import importlib; from bertdata import cli\n"
+        "def only(name):\n"
+        "    if name.startswith('bertdata.pipelines'): raise ModuleNotFoundError('no', name='bertdata.pipelines')\n"
+        "    return real(name)\n"
+        "importlib.import_module = only\n"
+        "sys.exit(cli.main(['clean-books']))"
+    )
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path},
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "the pipelines are not here" in done.stderr

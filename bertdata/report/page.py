@@ -41,6 +41,7 @@ def report_html(path: str, *, examples: int = 4) -> str:
     title = f"{objective.upper()} examples of {length} tokens"
     sections = [
         _tiles(figures),
+        _section("Warnings", _warnings(manifest)),
         _section("From what came in to examples", _ledger(manifest)),
         _section("Row lengths", _lengths(figures)),
         _section("Pair labels", _labels(splits, figures)),
@@ -99,6 +100,15 @@ def _tiles(figures: Mapping[str, Figures]) -> str:
     ]
     cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in tiles)
     return f"<dl class='tiles'>{cells}</dl>"
+
+
+def _warnings(manifest: Mapping[str, Any]) -> str:
+    items = "".join(
+        f"<li><b class='bad'>{escape(one['about'])}</b> {escape(one['found'])} "
+        f"<span class='quiet'>(threshold {one['threshold']:g}; {escape(one['remedy'])})</span></li>"
+        for one in manifest.get("warnings", [])
+    )
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def _ledger(manifest: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from bertdata import __version__, files
 from bertdata.config import LABELS
+from bertdata.quality import english_parameters, warnings_of
 from bertdata.records import Counts, Record, add_counts, fingerprint, sealed
 from bertdata.shards.contents import file_digests
 from bertdata.shards.plan import ShardPlan
@@ -73,6 +74,13 @@ def build_manifest(
             "drops": add_counts(record.drops for record in tokens),
         },
         "notes": list(plan.notes),
+        "warnings": warnings_of(
+            origins["sources"],
+            origins["vocabulary"],
+            tokens,
+            english=origins.get("sentences", {}).get("parameters") == english_parameters(),
+            deduplicated=any("duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]),
+        ),
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},
         "splits": splits,
     }

@@ -23,8 +23,8 @@ from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tables import part_name
 from bertdata.wordpiece import WordPieceTokenizer
 
-REVISION = 3
-"""Of the token files."""
+TOKENS_REVISION = 4
+"""Of the token store and what its records count."""
 SHARDS_REVISION = 4
 """Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
 few."""
@@ -96,7 +96,7 @@ def plan_tokens(
             directory,
             part_name("tokens", number),
             ".arrow",
-            fingerprint("tokenize", REVISION, shared, asdict(one) | {"path": ""}),
+            fingerprint("tokenize", TOKENS_REVISION, shared, asdict(one) | {"path": ""}),
             one.text_bytes,
             SourcedRange(one, (source_of or {}).get(one.path, 0)),
         )

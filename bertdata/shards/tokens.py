@@ -21,6 +21,7 @@ from bertdata.documents import slot
 from bertdata.draws import bits, key, text_bits
 from bertdata.errors import InputError
 from bertdata.examples.segments import TokenBlock
+from bertdata.quality import SignTables, count_signs, sign_tables
 from bertdata.records import Tally
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.schema import numpy_type
@@ -61,7 +62,8 @@ def write_tokens(
     tally = Tally()
     schema = token_schema(tokenizer.id_type)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
-    tables = [_tokenize(table, tokenizer, segmenter, schema, tally) for table in documents]
+    signs = sign_tables(tokenizer.tokens)
+    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally) for table in documents]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
@@ -80,7 +82,12 @@ def write_tokens(
 
 
 def _tokenize(
-    documents: pa.Table, tokenizer: WordPieceTokenizer, segmenter: SentenceSegmenter, schema: pa.Schema, tally: Tally
+    documents: pa.Table,
+    tokenizer: WordPieceTokenizer,
+    segmenter: SentenceSegmenter,
+    schema: pa.Schema,
+    signs: SignTables,
+    tally: Tally,
 ) -> pa.Table:
     sentences = segmenter.split_batch(documents["text"])
     encoded = tokenizer.encode_batch(sentences.flatten())
@@ -95,6 +102,7 @@ def _tokenize(
     tally.add("sentences", int(kept.sum()))
     tally.add("tokens", len(tokens))
     tally.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
+    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, tally)
     if dropped := len(sentences) - len(rows):
         tally.drop("no tokens", dropped)
     return pa.table(

@@ -1,0 +1,37 @@
+"""A build of a bad corpus says so at its end, in the manifest and in the report; that of a good one does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.report import report_html
+from bertdata.shards.verify import verify
+from pipelines import build_corpus, build_shards
+
+CHINESE = "河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。"
+
+
+def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps({"text": CHINESE * 3 + str(n)}) + "\n" for n in range(30)))
+    flags = ["--documents", str(rows), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
+    for main, output in ((build_corpus.main, tmp_path / "one"), (build_shards.main, tmp_path / "two")):
+        assert main([*flags, "--output", str(output)]) == 0
+        printed = capsys.readouterr().out
+        assert "\n2 warnings (thresholds: docs/warnings.md)\n  [UNK]: " in printed
+        assert "--sentences nltk:LANGUAGE" in printed
+        warned = json.loads((output / "manifest.json").read_text())["warnings"]
+        assert [one["about"] for one in warned] == ["[UNK]", "language"]
+        assert warned[0]["threshold"] == 0.01
+        assert warned[0]["figure"] > 0.3
+        page = report_html(str(output))
+        assert page.index("<h2>Warnings</h2>") < page.index("of the tokens are [UNK]") < page.index("adds up")
+        verify(output)
+
+
+def test_the_sample_corpus_is_not_warned_of(sample_build: Path) -> None:
+    assert json.loads((sample_build / "manifest.json").read_text())["warnings"] == []
+    assert "<h2>Warnings</h2>" not in report_html(str(sample_build))
