@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.records import Record, Tally, add_counts
 from bertdata.sources import came_in
+from bertdata.wordpiece.vocabulary import UNK
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
@@ -66,11 +67,15 @@ _ENDS = (
     "」",
     "』",
 )
+_BROKEN = ("\ufffd".encode(), "â€".encode(), b"\xc3\x83\xc2")
+"""U+FFFD, and what UTF-8 becomes when it is read as Windows-1252 or Latin-1: an Ã in front of what was a byte."""
 _START = 512
+EVERY, LOOKED_AT = 8, 1 << 16
+"""Of a long text markup and broken characters are counted in one piece of so many bytes out of eight."""
 
 
 SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
-"""By token id, whether it is an English function word, and whether a sentence may end in it."""
+"""By token id, whether it is an English function word, and whether a sentence may end in it (also [UNK])."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class Warned:
 def sign_tables(tokens: Sequence[str]) -> SignTables:
     """Return the tables of a vocabulary."""
     words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
-    ends = {*_ENDS, *(f"##{one}" for one in _ENDS)}
+    ends = {UNK, *_ENDS, *(f"##{one}" for one in _ENDS)}
     return np.array([one in words for one in tokens]), np.array([one in ends for one in tokens])
 
 
@@ -101,19 +106,21 @@ def count_signs(
 ) -> None:
     """Tally what only warnings read, of documents, their tokens and where their sentences end in these."""
     function_words, ends = tables
-    tally.add("english_function_words", int(np.count_nonzero(function_words[tokens])))
+    step = 1 if len(tokens) < LOOKED_AT else EVERY
+    tally.add("tokens_looked_at", len(tokens[::step]))
+    tally.add("english_function_words", int(np.count_nonzero(function_words[tokens[::step]])))
     tally.add("sentences_without_end", len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]])))
     sample: list[list[int]] = tally.details.setdefault("sample", [])
     for chunk in texts.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = chunk.buffers()[2]
-        text = data.to_pybytes()[offsets[0] : offsets[-1]] if data and len(chunk) else b""
-        tally.add("closing_tags", text.count(b"</"))
-        tally.add("broken_characters", sum(text.count(one.encode()) for one in ("\ufffd", "â€")))
-        tally.add("broken_characters", text.count(b"\xc3\x83\xc2"))  # Ã before what was a byte of UTF-8
-        begins = (offsets - offsets[0]).tolist()
-        for begin, end in pairwise(begins):
-            sample.append([zlib.crc32(text[begin : min(end, begin + _START)]), end - begin])
+        data = memoryview(chunk.buffers()[2] or b"")[offsets[0] : offsets[-1]]
+        for begin in range(0, len(data), EVERY * LOOKED_AT):
+            piece = bytes(data[begin : begin + LOOKED_AT])
+            tally.add("bytes_looked_at", len(piece))
+            tally.add("closing_tags", piece.count(b"</"))
+            tally.add("broken_characters", sum(piece.count(one) for one in _BROKEN))
+        for begin, end in pairwise((offsets - offsets[0]).tolist()):
+            sample.append([zlib.crc32(data[begin : min(end, begin + _START)]), end - begin])
     tally.details["sample"] = sorted(sample)[:SAMPLE]
     longest = int(document_lengths.max()) if len(document_lengths) else 0
     tally.details["longest_document"] = max(longest, tally.details.get("longest_document", 0))
@@ -179,7 +186,7 @@ def _of_tokens(
 ) -> Iterator[Warned]:
     counts = add_counts(record.counts for record in records)
     tokens, documents = counts.get("tokens", 0), counts.get("documents", 0)
-    if not tokens or "closing_tags" not in counts:
+    if not tokens or "tokens_looked_at" not in counts:
         return
     unknown = counts["unknown_tokens"] / tokens
     if unknown > MOST_UNKNOWN:
@@ -189,7 +196,7 @@ def _of_tokens(
             else ("train a vocabulary on these texts (leave --vocab out), or give one of their language")
         )
         yield Warned("[UNK]", unknown, MOST_UNKNOWN, f"{unknown:.1%} of the tokens are [UNK]", trained)
-    words = counts["english_function_words"] / tokens
+    words = counts["english_function_words"] / max(1, counts["tokens_looked_at"])
     if english and words < LEAST_FUNCTION_WORDS:
         yield Warned(
             "language",
@@ -199,7 +206,8 @@ def _of_tokens(
             "English parameters",
             "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences",
         )
-    tags = counts["closing_tags"] / tokens
+    looked_at = tokens * counts.get("bytes_looked_at", 0) / max(1, counts["text_bytes"])
+    tags = counts.get("closing_tags", 0) / max(1, looked_at)
     if tags > MOST_MARKUP:
         yield Warned(
             "markup",
@@ -208,7 +216,7 @@ def _of_tokens(
             f"there are {1000 * tags:.1f} closing tags (</...>) for 1,000 tokens: this is HTML or XML, not text",
             "take the text out of the markup first",
         )
-    broken = counts["broken_characters"] / tokens
+    broken = counts.get("broken_characters", 0) / max(1, looked_at)
     if broken > MOST_BROKEN_CHARACTERS:
         yield Warned(
             "broken characters",

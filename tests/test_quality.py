@@ -121,6 +121,15 @@ def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
     assert sorted(length for _, length in tally.details["sample"]) == [0, 9]
 
 
+def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
+    tagged = [f"<p>{english(number)}</p> " * 400 for number in range(40)]
+    counts = recorded(["".join(tagged)]).counts
+    assert counts["bytes_looked_at"] < counts["text_bytes"] / 4
+    assert "markup" in about(["".join(tagged)])
+    share = counts["closing_tags"] / counts["bytes_looked_at"]
+    assert share == pytest.approx("".join(tagged).count("</") / counts["text_bytes"], rel=0.05)
+
+
 def test_the_page_on_warnings_states_each_threshold() -> None:
     page = (ROOT / "docs" / "warnings.md").read_text()
     stated = set(re.findall(r"`([A-Z_]+)` \| ([0-9.]*[0-9])", page))

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from bertdata import files, summary
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, OutputError
 from bertdata.report.figures import Part, histogram, stacked_bar
 from bertdata.report.ledger import Step, ledger
 from bertdata.report.style import STYLE
@@ -23,6 +23,7 @@ from bertdata.stats import histogram as runs_of
 from bertdata.wordpiece.vocabulary import CONTINUATION
 
 _COLOURS = 6
+_SIGN, _HEAD = b'<meta name="generator" content="bertdata report"/>', 200
 _SHOWN_BROKEN = 20
 _MARK_CLASSES = {kind: mark for kind, mark, _ in LEGEND}
 
@@ -58,6 +59,7 @@ def report_html(path: str, *, examples: int = 4) -> str:
             '<html lang="en">',
             "<head>",
             '<meta charset="utf-8"/>',
+            _SIGN.decode(),
             f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>',
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
             '<meta name="color-scheme" content="light dark"/>',
@@ -262,10 +264,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
 
 
+def _refuse_others(path: str) -> None:
+    """Raise OutputError where a file is there that is no report."""
+    if files.exists(path) and files.size(path):
+        with files.open_raw(path) as file:
+            start = file.read(_HEAD)
+        if _SIGN not in start:
+            raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Write the page as parsed arguments say."""
     if arguments.examples < 0:
         raise ConfigError(f"--examples is {arguments.examples}; expected 0 or more")
+    _refuse_others(arguments.output)
     page = report_html(arguments.shards, examples=arguments.examples).encode()
     files.write_bytes(arguments.output, page)
     print(f"{arguments.output}: {len(page):,} bytes; open it in a browser")

@@ -16,15 +16,15 @@ CHINESE = "河流很长。它流经许多城市。盐在那里开采，房子很
 
 def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.jsonl"
-    rows.write_text("".join(json.dumps({"text": CHINESE * 3 + str(n)}) + "\n" for n in range(30)))
+    rows.write_text("".join(json.dumps({"text": f"{n}{CHINESE * 3}"}) + "\n" for n in range(30)))
     flags = ["--documents", str(rows), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
     for main, output in ((build_corpus.main, tmp_path / "one"), (build_shards.main, tmp_path / "two")):
         assert main([*flags, "--output", str(output)]) == 0
         printed = capsys.readouterr().out
-        assert "\n2 warnings (thresholds: docs/warnings.md)\n  [UNK]: " in printed
+        assert "\n3 warnings (thresholds: docs/warnings.md)\n  [UNK]: " in printed
         assert "--sentences nltk:LANGUAGE" in printed
         warned = json.loads((output / "manifest.json").read_text())["warnings"]
-        assert [one["about"] for one in warned] == ["[UNK]", "language"]
+        assert [one["about"] for one in warned] == ["[UNK]", "language", "length of sentences"]
         assert warned[0]["threshold"] == 0.01
         assert warned[0]["figure"] > 0.3
         page = report_html(str(output))

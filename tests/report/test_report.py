@@ -11,7 +11,7 @@ import pytest
 
 from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.report import report_html
 from bertdata.report.figures import histogram, stacked_bar
 from bertdata.report.ledger import ledger
@@ -314,3 +314,16 @@ def test_no_build_and_fewer_than_no_examples_are_refused(build: Path, tmp_path: 
     with pytest.raises(ConfigError, match="--examples is -1"):
         dispatch(["report", str(build), "--examples", "-1", "--output", str(tmp_path / "page.html")])
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_file_that_is_no_report_is_not_written_over(build: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert dispatch(["report", str(build), "--output", str(page)]) == 0
+    assert dispatch(["report", str(build), "--output", str(page)]) == 0
+    for other in (tmp_path / "thesis.html", build / "manifest.json"):
+        other.touch()
+        before = other.read_bytes() or b"<html>years of work</html>"
+        other.write_bytes(before)
+        with pytest.raises(OutputError, match="not a report of bertdata"):
+            dispatch(["report", str(build), "--output", str(other)])
+        assert other.read_bytes() == before

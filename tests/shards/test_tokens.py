@@ -142,7 +142,8 @@ def test_a_token_file_is_an_arrow_stream_that_any_reader_opens(tmp_path: Path) -
 
 def test_documents_sentences_tokens_and_unknown_ones_are_counted(tmp_path: Path) -> None:
     tally, _ = stored(tmp_path, [documents({"a": "The lamp. The keeper sleeps!"}), documents({"b": "The lamp."})])
-    assert tally.counts == {"documents": 2, "sentences": 3, "text_bytes": 37, "tokens": 11, "unknown_tokens": 1}
+    expected = {"documents": 2, "sentences": 3, "text_bytes": 37, "tokens": 11, "unknown_tokens": 1}
+    assert {name: tally.counts[name] for name in expected} == expected
     assert tally.drops == {}
 
 
