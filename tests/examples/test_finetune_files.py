@@ -313,6 +313,26 @@ def test_squad_that_is_not_whole_is_named_with_its_place(tmp_path: Path, data: s
         list(read_questions(write(tmp_path / "a.json", data)))
 
 
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ({"text": ["a"], "answer_start": []}, "line 1 has not as many `answer_start` as `text`"),
+        ({"text": ["a"]}, "line 1 has not as many `answer_start` as `text`"),
+        ({"text": "a", "answer_start": [0]}, "line 1 has not as many `answer_start` as `text`"),
+        ({"text": ["a"], "answer_start": 0}, "line 1 has not as many `answer_start` as `text`"),
+        ({"text": [1], "answer_start": [0]}, "line 1 has 1 for `text`; expected a string"),
+        ({"text": ["a"], "answer_start": ["0"]}, "line 1 has '0' for `answer_start`"),
+        ("a", "line 1 has a string for `answers`"),
+    ],
+)
+def test_answers_of_rows_that_are_not_whole_are_named_with_their_line(
+    tmp_path: Path, answers: Any, message: str
+) -> None:
+    row = json.dumps({"id": "q", "question": "?", "context": "a", "answers": answers})
+    with pytest.raises(InputError, match=message):
+        list(read_questions(write(tmp_path / "a.jsonl", row + "\n")))
+
+
 def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     row = json.dumps({"id": "q", "question": "?", "context": "a", "answers": None})
     with pytest.raises(InputError, match="line 2 has the id 'q', which line 1 has too"):
