@@ -39,15 +39,6 @@ class Chunks:
     offsets: NDArray[np.int64]
 
 
-def split_text(text: str) -> list[str]:
-    """Return the chunks of one text, in order; an empty one is nothing.
-
-    >>> split_text("to be,\\tor  not")
-    ['to', 'be,', 'or', '', 'not']
-    """
-    return text.replace("\t", " ").replace("\n", " ").replace("\r", " ").split(" ")
-
-
 def as_strings(texts: object) -> pa.ChunkedArray:
     """Return texts as a chunked Arrow array of string or large_string, sharing the memory of Arrow input.
 
