@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.dedup import estimate, signature, signatures
+from bertdata.dedup import estimate, kernel, signature, signatures
 from bertdata.dedup.kernel import minhash
 from bertdata.dedup.minhash import BINS, EMPTY
 
@@ -37,6 +37,13 @@ def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) 
 def test_a_slice_of_an_array_has_the_signatures_of_its_own_texts() -> None:
     texts = pa.array(["not me", words(1, 2, 3), words(4, 5, 6), "nor me"])
     assert np.array_equal(signatures(texts.slice(1, 2)), signatures(texts)[1:3])
+
+
+def test_the_kernel_is_given_the_borders_of_a_slice_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(kernel, "minhash", lambda data, offsets, found: given.append((offsets.tolist(), len(found))))
+    signatures(pa.array(["ab", "c", "defg", "h", "i"]).slice(1, 2))
+    assert given == [([2, 3, 7], 2)]
 
 
 @pytest.mark.parametrize(
