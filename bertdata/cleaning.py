@@ -31,7 +31,7 @@ from bertdata.wikipedia.wikitext import Namespaces, clean_utf8
 
 DUMP_SUFFIXES = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
 BOOK_SUFFIXES = (".txt", ".txt.gz", ".txt.zst", ".zip")
-REVISION = 4
+REVISION = 5
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 _REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")

@@ -8,6 +8,7 @@ with the pieces still standing in the buffers; GROW where a buffer is too small;
 from __future__ import annotations
 
 from bertdata.compiled import inner
+from bertdata.wikipedia.brackets import MAX_DEPTH
 from bertdata.wikipedia.kernel import (
     HOLE,
     NEWLINE,
@@ -60,7 +61,6 @@ from bertdata.wikipedia.kernel_tokens import (
 )
 
 DONE, ASK_CALL, ASK_LINK, GROW, VARIANTS = range(5)
-MAX_DEPTH = 100
 
 
 @inner

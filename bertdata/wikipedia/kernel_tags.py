@@ -31,8 +31,9 @@ from bertdata.wikipedia.kernel_templates import stripped
 
 DONE, ASK, GROW = range(3)
 # the state: where to read on, how much is written, whether a tag was met, names never closed (a bit each), and of the
-# tag that Python is asked for: its row in the table, where its text begins and ends, whether it would leave a hole
-READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, STATE_SIZE = range(9)
+# tag that Python is asked for: its row in the table, where its text begins and ends, whether it would leave a hole; and
+# where the next `</ref` begins, as far as it was looked for
+READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
 DROP, EXTENSION, NOWIKI, REFERENCE, FORMULA, ASKED = range(6)
 
@@ -47,14 +48,16 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         if i >= size:
             break
         comment = i + 3 < size and text[i + 1] == 33 and text[i + 2] == 45 and text[i + 3] == 45
-        row, end = -1, i + 4
+        row, end, cut = -1, i + 4, -1
         if not comment:
             length = tag_name(text, i + 1, size, scratch)
             if length:
                 row = lookup(table, blob, TAG, scratch, 0, length)
             if row >= 0:
                 end = _end_of_tag(text, size, i + 1 + length)
-            if row < 0 or end < 0:
+                if end < 0 and table[row, CODE] & 7 == REFERENCE:
+                    cut = _end_of_cut_reference(text, size, i + 1 + length)
+            if row < 0 or (end < 0 and cut < 0):
                 i += 1
                 continue
         if out.size - n < i - position + 8:
@@ -74,12 +77,24 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             i = position
             continue
         kind, number = table[row, CODE] & 7, table[row, CODE] >> 3
-        if text[end - 2] == 47:
+        if cut >= 0:
+            n = _write(text, position, i, hole, out, n)
+            position = cut
+        elif text[end - 2] == 47:
             n = _write(text, position, i, hole, out, n)
             position = end
         elif kind == REFERENCE:
-            n = _write(text, position, i, hole, out, n)
-            position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
+            if state[CLOSED_AT] < end:
+                state[CLOSED_AT] = _next_closing(text, size, end)
+            if state[CLOSED_AT] < size:
+                n = _write(text, position, i, hole, out, n)
+                position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
+            else:
+                n = copy(text, position, i, out, n)
+                position = end
+                if i > 0 and not is_space(text[i - 1]):
+                    out[n] = 32
+                    n += 1
         else:
             bit = 1 << number
             close = -1
@@ -226,25 +241,107 @@ def _has_name(text: Bytes, begin: int, end: int) -> bool:
 @inner
 def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     """Return where the text of a reference ends (`tags._end_of_reference`)."""
-    i = find(text, begin, size, 60)
-    while i < size:
-        k = i + 1
-        closing = k < size and text[k] == 47
-        if closing:
-            k += 1
-        if k + 3 < size and lower(text[k]) == 114 and lower(text[k + 1]) == 101 and lower(text[k + 2]) == 102:
-            k += 3
-            if is_space(text[k]) or text[k] == 47 or text[k] == 62:
-                if not closing:
-                    break
-                while k < size and text[k] != 60 and text[k] != 62:
-                    k += 1
-                return k + 1 if k < size and text[k] == 62 else k
-        i = find(text, i + 1, size, 60)
+    i, after = _next_reference(text, size, begin)
+    if after >= 0:
+        return after
     line_end = find(text, begin, i, NEWLINE)
     if line_end == i and i < size and named:
         return begin
     return line_end
+
+
+@inner
+def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
+    """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), -1 if it is none."""
+    if begin < size and not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 60):
+        return -1
+    end = begin
+    following = _end_of_attribute(text, size, end)
+    while following >= 0:
+        end = following
+        following = _end_of_attribute(text, size, end)
+    if end < size and text[end] == 47:
+        return end + 1
+    i, after = _next_reference(text, size, end)
+    return after if after >= 0 and find(text, end, i, NEWLINE) == i else end
+
+
+@inner
+def _end_of_attribute(text: Bytes, size: int, begin: int) -> Int:
+    """Return where ` name=value` ends, -1 where there is none."""
+    i = _behind_space(text, size, begin)
+    name = i
+    while i < size and 97 <= lower(text[i]) <= 122:
+        i += 1
+    if name == begin or i == name:
+        return -1
+    i = _behind_space(text, size, i)
+    if i >= size or text[i] != 61:
+        return -1
+    i = value = _behind_space(text, size, i + 1)
+    if i < size and (text[i] == 34 or text[i] == 39):
+        i += 1
+        while i < size and text[i] != text[value] and text[i] != 60 and text[i] != 62 and text[i] != NEWLINE:
+            i += 1
+        return i + 1 if i < size and text[i] == text[value] else -1
+    while i < size and not _ends_value(text[i]):
+        i += 1
+    return i if i > value else -1
+
+
+@inner
+def _behind_space(text: Bytes, size: int, i: int) -> Int:
+    while i < size and is_space(text[i]):
+        i += 1
+    return i
+
+
+@inner
+def _ends_value(byte: Int) -> bool:
+    return is_space(byte) or byte == 34 or byte == 39 or byte == 47 or 60 <= byte <= 62
+
+
+@inner
+def _next_reference(text: Bytes, size: int, begin: int) -> tuple[Int, Int]:
+    """Return where the next `<ref` or `</ref` begins and, where it is a closing tag, where that ends, else -1."""
+    i = find(text, begin, size, 60)
+    while i < size:
+        closing = i + 1 < size and text[i + 1] == 47
+        k = _end_of_name(text, size, i + 1 + closing)
+        if k >= 0:
+            return i, _end_of_closing(text, size, k) if closing else -1
+        i = find(text, i + 1, size, 60)
+    return size, -1
+
+
+@inner
+def _next_closing(text: Bytes, size: int, begin: int) -> Int:
+    """Return where the next `</ref` begins, `size` where there is none."""
+    i = find(text, begin, size, 60)
+    while i < size and not (i + 1 < size and text[i + 1] == 47 and _end_of_name(text, size, i + 2) >= 0):
+        i = find(text, i + 1, size, 60)
+    return i
+
+
+@inner
+def _end_of_name(text: Bytes, size: int, k: int) -> Int:
+    """Return where the name `ref` ends that begins here, -1 where there is another."""
+    if k + 3 > size or lower(text[k]) != 114 or lower(text[k + 1]) != 101 or lower(text[k + 2]) != 102:
+        return -1
+    k += 3
+    return k if k == size or is_space(text[k]) or text[k] == 47 or text[k] == 60 or text[k] == 62 else -1
+
+
+@inner
+def _end_of_closing(text: Bytes, size: int, begin: int) -> Int:
+    """Return where a closing tag ends whose name ends at `begin`: there too, where it has no ">" on its line."""
+    i = _behind_space(text, size, begin)
+    if i < size and text[i] == 62:
+        return i + 1
+    i = begin
+    while i < size and text[i] != 60 and text[i] != 62 and text[i] != NEWLINE:
+        i += 1
+    return i + 1 if i < size and text[i] == 62 else begin
 
 
 _LITERAL = np.zeros(128, np.uint8)

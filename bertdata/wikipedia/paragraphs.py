@@ -45,7 +45,7 @@ def prose_lines(text: str) -> str:
         if skipped_level or not body or first in "*#:;|" or _is_preformatted(line, body) or _is_table_header(body):
             _end(block, blocks)
         else:
-            if first in ",.;)":
+            if first in ",.)":
                 line = HOLE + body
             block.append(strip_quotes(line) if "''" in line else line)
     _end(block, blocks)

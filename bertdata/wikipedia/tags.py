@@ -43,12 +43,14 @@ EXTENSIONS = frozenset(
 )
 SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
 _ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
+_VALUE = r"""(?:"[^"<>\n]*+"|'[^'<>\n]*+'|[^\s"'<>/=]++)"""
 _OPENING = re.compile(
     rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*SPECIAL, *sorted(EXTENSIONS | FORMATTING)])})(?=[\s/>])"
-    rf"{_ATTRIBUTES})",
+    rf"{_ATTRIBUTES}|ref(?=[\s/<]|\Z)(?P<cut>(?:\s++[a-z]++\s*+=\s*+{_VALUE})*+/?+))",
     re.IGNORECASE | re.ASCII,
 )
-_REFERENCE = re.compile(r"<(/?)ref(?=[\s/>])[^<>]*+>?", re.IGNORECASE | re.ASCII)
+_CLOSING_REFERENCE = re.compile(r"</ref(?=[\s/><]|\Z)", re.IGNORECASE | re.ASCII)
+_REFERENCE = re.compile(r"<(/?)ref(?=[\s/><]|\Z)(?:\s*+>|[^<>\n]*+>)?", re.IGNORECASE | re.ASCII)
 _CLOSING = {
     name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII)
     for name in [*SPECIAL, *sorted(EXTENSIONS | FORMATTING)]
@@ -68,7 +70,9 @@ def take_out_tags(source: str) -> str:
     """Return the wikitext without comments, references and extension tags.
 
     `<nowiki>` text comes back as character entities, a `<poem>` keeps its lines, `<chem>` and a `<math>` formula
-    that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line.
+    that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line, a `<ref>`
+    after which no reference is closed hides nothing, as on a wiki, and one without its ">" hides what stands before a
+    `</ref>` on its line.
 
     >>> take_out_tags('It rained.<ref name="a>b">Smith, p. 5.</ref> Then<!-- no --> it <nowiki>[[stopped]]</nowiki>.')
     'It rained. Then it &#91;&#91;stopped&#93;&#93;.'
@@ -76,6 +80,7 @@ def take_out_tags(source: str) -> str:
     out = [""]
     position = 0
     unclosed: set[str] = set()
+    closed_at = -1
     while (opening := _OPENING.search(source, position)) is not None:
         start, end = opening.span()
         hole = hole_after(source[position:start]) if start > position or len(out) == 1 else ""
@@ -89,14 +94,24 @@ def take_out_tags(source: str) -> str:
             if source[start - 1 : start] == "\n" == source[position : position + 1]:
                 position += 1
             continue
+        if opening["cut"] is not None:
+            out.append(hole)
+            position = _end_of_cut_reference(source, end, opening["cut"])
+            continue
         name, attributes = opening["name"].lower(), opening["attributes"]
         position = end
         if attributes.endswith("/>"):
             out.append(hole)
             continue
         if name == "ref":
-            out.append(hole)
-            position = _end_of_reference(source, end, attributes)
+            if closed_at < end:
+                following = _CLOSING_REFERENCE.search(source, end)
+                closed_at = following.start() if following is not None else len(source)
+            if closed_at < len(source):
+                out.append(hole)
+                position = _end_of_reference(source, end, attributes)
+            elif source[start - 1 : start].strip():
+                out.append(" ")
             continue
         closing = None if name in unclosed else _CLOSING[name].search(source, end)
         if closing is not None:
@@ -159,7 +174,7 @@ def _end_of_reference(source: str, start: int, attributes: str) -> int:
     """Find where the text of a reference ends: its closing tag or, where another reference comes first, its line.
 
     A named reference without a slash that runs into another on its line is taken for a use of the name, and hides
-    nothing.
+    nothing. A closing tag without its ">" ends where its name does.
     """
     following = _REFERENCE.search(source, start)
     if following is not None and following[1]:
@@ -169,6 +184,14 @@ def _end_of_reference(source: str, start: int, attributes: str) -> int:
     if line_end < 0 and following is not None and "name" in attributes:
         return start
     return limit if line_end < 0 else line_end
+
+
+def _end_of_cut_reference(source: str, start: int, attributes: str) -> int:
+    """Find where a reference ends whose opening tag has no ">": behind its closing tag where one is on its line."""
+    following = None if attributes.endswith("/") else _REFERENCE.search(source, start)
+    if following is not None and following[1] and "\n" not in source[start : following.start()]:
+        return following.end()
+    return start
 
 
 def _end_of_line(source: str, start: int) -> int:

@@ -79,17 +79,15 @@ def own_templates(path: str) -> Templates:
 
 _TEXT: dict[str, Handler] = {
     # text passed through
-    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, resize, center, centre": kept(
-        "1"
-    ),
+    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": kept("1"),
     "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": kept("1"),
-    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast, script": kept(
-        "1"
-    ),
+    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": kept("1"),
     "math, mvar, tmath, bigmath": kept("1"),
-    "visible anchor, vanchor, not a typo, notatypo, typo, as written, proper name, w, ins, midsize, mxt, xt, tq": kept(
-        "1"
-    ),
+    "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": kept("1"),
+    "visible anchor, vanchor": kept("text", "1"),
+    # what stands before the text, where anything does, is a size, a script, a link's target or colours
+    "resize, script, w": kept("2", "1"),
+    "font color, font colour": kept("3", "2", "text"),
     "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),
     # cleanup notes that carry, as text=, the very words they complain about
     "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": kept("text"),
@@ -98,7 +96,7 @@ _TEXT: dict[str, Handler] = {
         "1", "text"
     ),
     "flag, flagcountry, flagu, flag+link, country, flaglink": kept("1"),
-    "lang, wikt-lang, rtl-lang, color, colour, font color, font colour, colored text, bg, highlight": kept("2", "text"),
+    "lang, wikt-lang, rtl-lang, color, colour, colored text, bg, highlight": kept("2", "text"),
     "script/hebrew, script/arabic, script/greek, script/latin, script/cyrillic, script/armenian": joined(),
     "script/devanagari, script/nastaliq, script/coptic, script/tibetan, script/mongolian, script/gothic": joined(),
     "hebrew, hayeren, linktext, gaps, chem2": joined(),

@@ -7,7 +7,22 @@ from hypothesis import strategies as st
 PIECES = [
     *("{{", "}}", "{{{", "}}}", "{", "}", "[[", "]]", "{|", "|}", "\n{|\n", "\n|}\n", "|", "||", "=", "==", "[", "]"),
     *("\n== See also ==\n", "\n==", "==''Notes''== x", "----", "! a", "   an indented line", "''", "'''", "'''''", "'"),
-    *("<ref>", "</ref>", '<ref name="a"/>', '<ref name="a>b">', "<!--", "-->", "<nowiki>", "</nowiki>", "<poem>"),
+    *(
+        "<ref>",
+        "</ref>",
+        "<ref",
+        "</ref",
+        " a=b",
+        ' a = "b"',
+        " a='b",
+        '<ref name="a"/>',
+        '<ref name="a>b">',
+        "<!--",
+        "-->",
+        "<nowiki>",
+        "</nowiki>",
+        "<poem>",
+    ),
     *("</poem>", "<table>", "</table>", "<ul>", "</ul>", "<div>", "<br>", "< br/>", "<s>", "</s>", "<math>", "</math>"),
     *("x^2", "<gallery>", "</gallery>", "-{", "}-", "zh-cn:a;zh-tw:b", "__TOC__", "__", "_", "&amp;", "&#42;"),
     *(

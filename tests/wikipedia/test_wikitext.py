@@ -16,6 +16,7 @@ from bertdata import ConfigError
 from bertdata.wikipedia.wikitext import Namespaces, clean_utf8, clean_wikitext
 from tests.data import data_path
 from tests.wikipedia.markup import MARKUP
+from tests.wikipedia.twins import same
 
 
 def clean(source: str) -> str:
@@ -114,6 +115,10 @@ TEMPLATES = {
     "{{{1|default}}} and {{ {{{2}}} }} end.": "default and end.",
     "{{nowrap|1=a=b}} and {{nowrap|[[E=mc²]]}}.": "a=b and E=mc².",
     "{{US$|12345}} or {{INR|5 crore}}.": "US$12,345 or ₹5 crore.",
+    "{{resize|80%|Rain}}, {{resize|hail}}, {{Resize|1.5em|''snow'' and [[ice]]}}.": "Rain, hail, snow and ice.",
+    "{{script|Avst|𐬀𐬎}} and {{script|𐬀}}; {{w|Cromer|a town}} and {{w|Cromer}}.": "𐬀𐬎 and 𐬀; a town and Cromer.",
+    "{{font color|white|blue|Rain}}, {{font color|blue|hail}}, {{color|red|snow}}.": "Rain, hail, snow.",
+    "{{visible anchor|a|text=Rain}}, {{vanchor|hail|b}}, {{small|1=snow}}, {{larger|ice}}.": "Rain, hail, snow, ice.",
 }
 
 HOLES = {
@@ -126,7 +131,29 @@ HOLES = {
 }
 
 BROKEN = {
-    "Rain.<ref>Hall, p. 3.\n\nSnow fell.": "Rain.\n\nSnow fell.",
+    # a wiki shows a tag that nothing closes, and its text
+    "Rain.<ref>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain. <ref name=a>Hail fell.<ref/> Snow.": "Rain. Hail fell. Snow.",
+    "<ref>Rain fell.": "Rain fell.",
+    # another reference is closed: the line is hidden, not all that stands before that
+    "Rain.<ref>Hall, p. 3.\n\nSnow fell.<ref>b</ref>": "Rain.\n\nSnow fell.",
+    "Rain.<ref>Hall</ref Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain.<ref>Hall</ref\n> Hail fell.": "Rain. Hail fell.",
+    "Rain.<ref>Hall</ref x='1'> Hail fell.": "Rain. Hail fell.",
+    "Rain.<ref>Hall</ref": "Rain.",
+    "Rain.<ref Hail fell. Snow fell.": "Rain. Hail fell. Snow fell.",
+    'Rain.<ref name="a" group = b Hail fell.\n\nSnow fell.<ref>b</ref>': "Rain. Hail fell.\n\nSnow fell.",
+    "Rain.<ref name=a/ Hail fell.<ref>b</ref> Snow fell.": "Rain. Hail fell. Snow fell.",
+    "Rain.<ref name='a' Hall, p. 3.</ref> Snow fell.": "Rain. Snow fell.",
+    "Rain.<ref name='a' Hail fell.\nSnow fell.</ref>": "Rain. Hail fell. Snow fell.",
+    "Rain.<ref": "Rain.",
+    "Rain.<references Hail fell.": "Rain.<references Hail fell.",
+    "Rain. <gallery>a\nSnow fell.": "Rain. Snow fell.",
+    "Rain. <score>a\n\nSnow fell. <score>b</score>": "Rain.",
+    "Rain. <pre>a\nSnow fell.": "Rain. Snow fell.",
+    "Rain. <math>a</math Snow fell.": "Rain. a</math Snow fell.",
+    "Rain. <poem>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain. <nowiki>Hail [[fell]].": "Rain. Hail fell.",
     "Rain.<ref name=a> Hail fell.<ref>b</ref> Snow fell.": "Rain. Hail fell. Snow fell.",
     "{{Infobox lake\n| name = X\n\nThe '''lake''' is deep.": "The lake is deep.",
     "{{Infobox lake\n| name = X\nThe '''lake''' is deep.": "The lake is deep.",
@@ -149,11 +176,38 @@ BROKEN = {
 )
 def test_a_construct_becomes_what_a_reader_sees(source: str, expected: str) -> None:
     assert clean(source) == expected
+    assert same(source)
 
 
 @pytest.mark.parametrize(("source", "expected"), BROKEN.items())
 def test_the_paragraph_survives_broken_markup(source: str, expected: str) -> None:
     assert clean(source) == expected
+    assert same(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{{nowrap|" * 101 + "x" + "}}" * 101, "A x b."),
+        ("{{nowrap|" * 102 + "x" + "}}" * 102, "A b."),
+        ("[[a|" * 100 + "x|y" + "]]" * 100, "A x|y b."),
+        ("[[a|" * 101 + "x|y" + "]]" * 101, "A a b."),
+    ],
+)
+def test_calls_and_links_are_read_to_a_hundred_levels(source: str, expected: str) -> None:
+    assert clean(f"A {source} b.") == expected
+    assert same(f"A {source} b.")
+
+
+@pytest.mark.parametrize("sign", ["", " ", ",", ";", ":", "-", "/", "–", "—", " – ", ", "])
+def test_signs_before_what_was_dropped_go_with_it(sign: str) -> None:
+    for source, expected in {
+        f"Lima (a{sign if sign.strip() in ',;:' else f' {sign.strip()} '}{{{{x}}}}) is.": "Lima (a) is.",
+        f"Lima ({sign}{{{{x}}}}) is.": "Lima is.",
+        f"Lima ({{{{x}}}}{sign} {{{{x}}}}) is.": "Lima is.",
+    }.items():
+        assert clean(source) == expected
+        assert same(source)
 
 
 def test_dropped_pages_are_counted_with_their_reason() -> None:
@@ -207,6 +261,9 @@ HOSTILE = {
     "unclosed tables": "\n{|" * N,
     "nested tables": "\n{|\n| a" * N + "\n|}" * N,
     "unclosed references": "<ref>x " * N,
+    "references without their end": "<ref " * N,
+    "references without their end on one line": "<ref a=b " * N + "</ref>",
+    "closing references without their end": "<ref>x</ref " * N,
     "unclosed references with quotes": '<ref name="a>b ' * N,
     "unclosed comments": "<!-- " * N,
     "unclosed tags": "<math><nowiki>" * N,
