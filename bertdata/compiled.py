@@ -1,8 +1,9 @@
 """How kernels are compiled: without the GIL, and kept on disk where there is a place for it.
 
-Machine code is kept as long as no kernel beside it changes, nor what the kernels import: numba by itself looks
-at the file of a function and not at those whose functions and constants it takes in. Where nothing can be kept, or what
-was kept cannot be read, it compiles anew and says nothing. Under NUMBA_DISABLE_JIT a kernel is plain Python.
+Machine code is kept as long as no kernel beside it changes, nor what the kernels import, nor what that imports: numba
+by itself looks at the file of a function and not at those whose functions and constants it takes in. Where nothing can
+be kept, or what was kept cannot be read, it compiles anew and says nothing. Under NUMBA_DISABLE_JIT a kernel is plain
+Python. What is numba's own and not promised by it (`_nrt`, `_cache`) is used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,18 +22,36 @@ from bertdata.compiling import compilation_begins
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_IMPORT = re.compile(r"^from (bertdata[\w.]*) import", re.M)
+_IMPORT = re.compile(r"^(?:from (bertdata[\w.]*) import (\([^()]*\)|.*)|import (bertdata[\w.]*))", re.M)
+_PACKAGE = Path(__file__).parent
 
 
 @functools.cache
 def sources_digest(folder: str) -> str:
-    """Return 12 hexadecimal digits of the kernels in a folder and the modules of this package that they import."""
-    paths = set(Path(folder).glob("kernel*.py"))
-    for path in list(paths):
-        for module in _IMPORT.findall(path.read_text(encoding="utf-8")):
-            imported = Path(__file__).parents[1].joinpath(*module.split(".")).with_suffix(".py")
-            paths |= {imported} if imported.is_file() else set()
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:12]
+    """Return 12 hexadecimal digits of the kernels in a folder and all modules of this package that they build on."""
+    paths = sources_of(Path(folder).glob("kernel*.py"), _PACKAGE.parent)
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
+
+
+def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
+    """Return the files of kernels and of what they import of this package at their top, directly or not, in order."""
+    found: set[Path] = set()
+    waiting = list(kernels)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(path, root)
+    return sorted(found)
+
+
+def _imported(path: Path, root: Path) -> Iterator[Path]:
+    for module, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        place = root.joinpath(*(module or plain).split("."))
+        yield from (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file())
+        for name in re.findall(r"\w+", re.sub(r"#.*|\bas\s+\w+", "", names)):
+            if (place / f"{name}.py").is_file():
+                yield place / f"{name}.py"
 
 
 def compiled(function: Function, **options: Any) -> Function:
@@ -56,6 +75,11 @@ def compiled(function: Function, **options: Any) -> Function:
 
         kept.load_overload, kept.save_overload = load_or_tell, _or_nothing(kept.save_overload)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def uncounted(function: Function, **options: Any) -> Function:
+    """Compile a function that makes no arrays: references to those it is given are not counted, which takes time."""
+    return compiled(function, _nrt=False, **options)
 
 
 def inner(function: Function, **options: Any) -> Function:

@@ -105,11 +105,6 @@ def _is_unwrapped(full: Sequence[str]) -> bool:
     return sum(len(line) for line in full if len(line) > WRAP_LIMIT) > sum(map(len, full)) / 2
 
 
-def paragraphs_of(blocks: Sequence[Block]) -> list[str]:
-    """Return the paragraphs of prose in blocks of wrapped lines."""
-    return prose_of(blocks)[0]
-
-
 def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list[str], list[Heading]]:
     """Return the paragraphs of prose in blocks of wrapped lines, and the headings that were left out.
 

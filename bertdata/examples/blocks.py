@@ -35,9 +35,9 @@ class TokenBlock:
 class Plan:
     """The examples of one copy of a block.
 
-    spans: first and last-but-one token of each span, int64 (N, 2); types: token type of each span, int8 (N,);
-    offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the objective
-    has none; ids: int64 (E,), identifies an example for masks; counts: tokens by what became of them.
+    spans: the first token of each span and the one behind its last, int64 (N, 2); types: token type of each span, int8
+    (N,); offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the
+    objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens by what became of them.
     """
 
     spans: Ints

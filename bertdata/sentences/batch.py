@@ -7,10 +7,9 @@ sentence, and the memory beyond the result is that of one round of records. What
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
@@ -32,14 +31,12 @@ class Spans(NamedTuple):
 def find_spans(data: NDArray[np.uint8], offsets: Longs, tables: Tables, decide: Callable[[bytes], bool]) -> Spans:
     """Return the spans of the sentences of rows, row r being data[offsets[r]:offsets[r + 1]] in UTF-8.
 
-    `decide` tells of a context whether a sentence ends in it. Raises InputError, with the byte of the row, where it
-    must be asked of bytes that are not UTF-8.
+    The offsets ascend within `data`. `decide` tells of a context whether a sentence ends in it. Raises InputError, with
+    the byte of the row, where it must be asked of bytes that are not UTF-8.
     """
     from bertdata.sentences import kernel
     from bertdata.sentences.kernel_words import LONGEST
 
-    if (np.diff(offsets) < 0).any() or not 0 <= offsets[0] <= offsets[-1] <= len(data):
-        raise InputError("the offsets of this column lead outside its data; build it anew")
     for array in (data, offsets):
         array.flags.writeable = False  # the one type that the kernel is compiled for
     size = int(offsets[-1] - offsets[0])
@@ -85,14 +82,3 @@ def _decide_all(
             f"{begin + error.start - offsets[row]} of the row); build the column from decoded text"
         ) from error
     records[unknown, kernel.KIND] = np.where(answers, kernel.BREAK, kernel.NO)
-
-
-def row_buffers(array: Any) -> tuple[NDArray[np.uint8], Longs]:
-    """Return the bytes and the offsets (int64, rows + 1) of an Arrow string array, the bytes not copied."""
-    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, offsets, data = array.buffers()
-    found = np.zeros(len(array) + 1, np.int64)
-    if offsets is not None and len(array):
-        first = array.offset * np.dtype(width).itemsize
-        found[:] = np.frombuffer(offsets, width, len(array) + 1, first)
-    return np.frombuffer(b"" if data is None else data, np.uint8), found

@@ -5,12 +5,13 @@ It works on the spans that `find_spans` gives, and reads nothing outside them an
 
 from __future__ import annotations
 
-from bertdata.sentences.kernel_words import COMMA, DASH, NEWLINE_BYTE, PERIOD, Bytes, Longs, strip_left, without_counts
+from bertdata.compiled import uncounted
+from bertdata.sentences.kernel_words import COMMA, DASH, NEWLINE_BYTE, PERIOD, Bytes, Longs, strip_left
 
 _OPEN, _CLOSE, _SPACE, _SEMICOLON = 91, 93, 32, 59
 
 
-@without_counts
+@uncounted
 def _mark_end(data: Bytes, begin: int, end: int) -> int:
     """Return where the reference mark at `begin` ends, or -1 where there is none."""
     i = begin + 1
@@ -36,7 +37,7 @@ def _mark_end(data: Bytes, begin: int, end: int) -> int:
     return i + 1 if i < end and data[i] == _CLOSE else -1
 
 
-@without_counts
+@uncounted
 def join_references(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, counts: Longs) -> int:
     """Move leading reference marks in spans (starts, stops) of rows of counts sentences; returns how many are left."""
     written = at = 0

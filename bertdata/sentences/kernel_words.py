@@ -6,12 +6,10 @@ are UTF-8. Nothing here decides where a sentence ends (`kernel`); the readable t
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.compiled import compiled
+from bertdata.compiled import uncounted
 from bertdata.sentences.lookup import (
     ABBREVIATION,
     AFTER,
@@ -54,13 +52,10 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 
 _NO_TOKEN = (-1, 0, 0, 0)
 
-without_counts = partial(compiled, _nrt=False)
-"""Without numba's run time: the kernels allocate nothing, and counting references would take half of their time."""
-
-_hash_pair = without_counts(hash_pair)
+_hash_pair = uncounted(hash_pair)
 
 
-@without_counts
+@uncounted
 def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     """Return the character at byte i and its length; (KNOWN, 4) beyond the BMP, (-1, 1) for what is not UTF-8."""
     first = int(data[i])
@@ -79,13 +74,13 @@ def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     return KNOWN, 4
 
 
-@without_counts
+@uncounted
 def character_flags(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     code, _ = decode(data, i, end)
     return RARE if code < 0 or code >= KNOWN else int(chars[FLAGS + code])
 
 
-@without_counts
+@uncounted
 def _character_start(data: Bytes, i: int, begin: int) -> int:
     """Return where the character that ends at byte i begins."""
     j = i
@@ -94,7 +89,7 @@ def _character_start(data: Bytes, i: int, begin: int) -> int:
     return j
 
 
-@without_counts
+@uncounted
 def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the length of the white space at byte i, or 0."""
     kind = chars[data[i]]
@@ -105,7 +100,7 @@ def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return 0
 
 
-@without_counts
+@uncounted
 def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the first byte from i on that `str.strip` leaves."""
     while i < end:
@@ -116,7 +111,7 @@ def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@without_counts
+@uncounted
 def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     """Return the end of what `str.strip` leaves of the bytes before i."""
     while i > begin:
@@ -128,7 +123,7 @@ def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     return i
 
 
-@without_counts
+@uncounted
 def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     """Return where the token after a mark begins, or -1 where the mark is no candidate."""
     i = mark + 1
@@ -156,7 +151,7 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     return i if i < end else -1
 
 
-@without_counts
+@uncounted
 def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
     """Return where a candidate's context ends: behind the one character at the mark, or behind the next word."""
     if after == mark + 1:
@@ -167,7 +162,7 @@ def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> i
     return i
 
 
-@without_counts
+@uncounted
 def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: int) -> int:
     """Return the key of word[begin:end] in a table, or -1."""
     value = HASH_START
@@ -192,12 +187,12 @@ def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: i
     return -1
 
 
-@without_counts
+@uncounted
 def value_of(key: int, index: Longs, chars: Bytes, table: int) -> int:
     return int(chars[index[table + VALUES] + key]) if key >= 0 else 0
 
 
-@without_counts
+@uncounted
 def are_collocation(before: int, after: int, index: Longs) -> bool:
     pair = (before << 32 | after) + 1
     value = _hash_pair(before, after)
@@ -210,7 +205,7 @@ def are_collocation(before: int, after: int, index: Longs) -> bool:
     return False
 
 
-@without_counts
+@uncounted
 def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
     """Write a token in lower case into `word`; its length, or -1 for a rare character or a long token."""
     forms = index[LOWER_FORMS]
@@ -241,7 +236,7 @@ def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, wo
     return n
 
 
-@without_counts
+@uncounted
 def is_number(word: Bytes, n: int) -> bool:
     i = 1 if n > 0 and word[0] == PERIOD else 0
     if i >= n or not 48 <= word[i] <= 57:
@@ -251,7 +246,7 @@ def is_number(word: Bytes, n: int) -> bool:
     return i == n
 
 
-@without_counts
+@uncounted
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
     """Tell whether a word, or what stands behind its last hyphen, is an abbreviation."""
     if value_of(key, index, chars, BEFORE) & ABBREVIATION:
@@ -263,7 +258,7 @@ def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -
     return False
 
 
-@without_counts
+@uncounted
 def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     """Return where the token that ends with a period begins, or -1 where that is not plain."""
     start = mark
@@ -304,7 +299,7 @@ def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     return start
 
 
-@without_counts
+@uncounted
 def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
     kind = chars[data[begin]]
@@ -347,7 +342,7 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@without_counts
+@uncounted
 def token_after(
     data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes
 ) -> tuple[int, int, int, int]:

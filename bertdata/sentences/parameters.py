@@ -39,8 +39,8 @@ class PunktParameters:
     abbrev_types: frozenset[str] = frozenset()
     collocations: frozenset[tuple[str, str]] = frozenset()
     sent_starters: frozenset[str] = frozenset()
-    ortho_context: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    card: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    ortho_context: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
+    card: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.sentences.decisions import Decisions
 from bertdata.sentences.lookup import Tables, build_tables
 from bertdata.sentences.parameters import PunktParameters, load_parameters
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bertdata.sentences.batch import Spans
+    from bertdata.strings import Texts
 
 ALGORITHM = "punkt-nltk-3.10/2"
 _SHORT = 2000
@@ -58,6 +59,16 @@ class SentenceSegmenter:
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(type(self), self.parameters, join_references=self.join_references), ()
 
+    def __repr__(self) -> str:
+        known = len(self.parameters.abbrev_types)
+        return f"SentenceSegmenter(abbreviations={known}, join_references={self.join_references})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SentenceSegmenter) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256, 64 hexadecimal digits, of the parameters, the revision of the algorithm, and the option."""
@@ -71,7 +82,8 @@ class SentenceSegmenter:
     def segment(self, text: str) -> list[str]:
         r"""Return the sentences of a text, stripped of white space, none empty.
 
-        A blank line (two newlines) ends a sentence; a single newline is white space.
+        A blank line (two newlines) ends a sentence; a single newline is white space. Raises ConfigError for what is no
+        string and InputError for a lone surrogate, as the tokenizer does.
 
         >>> SentenceSegmenter.load().segment("A title\n\nIt has one\nsentence. It has two.")
         ['A title', 'It has one\nsentence.', 'It has two.']
@@ -79,15 +91,21 @@ class SentenceSegmenter:
         return [text[start:stop] for start, stop in self.spans(text)]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the (start, end) offsets, in characters, of what `segment` returns.
+        """Return the (start, end) offsets, in characters, of what `segment` returns; `spans_batch` counts bytes.
 
         >>> SentenceSegmenter.load().spans("One. Two.")
         [(0, 4), (5, 9)]
         """
+        if not isinstance(text, str):
+            raise ConfigError(f"expected one string, found {type(text).__name__}; use segment_batch for many")
+        if not text.isascii():
+            from bertdata.strings import check_text
+
+            check_text(text, "the text")
         if len(text) < _SHORT:
             spans = self._decisions.spans(text)
             return moved_references(text, spans) if self.join_references else spans
-        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+        data = np.frombuffer(text.encode(), np.uint8)
         found = self._find_spans(data, np.array([0, len(data)]))
         if not text.isascii():
             from bertdata.sentences.kernel import count_characters
@@ -95,11 +113,12 @@ class SentenceSegmenter:
             count_characters(data, found.starts, found.stops)
         return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
 
-    def segment_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
-        """Return one row of sentences for each text, as list<string>, or list<large_string> for large_string input.
+    def segment_batch(self, texts: Texts) -> pa.ListArray:
+        """Return one row of sentences for each text: list<string> for strings and `string`, else list<large_string>.
 
-        A null text gives a null row. Raises InputError where a text is not valid Unicode (a lone surrogate), or where
-        the sentences of a batch of `string` pass 2 GiB.
+        `texts` is what the tokenizer's `encode_batch` takes: a list of strings, or an Arrow array or chunked array of
+        strings. Raises ConfigError for another type, InputError, naming the row, for a null or a lone surrogate, and
+        InputError where the texts of a batch pass 2 GiB and are not large_string.
 
         >>> SentenceSegmenter.load().segment_batch(["One. Two.", ""]).to_pylist()
         [['One.', 'Two.'], []]
@@ -119,9 +138,9 @@ class SentenceSegmenter:
         copy_spans(data, found.starts, found.stops, copied)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(copied)]
         sentences = pa.Array.from_buffers(column.type, len(lengths), buffers)
-        return _lists(column, found, sentences)
+        return _lists(found, sentences)
 
-    def split_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
+    def split_batch(self, texts: Texts) -> pa.ListArray:
         r"""Return what `segment_batch` does, the white space behind each sentence left on, so that no text is copied.
 
         What stands between two sentences is white space: for a tokenizer that passes over it, this is the same.
@@ -136,35 +155,30 @@ class SentenceSegmenter:
         if pa.types.is_string(column.type):
             offsets = offsets.astype(np.int32)
         buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        return _lists(column, found, pa.Array.from_buffers(column.type, len(found.starts), buffers))
+        return _lists(found, pa.Array.from_buffers(column.type, len(found.starts), buffers))
 
-    def spans_batch(self, texts: list[str] | pa.Array | pa.ChunkedArray) -> pa.ListArray:
+    def spans_batch(self, texts: Texts) -> pa.ListArray:
         """Return the places of the sentences of each text as list<struct<start: int64, end: int64>>.
 
-        Offsets are in bytes of the text's UTF-8, from its first byte on; nulls and errors are as in `segment_batch`.
+        Offsets are in bytes of the text's UTF-8, from its first byte on, where `spans` counts characters; what is taken
+        and refused is as in `segment_batch`.
 
         >>> SentenceSegmenter.load().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
         """
         import pyarrow as pa
 
-        column, _, offsets, found = self._find(texts)
+        _, _, offsets, found = self._find(texts)
         base = np.repeat(offsets[:-1], found.counts)
         ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
-        return _lists(column, found, pa.StructArray.from_arrays(ends, ["start", "end"]))
+        return _lists(found, pa.StructArray.from_arrays(ends, ["start", "end"]))
 
     def _find(self, texts: Any) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
-        import pyarrow as pa
+        from bertdata.strings import as_array, offsets_of, text_of
 
-        from bertdata.sentences.batch import row_buffers
-
-        column = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else _string_array(texts)
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            raise InputError(f"found texts of Arrow type {column.type}; expected string or large_string: cast them")
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0) if column.num_chunks == 1 else _one_array(column)
-        data, offsets = row_buffers(column.fill_null("") if column.null_count else column)
+        column = as_array(texts)
+        data, offsets = text_of(column), offsets_of(column)
         return column, data, offsets, self._find_spans(data, offsets)
 
     def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Spans:
@@ -179,30 +193,8 @@ class SentenceSegmenter:
         return found._replace(starts=found.starts[:left], stops=found.stops[:left])
 
 
-def _lists(column: Any, found: Spans, values: Any) -> pa.ListArray:
+def _lists(found: Spans, values: Any) -> pa.ListArray:
     import pyarrow as pa
 
     offsets = pa.array(np.concatenate([[0], np.cumsum(found.counts)]), pa.int32())
-    mask = column.is_null() if column.null_count else None
-    return pa.ListArray.from_arrays(offsets, values, mask=mask)
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    import pyarrow as pa
-
-    try:
-        return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-    except pa.ArrowInvalid as error:
-        raise InputError(f"the chunks of this column pass 2 GiB together ({error}); give fewer at a time") from error
-
-
-def _string_array(texts: list[str]) -> pa.Array | pa.ChunkedArray:
-    import pyarrow as pa
-
-    try:
-        return cast("pa.Array | pa.ChunkedArray", pa.array(texts, pa.string()))
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"text {error.object[:40]!r} has a lone surrogate at character {error.start}, which UTF-8 cannot hold; "
-            "read the file with the right encoding, or replace it"
-        ) from error
+    return pa.ListArray.from_arrays(offsets, values)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from bertdata.compiling import compiling_pays
@@ -53,7 +53,7 @@ class SiteInfo:
     language: str
     version: str
     case: str
-    namespaces: Mapping[int, tuple[str, ...]]
+    namespaces: Mapping[int, tuple[str, ...]] = field(hash=False)
 
     def namespace(self, title: str) -> int:
         """Return the namespace that the prefix of a title names, 0 where it names none."""

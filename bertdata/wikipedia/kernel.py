@@ -19,10 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from bertdata.compiled import compiled, inner
-
-lean = partial(compiled, _nrt=False)
-"""Compile a function that makes no arrays: references to those it is given are not counted."""
+from bertdata.compiled import inner, uncounted
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int64
@@ -140,7 +137,7 @@ def scanner(table: Bytes) -> Any:
 
     >>> import numpy as np
     >>> spaces = scanner(marks(b" "))
-    >>> int(compiled(lambda text: spaces(text, 1, text.size))(np.frombuffer(b" It rained", np.uint8)))
+    >>> int(uncounted(lambda text: spaces(text, 1, text.size))(np.frombuffer(b" It rained", np.uint8)))
     3
     """
     table = table.copy()
@@ -197,7 +194,7 @@ def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints,
     return table, np.frombuffer(bytes(blob) or b"\0", np.uint8).copy()
 
 
-@lean
+@uncounted
 def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     value = np.int64(kind + 77)
     for position in range(begin, end):
@@ -205,7 +202,7 @@ def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     return value ^ (value >> 15)
 
 
-@lean
+@uncounted
 def lookup(table: Ints, blob: Bytes, kind: int, text: Bytes, begin: int, end: int) -> Int:
     """Return the row of the name that text[begin:end] spells, -1 if there is none."""
     mask = table.shape[0] - 1
@@ -260,7 +257,7 @@ def is_space(byte: int) -> bool:
     return byte == 32 or 9 <= byte <= 13
 
 
-@lean
+@uncounted
 def hole_fits(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a construct dropped after text[begin:end] leaves a hole (`tags.hole_after`)."""
     if end <= begin:

@@ -6,9 +6,9 @@ page that has them, marks of unclosed constructs cleared, or larger buffers. The
 
 from __future__ import annotations
 
-from bertdata.compiled import inner
+from bertdata.compiled import inner, uncounted
 from bertdata.wikipedia import kernel_brackets, kernel_tags
-from bertdata.wikipedia.kernel import NEWLINE, RESERVED, Bytes, Int, Ints, copy, lean, scanner
+from bertdata.wikipedia.kernel import NEWLINE, RESERVED, Bytes, Int, Ints, copy, scanner
 from bertdata.wikipedia.kernel_brackets import brackets_kernel
 from bertdata.wikipedia.kernel_frames import DEPTH, ORPHANS, REASON, WRITTEN
 from bertdata.wikipedia.kernel_healing import finish_kernel
@@ -22,7 +22,7 @@ _READ, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
 STAGE, SIZE, TAGS_STATE_SIZE = range(kernel_tags.STATE_SIZE, kernel_tags.STATE_SIZE + 3)
 
 
-@lean
+@uncounted
 def page_kernel(
     data: Bytes, source: Bytes, first: Bytes, second: Bytes, third: Bytes, frames: Ints, bars: Ints,
     tags_state: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes, words: Bytes,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.compiled import inner
-from bertdata.wikipedia.kernel import NEWLINE, Bytes, Int, copy, find, lean, marks, scanner
+from bertdata.compiled import inner, uncounted
+from bertdata.wikipedia.kernel import NEWLINE, Bytes, Int, copy, find, marks, scanner
 from bertdata.wikipedia.kernel_inline import write_utf8
 
 _LONGEST = 10
 
 
-@lean
+@uncounted
 def unescape_kernel(data: Bytes, out: Bytes) -> Int:
     """Write data to out, which has room for it, its line ends and entities resolved; returns the bytes written."""
     size = data.size

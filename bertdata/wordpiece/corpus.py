@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import as_strings, check_text, offsets_of, text_of
+from bertdata.strings import as_strings, check_text, offsets_of, text_of
 
 WordCounts: TypeAlias = Mapping[str, int] | pa.Table | Iterable[tuple[str, int]]
 _EXPECTED = "expected a mapping from word to count, pairs of both, or a table of them, as count_words(texts) gives"

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.wordpiece.chunks import Texts, arrays_of, as_strings, check_utf8, offsets_of, padded_units, text_of
+from bertdata.strings import Texts, arrays_of, as_strings, check_utf8, offsets_of, text_of
+from bertdata.wordpiece.chunks import padded_units
 from bertdata.wordpiece.normalizer import Normalizer
 
 SCHEMA = pa.schema([pa.field("word", pa.string(), nullable=False), pa.field("count", pa.int64(), nullable=False)])

@@ -19,8 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
+from bertdata.strings import array_of, offsets_of, text_of, utf8_error
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import array_of, offsets_of, padded_units, text_of, utf8_error
+from bertdata.wordpiece.chunks import padded_units
 
 if TYPE_CHECKING:
     from bertdata.wordpiece.tables import ChunkCache
@@ -35,8 +36,9 @@ _READY = (4 << 19, 3 << 19, 3 << 19)
 class Encoder:
     """The ids of texts under one vocabulary and normaliser. Threads may share one, and run at the same time."""
 
-    def __init__(self, parts: formats.Parts) -> None:
-        self._parts = parts
+    def __init__(self, parts: formats.Parts, dtype: type[Any]) -> None:
+        """Make one whose ids have `dtype`, as its caches hold ids too."""
+        self._parts, self._dtype = parts, dtype
         self._known: dict[str, tuple[int, str]] = {}
         self._idle: deque[ChunkCache] = deque(maxlen=MAX_IDLE)
 
@@ -56,38 +58,35 @@ class Encoder:
         """Return the ids that `tokenizers` gives."""
         return [encoding.ids for encoding in self.reference.encode_batch(texts, add_special_tokens=False)]
 
-    def __call__(
-        self, arrays: Iterable[pa.Array], n_rows: int, size: int, dtype: type[Any]
-    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    def __call__(self, arrays: Iterable[pa.Array], n_rows: int, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the ids of Arrow string arrays without nulls, and where those of each row begin and end.
 
-        The ids have `dtype`; the other array is int64 and has one number more than there are rows, `n_rows` in all the
-        arrays. About `size` bytes of text are expected. Raises InputError, naming the row, where the bytes of one are
-        not UTF-8.
+        The second array is int64 and has one number more than there are rows, `n_rows` in all the arrays. About `size`
+        bytes of text are expected. Raises InputError, naming the row, where the bytes of one are not UTF-8.
         """
-        with self.cache(dtype) as cache:
-            return _Run(self, cache, n_rows, size, dtype).ids(arrays)
+        with self.cache() as cache:
+            return _Run(self, cache, n_rows, size, self._dtype).ids(arrays)
 
     @contextmanager
-    def cache(self, dtype: type[Any]) -> Iterator[ChunkCache]:
-        """Lend a cache, which is nobody else's meanwhile; `dtype` is that of the ids."""
+    def cache(self) -> Iterator[ChunkCache]:
+        """Lend a cache, which is nobody else's meanwhile."""
         try:
             cache = self._idle.pop()
         except IndexError:
-            cache = self._new_cache(dtype)
+            cache = self._new_cache()
         try:
             yield cache
         finally:
             self._idle.append(cache)
 
-    def _new_cache(self, dtype: type[Any]) -> ChunkCache:
+    def _new_cache(self) -> ChunkCache:
         """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
         from bertdata.wordpiece.tables import ChunkCache
 
         cache = ChunkCache(self._parts.normalizer, self._known)
         words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
         text = " ".join([*words, *map(str.capitalize, words)] if self._parts.normalizer.do_lower_case else words)
-        _Run(self, cache, 1, len(text), dtype).ids([array_of([text])])
+        _Run(self, cache, 1, len(text), self._dtype).ids([array_of([text])])
         for room in [pa.allocate_buffer(size) for size in _READY]:
             np.frombuffer(room, np.uint8).fill(0)
         return cache

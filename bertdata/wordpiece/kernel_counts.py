@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.compiled import uncounted
 from bertdata.wordpiece.kernel_chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.wordpiece.kernel_encode import Characters
-from bertdata.wordpiece.kernel_loads import borrowing, inlined, load64
+from bertdata.wordpiece.kernel_loads import inlined, load64
 from bertdata.wordpiece.kernel_words import (
     ARENA_USED,
     MAX_KEY,
@@ -60,7 +61,7 @@ def _add(table: Table, data: Any, i: int, n: int, count: Any) -> Any:
     return True
 
 
-@borrowing
+@uncounted
 def count_chunks(text: Any, offsets: Any, last_row: int, chunks: Table, window: Window, registers: Any) -> Any:
     """Count the chunks of the rows from ROW to `last_row`, from PLACE on; DONE, CHUNKS_FULL or LONG_CHUNK.
 
@@ -98,7 +99,7 @@ def count_chunks(text: Any, offsets: Any, last_row: int, chunks: Table, window: 
     return DONE
 
 
-@borrowing
+@uncounted
 def add_words(data: Any, i: int, end: int, count: Any, characters: Characters, words: Table, word: Any) -> Any:
     """Add `count` to the count of each word of a chunk; DONE, WORDS_FULL, LONG_WORD or what `next_word` says."""
     at: Any = i
@@ -139,7 +140,7 @@ def _restore(table: Table, entry: int, key: Any, to: int) -> Any:
     return n
 
 
-@borrowing
+@uncounted
 def count_words(chunks: Table, key: Any, characters: Characters, words: Table, word: Any, registers: Any) -> Any:
     """Add the words of the chunks from ENTRY on; as `add_words`, of the chunk in the first LENGTH bytes of `key`."""
     for entry in range(registers[ENTRY], chunks.counters[USED]):
@@ -151,7 +152,7 @@ def count_words(chunks: Table, key: Any, characters: Characters, words: Table, w
     return DONE
 
 
-@borrowing
+@uncounted
 def key_bytes(table: Table) -> Any:
     """Return how many bytes the keys of a table have in all."""
     total: Any = 0
@@ -160,7 +161,7 @@ def key_bytes(table: Table) -> Any:
     return total
 
 
-@borrowing
+@uncounted
 def write_counts(table: Table, data: Any, offsets: Any, counts: Any) -> None:
     """Write the keys and values of a table as the arrays of Arrow strings, `offsets` one longer, and of int64."""
     end: Any = 0
@@ -170,7 +171,7 @@ def write_counts(table: Table, data: Any, offsets: Any, counts: Any) -> None:
         counts[entry - 1] = np.int64(table.entries[entry * WIDTH + 3])
 
 
-@borrowing
+@uncounted
 def clear(table: Table) -> None:
     """Take everything out of a table."""
     table.slots[:] = 0

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.compiled import uncounted
 from bertdata.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.wordpiece.kernel_cache import Cache, copy_ids, remember
 from bertdata.wordpiece.kernel_chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
-from bertdata.wordpiece.kernel_loads import borrowing, inlined
+from bertdata.wordpiece.kernel_loads import inlined
 from bertdata.wordpiece.kernel_pieces import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
 from bertdata.wordpiece.kernel_words import (
     MAX_KEY,
@@ -98,7 +99,7 @@ def encode_chunk(
             return written
 
 
-@borrowing
+@uncounted
 def scan(
     text: Any,
     offsets: Any,

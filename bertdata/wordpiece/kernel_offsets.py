@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.wordpiece.kernel_loads import borrowing
+from bertdata.compiled import uncounted
 from bertdata.wordpiece.kernel_words import (
     ALONE,
     CHARACTERS_SHIFT,
@@ -24,7 +24,7 @@ DONE, NEW_CHARACTER = range(2)
 ROW, CHARACTER = range(2)
 
 
-@borrowing
+@uncounted
 def locate(
     text: Any,
     bounds: Any,

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.wordpiece.kernel_loads import borrowing, inlined, only_within
+from bertdata.compiled import inner, uncounted
+from bertdata.wordpiece.kernel_loads import inlined
 
 SLACK = 16
 """Room behind the ids that may be written to for nothing."""
@@ -41,7 +42,7 @@ class Pieces(NamedTuple):
     settings: NDArray[np.int64]  # bases of the two roots, UNK_ID
 
 
-@only_within
+@inner
 def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     """Tell whether a node of these labels can have a base."""
     fits: Any = not bases[base]
@@ -50,7 +51,7 @@ def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     return fits
 
 
-@only_within
+@inner
 def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search: Any) -> Any:
     """Return a base for a node of `n` labels; -1 where there is none."""
     if n == 1:
@@ -70,7 +71,7 @@ def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search:
     return -1
 
 
-@borrowing
+@uncounted
 def build(data: Any, offsets: Any, ids: Any, cells: Any, bases: Any, blocks: Any, nodes: Any, labels: Any) -> Any:
     """Put keys, which are sorted and not empty, into cells that are all 0; False where these are too few.
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.wordpiece.chunks import offsets_of, text_of
+from bertdata.strings import offsets_of, text_of
 from bertdata.wordpiece.vocabulary import CONTINUATION, UNK
 
 if TYPE_CHECKING:

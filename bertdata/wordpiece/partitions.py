@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.draws import bits, key
-from bertdata.wordpiece.chunks import offsets_of, text_of
+from bertdata.strings import offsets_of, text_of
 from bertdata.wordpiece.counting import SCHEMA, merge_counts, prune_counts
 
 PARTITIONS = 16

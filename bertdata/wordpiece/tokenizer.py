@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from bertdata import files
 from bertdata.errors import ConfigError, InputError
+from bertdata.strings import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.wordpiece import formats
-from bertdata.wordpiece.chunks import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.wordpiece.encoder import Encoder
 from bertdata.wordpiece.normalizer import Normalizer
 from bertdata.wordpiece.offsets import characters_taken, locate
@@ -51,7 +51,7 @@ class WordPieceTokenizer(Properties):
 
     def __init__(self, parts: formats.Parts) -> None:
         super().__init__(parts)
-        self._encoder = Encoder(parts)
+        self._encoder = Encoder(parts, self._dtype)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
@@ -129,7 +129,7 @@ class WordPieceTokenizer(Properties):
         check_text(text, "the text")
         if allow_special and any(token in text for token in self._parts.special_tokens):
             return list(self._whole.encode(text, add_special_tokens=False).ids)
-        ids: list[int] = self._encoder([array_of([text])], 1, len(text), self._dtype)[0].tolist()
+        ids: list[int] = self._encoder([array_of([text])], 1, len(text))[0].tolist()
         return ids
 
     def encode_batch(self, texts: Texts, *, allow_special: bool = False) -> pa.ListArray:
@@ -213,7 +213,7 @@ class WordPieceTokenizer(Properties):
         """
         strings = as_strings(texts)
         ids = self.encode_batch(strings, allow_special=allow_special)
-        with self._encoder.cache(self._dtype) as cache:
+        with self._encoder.cache() as cache:
             places = locate(strings, ids, self._taken, self.continuation, cache.characters)
         unsure = ~places.located | (self._holds_special(strings) if allow_special else False)
         reference = self._whole if allow_special else self._encoder.reference
@@ -259,7 +259,7 @@ class WordPieceTokenizer(Properties):
 
     def _encode_strings(self, texts: Texts) -> pa.ListArray:
         size = size_of(texts)
-        values, ends = self._encoder(arrays_of(texts), len(texts), size, self._dtype)
+        values, ends = self._encoder(arrays_of(texts), len(texts), size)
         if len(values) > np.iinfo(np.int32).max:
             raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
         ids = pa.Array.from_buffers(self.id_type, len(values), [None, pa.py_buffer(values)])

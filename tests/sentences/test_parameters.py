@@ -107,3 +107,10 @@ def test_the_shipped_card_says_where_the_parameters_come_from() -> None:
     assert parameters.card["made_by"] == "pipelines/train_sentences.py"
     assert set(parameters.card["settings"]["abbreviations"]) <= parameters.abbrev_types
     assert not isinstance(parameters.ortho_context, defaultdict)
+
+
+def test_equal_parameters_have_one_hash() -> None:
+    one = PunktParameters(frozenset({"dr"}), ortho_context={"the": 4}, card={"made_by": "x"})
+    same = PunktParameters(frozenset({"dr"}), ortho_context={"the": 4}, card={"made_by": "x"})
+    assert {one, PunktParameters()} == {same, PunktParameters()}
+    assert hash(one) == hash(same)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import json
@@ -12,13 +13,15 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.sentences import PunktParameters, SentenceSegmenter
+from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.data import data_path
 from tests.sentences.texts import by_nltk, english, english_by_nltk, nltk_with, texts
 
@@ -173,20 +176,14 @@ def test_a_batch_gives_one_row_of_sentences_a_text(texts: Any, type_: pa.DataTyp
 
 
 def test_places_in_a_column_are_bytes_of_each_row() -> None:
-    column = pa.array(["x", None, *TEXTS]).slice(1)
+    column = pa.array(["x", *TEXTS]).slice(1)
     rows = english().spans_batch(column)
     rows.validate(full=True)
     cut = [
-        None if row is None else [text.encode()[one["start"] : one["end"]].decode() for one in row]
-        for row, text in zip(rows.to_pylist(), ["", *TEXTS], strict=True)
+        [text.encode()[one["start"] : one["end"]].decode() for one in row]
+        for row, text in zip(rows.to_pylist(), TEXTS, strict=True)
     ]
-    assert cut == [None, *ROWS]
-
-
-def test_a_null_text_gives_a_null_row() -> None:
-    rows = english().segment_batch(pa.array([None, "A b. C d.", None, "E."]))
-    assert rows.to_pylist() == [None, ["A b.", "C d."], None, ["E."]]
-    rows.validate(full=True)
+    assert cut == ROWS
 
 
 def test_an_empty_batch_gives_no_rows() -> None:
@@ -195,15 +192,77 @@ def test_an_empty_batch_gives_no_rows() -> None:
     assert english().segment_batch(pa.chunked_array([], pa.string())).to_pylist() == []
 
 
-def test_a_lone_surrogate_in_a_batch_is_refused_with_its_place() -> None:
-    with pytest.raises(InputError, match="lone surrogate at character 2"):
-        english().segment_batch(["fine", "ab\ud800"])
-    assert english().segment("ab\ud800. C") == ["ab\ud800.", "C"]
+@functools.cache
+def tokenizer() -> WordPieceTokenizer:
+    return WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
 
 
-def test_a_column_that_is_not_text_is_refused() -> None:
-    with pytest.raises(InputError, match="int64"):
-        english().segment_batch(pa.array([1, 2]))
+@pytest.mark.parametrize(
+    ("texts", "kind", "message"),
+    [
+        ("One. Two.", ConfigError, "expected a list of strings or an Arrow string array, found str"),
+        (b"One. Two.", ConfigError, "found bytes"),
+        (None, ConfigError, "found NoneType"),
+        ({"One."}, ConfigError, r"found set; make it a list"),
+        (np.array(["One."]), ConfigError, r"found ndarray; make it a list"),
+        ([1, 2], InputError, "row 0 is int; expected a string"),
+        (["One.", b"Two."], InputError, "row 1 is bytes; expected a string"),
+        (["One.", None], InputError, "row 1 is null"),
+        (pa.array(["One.", None]), InputError, "row 1 is null"),
+        (pa.array(["One.", None], pa.large_string()), InputError, "row 1 is null"),
+        (pa.chunked_array([["One."], ["Two.", None]]), InputError, "row 2 is null"),
+        (pa.array([1, 2]), ConfigError, "expected Arrow strings, found int64"),
+        (pa.array([b"One."]), ConfigError, "expected Arrow strings, found binary"),
+        (pa.array([["One."]]), ConfigError, "expected Arrow strings, found list"),
+        (["fine", "ab\ud800"], InputError, r"row 1 holds a lone surrogate \(U\+D800 at character 2\)"),
+    ],
+)
+def test_what_is_no_batch_of_texts_is_refused_as_the_tokenizer_refuses_it(
+    texts: Any, kind: type[Exception], message: str
+) -> None:
+    functions = english().segment_batch, english().split_batch, english().spans_batch, tokenizer().encode_batch
+    for function in functions:
+        with pytest.raises(kind, match=message):
+            function(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "message"),
+    [
+        (None, ConfigError, "expected one string, found NoneType"),
+        (b"One.", ConfigError, "expected one string, found bytes"),
+        (["One."], ConfigError, "expected one string, found list; use .*_batch for many"),
+        ("ab\ud800. C", InputError, r"the text holds a lone surrogate \(U\+D800 at character 2\)"),
+        ("ab\ud800. C " * 1000, InputError, "lone surrogate"),
+    ],
+)
+def test_what_is_no_text_is_refused_as_the_tokenizer_refuses_it(text: Any, kind: type[Exception], message: str) -> None:
+    for function in (english().segment, english().spans, tokenizer().encode):
+        with pytest.raises(kind, match=message):
+            function(text)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.array(["A b. C d.", "E."], pa.string_view()),
+        pa.array(["A b. C d.", "E."]).dictionary_encode(),
+        pa.chunked_array([["A b. C d."], ["E."]]),
+        ("A b. C d.", "E."),
+    ],
+)
+def test_every_kind_of_strings_is_taken_as_the_tokenizer_takes_it(texts: Any) -> None:
+    assert english().segment_batch(texts).to_pylist() == [["A b.", "C d."], ["E."]]
+    assert len(tokenizer().encode_batch(texts)) == 2
+
+
+def test_segmenters_of_equal_parameters_are_equal() -> None:
+    same, other = SentenceSegmenter(english().parameters), SentenceSegmenter.load(join_references=True)
+    assert same == english() == pickle.loads(pickle.dumps(same))
+    assert english() != other
+    assert english() != SentenceSegmenter(PunktParameters())
+    assert {same, english(), other} == {english(), other}
+    assert repr(other) == "SentenceSegmenter(abbreviations=1000, join_references=True)"
 
 
 def wikipedia_texts() -> Iterator[str]:

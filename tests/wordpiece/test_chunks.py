@@ -11,16 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.strings import arrays_of, as_strings, offsets_of, text_of
 from bertdata.wordpiece import WordPieceTokenizer, count_words
-from bertdata.wordpiece.chunks import (
-    arrays_of,
-    as_strings,
-    offsets_of,
-    padded_units,
-    split_rows,
-    text_of,
-    units_of,
-)
+from bertdata.wordpiece.chunks import padded_units, split_rows, units_of
 from bertdata.wordpiece.vocabulary import SPECIAL_TOKENS
 
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
