@@ -10,13 +10,14 @@ import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.books import Book, BrokenBook, Volume, clean_book, group_books, read_books
+from bertdata.books import Book, BrokenBook, Volume, _guess, clean_book, group_books, read_books
 from bertdata.errors import ConfigError, InputError
 from tests.bookish import FIRST, SECOND, SPEECH, books, wrap, write
 
@@ -214,3 +215,36 @@ def test_a_large_zip_archive_of_one_book_or_of_none_or_a_damaged_one_stays_whole
     ):
         path = write(tmp_path, name, content)
         assert group_books([path], 1000) == [(Volume(path, len(content)),)]
+
+
+@pytest.mark.parametrize(("controls", "read"), [(30, True), (31, False)])
+def test_a_file_is_no_text_where_over_three_of_a_hundred_bytes_are_controls(
+    tmp_path: Path, controls: int, read: bool
+) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\x01" * controls + b"a" * (1000 - controls))
+    [book] = read_books(str(tmp_path / "a.txt"))
+    assert isinstance(book, Book) if read else book == BrokenBook("a", "a", "not text")
+
+
+@pytest.mark.parametrize(("letters", "kept"), [(10, True), (9, False)])
+def test_stray_bytes_are_cp1252_where_ten_letters_of_utf8_stand_for_each(
+    tmp_path: Path, letters: int, kept: bool
+) -> None:
+    (tmp_path / "a.txt").write_bytes("é".encode() * letters + b" a \x96 b")
+    notes: Counter[str] = Counter()
+    list(read_books(str(tmp_path / "a.txt"), notes=notes))
+    assert (notes == {"UTF-8 with bytes of cp1252": 1}) == kept
+    assert notes.total() <= 1
+
+
+@pytest.mark.parametrize(
+    ("chaos", "encodings"),
+    [(0.02, ["cp1252", "latin_1", "mac_roman", "cp1252"]), (0.03, ["mac_roman", "cp1252"]), (None, ["mac_roman"])],
+)
+def test_cp1252_goes_first_where_it_is_as_likely_as_the_likeliest_but_for_two_hundredths(
+    monkeypatch: pytest.MonkeyPatch, chaos: float | None, encodings: list[str]
+) -> None:
+    matches = [SimpleNamespace(encoding="mac_roman", chaos=0.0)]
+    matches += [] if chaos is None else [SimpleNamespace(encoding="cp1252", chaos=chaos)]
+    monkeypatch.setattr("charset_normalizer.from_bytes", lambda *_, **__: matches)
+    assert _guess(b"caf\xe9") == encodings

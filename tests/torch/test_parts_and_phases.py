@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from bertdata import files
 from bertdata.config import ExamplesConfig
@@ -159,8 +160,19 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_compiled_blocks_learn_the_same(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
+def test_compiled_blocks_learn_the_same(
+    tmp_path: Path, dynamic_build: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    compile_module = nn.Module.compile
+
+    def counted(self: nn.Module, *arguments: Any, **options: Any) -> None:
+        compiled.append(type(self).__name__)
+        compile_module(self, *arguments, **options)
+
+    monkeypatch.setattr(nn.Module, "compile", counted)
     pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, compile=True))
+    assert compiled == ["BertEncoder"]
     assert losses(tmp_path) == pytest.approx(losses(whole), abs=2e-5)
 
 
