@@ -5,11 +5,11 @@ Speed is bytes of wikitext over CPU seconds on articles of a real dump, redirect
 same core and pages; the slowest get a tenth of them. All get and give Python's strings, but for the row that says so.
 wikiextractor has two rows: its default run expands the templates that the dump defines, with `--no-templates` it does
 not. That is the fairer peer in speed, for ours expands none either, but writes the text of those it knows. Quality is
-that of ../shared/tools/score_wikitext.py on rendered articles, where the tool is found beside the data. Before it
-measures, it checks that the compiled passes and their readable twin give the same text for every page. It needs the
-folder that BERTDATA_DATA names, or ../shared/data; each peer gets an environment of its own in a cache folder, and is
-left out, saying so, where that cannot be made. Last it sets the CPU seconds from the dump to documents against those of
-`bzip2 -dc` on the same file, in turns.
+measured by `_quality.py`, apart for each set of rendered articles: goodwiki-dev.jsonl, which the rules were developed
+on, and rendered-dev.jsonl. Before it measures, it checks that the compiled passes and their readable twin give the same
+text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each peer gets an environment of
+its own in a cache folder, and is left out, saying so, where that cannot be made. Last it sets the CPU seconds from the
+dump to documents against those of `bzip2 -dc` on the same file, in turns.
 
 `--residue` measures something else: what markup is left in the prose of every article of the data's dumps, or of those
 that are named, per million characters of prose, by kind.
@@ -35,7 +35,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-SCORER = DATA.parent / "tools" / "score_wikitext.py"
+RENDERED = ("goodwiki-dev", "rendered-dev")
 OURS, OURS_UTF8, TWIN = "bertdata", "bertdata, UTF-8 in and out", "bertdata, readable twin"
 PEERS = {
     "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
@@ -69,6 +69,7 @@ Extract = Callable[[str, str], str]
 def main() -> None:
     """Check, measure in turns, print one table."""
     import _harness as harness
+    from _quality import figures
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=float, default=3)
@@ -84,9 +85,8 @@ def main() -> None:
     if not dumps:
         sys.exit(f"no dump below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
     pages, templates = articles(dumps[0], flags.megabytes * 1e6)
-    rendered = DATA / "wikipedia" / "goodwiki-dev.jsonl"
-    rows = [json.loads(line) for line in rendered.open(encoding="utf-8")] if rendered.exists() else []
-    scored = [[row["title"], row["wikitext"]] for row in rows]
+    gold = {name: rows_of(DATA / "wikipedia" / f"{name}.jsonl") for name in RENDERED}
+    scored = {name: [[row["title"], row["wikitext"]] for row in rows] for name, rows in gold.items()}
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         work = Path(folder) / "work.json"
         work.write_text(json.dumps({"pages": pages, "scored": scored, "templates": templates}))
@@ -103,21 +103,14 @@ def main() -> None:
         said = harness.interleaved(contestants, flags.rounds)
         for one in contestants.values():
             one.end()
-        quality = {
-            name: score(rendered, one.first["texts"], Path(folder)) if rows else {} for name, one in contestants.items()
-        }
     speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
-    lines = [
-        [
-            name,
-            *(str(quality[name].get(figure, "")) for figure in FIGURES.values()),
-            f"{speed / 1e6:.1f}",
-            f"{speeds[OURS] / speed:.1f}",
-        ]
-        for name, speed in speeds.items()
-    ]
-    print(harness.table(["tool", *FIGURES, "MB/s", "bertdata is times as fast"], lines))
+    lines = [[name, f"{speed / 1e6:.1f}", f"{speeds[OURS] / speed:.1f}"] for name, speed in speeds.items()]
+    print(harness.table(["tool", "MB/s", "bertdata is times as fast"], lines))
     print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; twin and kernels agree")
+    for name, rows in gold.items():
+        shares = {tool: figures(rows, one.first["texts"][name]) for tool, one in contestants.items()}
+        lines = [[tool, *(str(found[figure]) for figure in FIGURES.values())] for tool, found in shares.items()]
+        print(f"\n{name}: {len(rows)} articles\n\n{harness.table(['tool', *FIGURES], lines)}")
     ours, bzip2 = dump_seconds(dumps[0], flags.rounds)
     print(f"the dump to documents: {ours:.2f} CPU s, {ours / bzip2:.2f} times the {bzip2:.2f} s of bzip2 -dc")
 
@@ -198,15 +191,9 @@ def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]
     return kept[::step], [[page.title, page.text] for page in found if page.ns == 10]
 
 
-def score(pairs: Path, texts: dict[str, str], folder: Path) -> dict[str, Any]:
-    """Return the figures of the scoring tool, none where it is not there."""
-    if not SCORER.exists():
-        return {}
-    output = folder / "output.json"
-    output.write_text(json.dumps(texts))
-    done = subprocess.run([sys.executable, SCORER, pairs, output], check=True, capture_output=True, text=True)
-    figures: dict[str, Any] = json.loads(done.stdout)
-    return figures
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Return the rendered articles of a file, none where it is not there."""
+    return [json.loads(line) for line in path.open(encoding="utf-8")] if path.exists() else []
 
 
 def contest(work: str, name: str) -> None:
@@ -214,7 +201,10 @@ def contest(work: str, name: str) -> None:
     given = json.loads(Path(work).read_text())
     pages: list[list[str]] = given["pages"][::10] if name in SLOW else given["pages"]
     extract = tool(name, given["templates"])
-    texts = {title: extract(title, source) for title, source in given["scored"]}
+    texts = {
+        name: {title: extract(title, source) for title, source in articles}
+        for name, articles in given["scored"].items()
+    }
     if name == OURS:
         twin = tool(TWIN, [])
         differing = [title for title, source in pages if extract(title, source) != twin(title, source)]
