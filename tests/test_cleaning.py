@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -232,3 +234,12 @@ def made(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> bytes:
     file = io.BytesIO()
     work(task, file)
     return file.getvalue()
+
+
+def test_cleaning_little_text_loads_no_compiler() -> None:
+    code = (
+        "import sys, bertdata\n"
+        "assert bertdata.clean_wikitext('It [[rain]]ed.') == bertdata.clean_book('It rained.') == 'It rained.'\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
