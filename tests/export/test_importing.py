@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from bertdata.config import ExamplesConfig, MaskingConfig
 from bertdata.errors import ConfigError, InputError
 from bertdata.export import export
 from bertdata.export.example import encode_examples
-from bertdata.export.importing import import_shards
+from bertdata.export.importing import checked, import_shards
 from bertdata.export.static import static_rows
 from bertdata.export.tfrecord import frame
 from bertdata.loader import numpy_batches
@@ -146,6 +147,10 @@ def test_names_of_the_model_garden_and_further_fields_are_understood(tmp_path: P
         ({"masked_lm_positions": [7, 0]}, "predicts a token outside its text"),
         ({"masked_lm_positions": [2, 2], "masked_lm_weights": [1.0, 1.0]}, "predicts one token twice"),
         ({"next_sentence_labels": [2]}, "pair label other than 0 and 1"),
+        ({"input_ids": [2, 12, 4, 3, 23, 3, 0, 0]}, "row 1 has the id 23, and the vocabulary ends at 22"),
+        ({"input_ids": [2, 3, 0, 0, 0, 0, 0, 0], "input_mask": [1, 1, 0, 0, 0, 0, 0, 0]}, "row 1 has an input_mask"),
+        ({"masked_lm_positions": [0, 0]}, "row 1 predicts a token outside its text"),
+        ({"masked_lm_positions": [5, 0]}, "row 1 predicts a token outside its text"),
         ({"next_sentence_labels": None}, "has the fields"),
         ({"masked_lm_positions": [2, 0, 0]}, "lists of unlike lengths"),
     ],
@@ -156,6 +161,105 @@ def test_a_row_that_does_not_fit_is_named(tmp_path: Path, vocab: str, changes: d
         import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
     assert path in str(caught.value)
     assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"input_ids": [2, -1, 4, 3, 14, 3, 0, 0]}, "row 7 has the id -1, and the vocabulary ends at 22"),
+        ({"masked_lm_ids": [-7, 0]}, "row 7 has the id -7"),
+        ({"segment_ids": [0, 0, 0, 0, 1, -1, 0, 0]}, "row 7 has segment_ids other than 0 and 1"),
+        ({"next_sentence_labels": [-1]}, "row 7 has a pair label other than 0 and 1"),
+        ({"masked_lm_positions": [-1, 0]}, "row 7 predicts a token outside its text"),
+    ],
+)
+def test_numbers_below_zero_are_named(tmp_path: Path, vocab: str, changes: dict[str, Any], message: str) -> None:
+    import_shards({"train": [written(tmp_path, fields())]}, vocab, str(tmp_path / "out"))
+    info = open_shards(tmp_path / "out").info
+    assert list(checked(fields(), info, "a.hdf5", 7)) == list(fields())
+    with pytest.raises(InputError, match=message):
+        checked(fields(**changes), info, "a.hdf5", 7)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"input_ids": [2, 22, 3, 0, 0, 0, 0, 0], "input_mask": [1] * 3 + [0] * 5, "masked_lm_positions": [1, 0]},
+        {"input_ids": [2, 12, 4, 3, 14, 9, 9, 3], "input_mask": [1] * 8, "masked_lm_positions": [6, 0]},
+        {"masked_lm_ids": [22, 0], "masked_lm_positions": [4, 1], "masked_lm_weights": [1.0, 1.0]},
+        {"masked_lm_weights": [0.0, 0.0], "masked_lm_positions": [7, 7], "next_sentence_labels": [1]},
+    ],
+)
+def test_the_ends_of_what_a_row_can_be_are_taken(tmp_path: Path, vocab: str, changes: dict[str, Any]) -> None:
+    row = fields(**changes)
+    import_shards({"train": [written(tmp_path, row)]}, vocab, str(tmp_path / "out"))
+    [back] = open_shards(tmp_path / "out").table.to_pylist()
+    length = int(row["input_mask"].sum())
+    assert back["input_ids"] == row["input_ids"][0, :length].tolist()
+    assert back["token_type_ids"] == row["segment_ids"][0, :length].tolist()
+    assert back["next_sentence_label"] == row["next_sentence_labels"][0, 0]
+    predicted = row["masked_lm_weights"][0] > 0
+    places = dict(zip(row["masked_lm_positions"][0, predicted], row["masked_lm_ids"][0, predicted], strict=True))
+    assert back["labels"] == [places.get(place, -100) for place in range(length)]
+
+
+def test_rows_are_counted_and_numbered_from_file_to_file_and_split_to_split(tmp_path: Path, vocab: str) -> None:
+    kept = fields(masked_lm_positions=[1, 2], masked_lm_ids=[12, 13], masked_lm_weights=[1.0, 1.0])
+    other = fields(masked_lm_positions=[1, 4], masked_lm_ids=[3, 13], masked_lm_weights=[1.0, 1.0])
+    train = [
+        written(tmp_path, fields(), fields(next_sentence_labels=[1]), kept, name="a.tfrecord"),
+        written(tmp_path, other, name="b.tfrecord"),
+    ]
+    held = written(tmp_path, fields(), name="held.tfrecord")
+    manifest = import_shards({"train": train, "validation": [held]}, vocab, str(tmp_path / "out"))
+    shards = open_shards(tmp_path / "out")
+    assert shards.table["example_id"].to_pylist() == [0, 1, 2, 3]
+    assert open_shards(tmp_path / "out", "validation").table["example_id"].to_pylist() == [4]
+    assert manifest["splits"]["train"]["counts"] == {
+        "examples": 4,
+        "documents": 0,
+        "labels_1": 1,
+        "row_tokens": 24,
+        "tokens_in_examples": 11,  # of each row three, but where a [SEP] is what was hidden
+        "predictions": 6,
+        "predictions_mask": 3,
+        "predictions_kept": 1,
+        "predictions_capped_rows": 0,
+    }
+    assert [shard["counts"]["examples"] for shard in manifest["splits"]["train"]["shards"]] == [3, 1]
+    names = ["train/data-00000-of-00002.arrow", "train/data-00001-of-00002.arrow"]
+    assert [shard["file"] for shard in manifest["splits"]["train"]["shards"]] == names
+    [shard] = manifest["splits"]["validation"]["shards"]
+    data = (tmp_path / "out" / "validation" / "data-00000-of-00001.arrow").read_bytes()
+    assert (shard["bytes"], shard["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    sizes = [{"name": Path(path).name, "bytes": Path(path).stat().st_size} for path in [*train, held]]
+    assert manifest["sources"] == {"imported": {"inputs": sizes, "counts": {"rows": 5}, "drops": {}, "broken": []}}
+    assert manifest["imported"] is True
+    assert manifest["vocabulary"] == {"pieces": TOKENIZER.vocab_size}
+    assert shards.info.masking.max_predictions_per_seq == 2
+    assert shards.info.examples.masking == "static"
+
+
+def test_a_new_import_replaces_the_splits_of_the_old_one(tmp_path: Path, vocab: str) -> None:
+    path = written(tmp_path, fields())
+    import_shards({"train": [path], "validation": [path]}, vocab, str(tmp_path / "out"))
+    import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
+    assert list(open_shards(tmp_path / "out").manifest["splits"]) == ["train"]
+    assert not (tmp_path / "out" / "validation").exists()
+
+
+def test_the_command_counts_files_without_rows(tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty.tfrecord").touch()
+    path = written(tmp_path, *[fields()] * 2)
+    flags = ["--vocab", vocab, "--output", str(tmp_path / "out")]
+    assert dispatch(["import", str(tmp_path / "empty.tfrecord"), path, *flags]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "train           2 rows in 2 shards",
+        "  without rows  1 file",
+        "  predictions   33.333% of the tokens",
+    ]
+    with pytest.raises(InputError, match="there are no rows in 1 file; expected some in train"):
+        dispatch(["import", str(tmp_path / "empty.tfrecord"), *flags])
 
 
 def test_files_of_two_kinds_are_not_mixed(tmp_path: Path, vocab: str) -> None:
