@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bertdata.config import (
     OBJECTIVES,
     CleaningConfig,
+    DedupConfig,
     ExamplesConfig,
     MaskingConfig,
     SentencesConfig,
@@ -24,6 +25,7 @@ from bertdata.flags import add_flags, each_from_flags, from_flags
 
 CONFIGS: list[type[Any]] = [
     CleaningConfig,
+    DedupConfig,
     VocabularyConfig,
     SentencesConfig,
     ShardsConfig,
@@ -45,6 +47,74 @@ def test_the_defaults_are_those_of_the_bert_paper() -> None:
     assert (masking.masked_lm_prob, masking.mask_token_prob, masking.random_token_prob) == (0.15, 0.8, 0.1)
     assert (examples.objective, examples.max_seq_length, examples.short_seq_prob) == ("nsp", 128, 0.1)
     assert VocabularyConfig().vocab_size == 30_000
+
+
+DEFAULTS: dict[type[Any], dict[str, Any]] = {
+    CleaningConfig: {"range_bytes": 0, "split_chapters": False, "min_words": 0, "templates": "", "rejects": ""},
+    DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},
+    VocabularyConfig: {
+        "vocab_size": 30_000,
+        "do_lower_case": True,
+        "criterion": "likelihood",
+        "min_frequency": 2,
+        "limit_alphabet": 1000,
+        "unused_tokens": 0,
+        "max_words": 5_000_000,
+    },
+    SentencesConfig: {"sentences": "english", "join_references": False},
+    ShardsConfig: {"shard_bytes": 64 << 20, "validation_fraction": 0.01},
+    MaskingConfig: {
+        "masked_lm_prob": 0.15,
+        "mask_token_prob": 0.8,
+        "random_token_prob": 0.1,
+        "max_predictions_per_seq": 0,
+        "mask_unit": "token",
+        "replace_unit": "token",
+        "max_ngram": 3,
+        "span_prob": 0.2,
+        "max_span": 10,
+        "random_tokens": "ordinary",
+    },
+    ExamplesConfig: {
+        "objective": "nsp",
+        "masking": "dynamic",
+        "max_seq_length": 128,
+        "short_seq_prob": 0.1,
+        "dupe_factor": 1,
+        "seed": 0,
+        "single_segment_prob": 0.1,
+        "bin_size": 0,
+        "pack": False,
+        "pack_length": 0,
+    },
+}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_another_default_would_be_another_build(config: type[Any]) -> None:
+    settings = asdict(config())
+    assert {name: settings[name] for name in DEFAULTS[config]} == DEFAULTS[config]
+
+
+CHOICES = {
+    "criterion": ["likelihood", "frequency", "score"],
+    "dedup": ["none", "exact", "near"],
+    "mask_unit": ["token", "word", "ngram", "span"],
+    "masking": ["dynamic", "static"],
+    "objective": ["nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment"],
+    "random_tokens": ["ordinary", "vocabulary"],
+    "replace_unit": ["token", "unit"],
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
+    [config] = [one for one in CONFIGS if name in {each.name for each in fields(one)}]
+    for choice in CHOICES[name]:
+        flags = parser().parse_args([f"--{name.replace('_', '-')}", choice])
+        assert getattr(from_flags(flags, config), name) == choice
+    with pytest.raises(ConfigError, match=f"is 'other'; expected one of {', '.join(CHOICES[name])}"):
+        config(**{name: "other"})
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -82,7 +152,13 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
     ("config", "wrong"),
     [
         (CleaningConfig, {"range_bytes": -1}),
+        (CleaningConfig, {"min_words": -1}),
+        (DedupConfig, {"dedup": "all"}),
+        (DedupConfig, {"dedup_threshold": 0.29}),
+        (DedupConfig, {"dedup_threshold": 1.01}),
+        (DedupConfig, {"dedup_threshold": NAN}),
         (VocabularyConfig, {"vocab_size": 9}),
+        (VocabularyConfig, {"max_words": 0}),
         (VocabularyConfig, {"min_frequency": 0}),
         (VocabularyConfig, {"limit_alphabet": 0}),
         (VocabularyConfig, {"unused_tokens": -1}),
@@ -109,9 +185,12 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
         (MaskingConfig, {"span_prob": 1.0}),
         (MaskingConfig, {"span_prob": NAN}),
         (MaskingConfig, {"max_span": 0}),
+        (MaskingConfig, {"max_span": 101}),
         (ExamplesConfig, {"objective": "NSP"}),
         (ExamplesConfig, {"single_segment_prob": -0.1}),
         (ExamplesConfig, {"single_segment_prob": NAN}),
+        (ExamplesConfig, {"single_segment_prob": 1.1}),
+        (ExamplesConfig, {"short_seq_prob": -0.1}),
         (ExamplesConfig, {"masking": ""}),
         (ExamplesConfig, {"max_seq_length": 7}),
         (ExamplesConfig, {"max_seq_length": 65_537}),
@@ -154,6 +233,8 @@ def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() 
         ({"bin_size": 128}, "8 to less than the 128 tokens of a row"),
         ({"bin_size": 8, "max_seq_length": 1024}, "at most 64 bins"),
         ({"bin_size": 32, "pack": True}, "but packed rows are all of about one length; give one of them"),
+        ({"pack": True, "pack_length": (1 << 20) + 1}, "--pack-length is 1048577; expected 0, or with --pack"),
+        ({"bin_size": 8, "max_seq_length": 513}, "at most 64 bins"),
         ({"pack_length": 512}, "--pack-length is 512; expected 0, or with --pack"),
         ({"pack": True, "pack_length": 64}, "--pack-length is 64; expected 0, or with --pack a number from the 128"),
     ],
@@ -173,7 +254,14 @@ def test_the_ends_of_what_is_allowed_are_allowed() -> None:
         ExamplesConfig(max_seq_length=length)
     for share in (0.0, 1.0):
         ExamplesConfig(short_seq_prob=share)
+        ExamplesConfig(single_segment_prob=share)
     ShardsConfig(shard_bytes=1024, validation_fraction=0)
+    VocabularyConfig(vocab_size=10, min_frequency=1, limit_alphabet=1, max_words=1)
+    for most in (1, 100):
+        MaskingConfig(max_ngram=most, max_span=most)
+    for threshold in (0.3, 1.0):
+        DedupConfig("near", threshold)
+    ExamplesConfig(pack=True, pack_length=1 << 20)
     for objective in OBJECTIVES:
         ExamplesConfig(objective=objective)
 
@@ -184,6 +272,19 @@ def test_settings_cannot_be_changed_and_go_through_json(config: type[Any]) -> No
     with pytest.raises(FrozenInstanceError):
         setattr(settings, fields(config)[0].name, 1)
     assert config(**json.loads(json.dumps(asdict(settings)))) == settings
+
+
+def test_a_row_is_as_long_as_an_example_or_as_what_is_packed_into_it() -> None:
+    assert ExamplesConfig(max_seq_length=64).row_length == 64
+    assert ExamplesConfig(max_seq_length=64, pack=True).row_length == 64
+    assert ExamplesConfig(max_seq_length=64, pack=True, pack_length=256).row_length == 256
+
+
+def test_length_bins_end_with_the_longest_row() -> None:
+    assert ExamplesConfig(max_seq_length=64).bins == (64,)
+    assert ExamplesConfig(max_seq_length=64, bin_size=16).bins == (16, 32, 48, 64)
+    assert ExamplesConfig(max_seq_length=65, bin_size=16).bins == (16, 32, 48, 64, 65)
+    assert len(ExamplesConfig(max_seq_length=512, bin_size=8).bins) == 64
 
 
 @given(st.integers(0, 1 << 50))
