@@ -166,6 +166,13 @@ def test_batches_that_changed_places_are_found() -> None:
         recount([second, first, *others], info, VOCABULARY)
 
 
+def test_a_copy_more_than_the_settings_say_is_found() -> None:
+    data, _ = written(block_of(12), info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3))
+    asked = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=2)
+    with pytest.raises(UncountableError, match="not in the order drawn for copy 3 of 2"):
+        recount(pa.ipc.open_stream(data), asked, VOCABULARY)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_copies_of_a_single_row_are_told_apart(seed: int) -> None:
     info = info_of("doc-sentences", "static", max_seq_length=64, dupe_factor=8, seed=seed, short_seq_prob=0)
