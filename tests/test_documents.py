@@ -85,6 +85,33 @@ def test_ids_that_are_no_utf8_stay_apart() -> None:
     assert len({row[0] for row in stored(data)}) == 2
 
 
+def test_texts_given_at_once_are_a_row_group_behind_what_was_added_before() -> None:
+    tally, file = Tally(), io.BytesIO()
+    with DocumentWriter(file, tally) as writer:
+        writer.add("a", "s", "t", "u", "salt")
+        writer.add_texts(["b", "caf\udce9"], "texts", pa.array(["é", "water"]))
+        writer.add("c", "s", "", "", b"stone")
+    assert stored(file.getvalue()) == [
+        ("a", "s", "t", "u", "salt"),
+        ("b", "texts", "", "", "é"),
+        ("caf\\udce9", "texts", "", "", "water"),
+        ("c", "s", "", "", "stone"),
+    ]
+    assert tally.counts == {"documents": 4, "text_bytes": 16}
+    assert tally.details["row_groups"] == [[1, 4], [2, 7], [1, 5]]
+    sizes = {"a": 4, "b": 2, "caf\\udce9": 5, "c": 5}
+    assert tally.details["slots"] == sorted([slot(name), 1, size] for name, size in sizes.items())
+
+
+def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
+    details = {"slots": [[slot("a"), 2, 30], [slot("b") + 1, 1, 5]], "row_groups": [[3, 35]]}
+    whole = Record("x", "f", 1, "s", 0, {"documents": 3, "text_bytes": 35}, {}, details)
+    found = without_rows(whole, [Dropped(1, "a", 10, "exact duplicate")])
+    assert found.details["slots"] == sorted([[slot("a"), 1, 20], [slot("b") + 1, 1, 5]])
+    assert found.details["dropped"] == [1]
+    assert (found.counts, found.drops) == ({"documents": 2, "text_bytes": 25}, {"exact duplicate": 1})
+
+
 def test_a_failure_in_the_block_passes_and_tallies_no_details() -> None:
     tally = Tally()
     with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), tally):
