@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata import files
-from bertdata.errors import BertDataError, ConfigError
+from bertdata.errors import BertDataError, ConfigError, printable
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -67,7 +67,7 @@ class Parser(argparse.ArgumentParser):
             flags = list(self._option_string_actions)
             near = [one for one in flags if one.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
             message = f"there is no {unknown[1]}" + (f", did you mean {near[0]}?" if near else "")
-        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+        self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
 
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:

@@ -1,9 +1,10 @@
 """The document: one row of text with its identity, and the Parquet files that hold documents.
 
 A document's text is paragraphs parted by a blank line. A part of documents keeps row groups of about 8 MiB, so that a
-reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. The column
-`source` says where a text is from: the kind of input, or what a table's own row says. Which source of a build it is of
-(`bertdata.sources`) is no matter of the document, and not in its file.
+reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. Its pages have
+checksums, which are compared when they are read. The column `source` says where a text is from: the kind of input, or
+what a table's own row says. Which source of a build it is of (`bertdata.sources`) is no matter of the document, and not
+in its file.
 What this module does not do: cleaning, or reading other people's tables (see `bertdata.tables`).
 """
 
@@ -30,7 +31,13 @@ SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id
 SLOTS = 1 << 16
 ROW_GROUP_BYTES = 8 << 20
 RANGE_BYTES = 32 << 20
-_PARQUET: Any = {"compression": "zstd", "compression_level": 1, "use_dictionary": ["source"], "write_statistics": False}
+_PARQUET: Any = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "use_dictionary": ["source"],
+    "write_statistics": False,
+    "write_page_checksum": True,
+}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -228,9 +235,12 @@ def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
 
 
 def open_parquet(raw: BinaryIO, path: str) -> Any:
-    """Return a pyarrow ParquetFile; raises InputError where the bytes are not Parquet, or two columns have one name."""
+    """Return a pyarrow ParquetFile, which compares pages with their checksums where they have any.
+
+    Raises InputError where the bytes are not Parquet, or two columns have one name.
+    """
     try:
-        parquet = pq.ParquetFile(raw)
+        parquet = pq.ParquetFile(raw, page_checksum_verification=True)
         names = parquet.schema_arrow.names
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"is not a Parquet file ({error}); expected documents", path=path) from error

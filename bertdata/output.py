@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bertdata import files
-from bertdata.digests import damaged
 from bertdata.errors import ConfigError, InputError, OutputError, printable
 from bertdata.origin import Origin, begin, finish
 from bertdata.records import is_sealed, sealed
@@ -117,13 +116,13 @@ def finished_manifest(
     """Return the manifest of a finished build of these settings and inputs that is whole, else None.
 
     Whole: the manifests are those that were written, all files have the SHA-256 that these name, and there is no shard
-    more. Of shards at a URL only the sizes are looked at: whoever reads them compares their SHA-256. `say` is told of
-    what is damaged. Of a build of several phases it holds their manifests by name.
+    more. Local shards are read for that once, as the loader reads them (`bertdata.shards.checked`); of shards at a URL
+    only the sizes are looked at: whoever reads them compares their SHA-256. `say` is told of what is damaged. Of a
+    build of several phases it holds their manifests by name.
     """
+    path = files.join(directory, FINISHED)
     try:
-        finished = (
-            files.read_json(files.join(directory, FINISHED)) if files.exists(files.join(directory, FINISHED)) else {}
-        )
+        finished = files.read_json(path) if files.exists(path) else {}
     except InputError:
         return None
     if not is_sealed(finished) or finished.get("fingerprint") != mark:
@@ -160,6 +159,8 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
         path = files.join(place, name)
         if not files.exists(path) or files.sha256(path) != digest:
             yield name, "is missing or was changed"
+    from bertdata.shards.checked import changed, is_wanted
+
     local: list[tuple[str, str]] = []
     for split, entry in manifest.get("splits", {}).items():
         known = {files.name(shard["file"]) for shard in entry["shards"]}
@@ -172,7 +173,7 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
                 yield shard["file"], f"is missing or has not its {shard['bytes']:,} bytes"
             elif not files.is_remote(path):
                 local.append((path, shard["sha256"]))
-    for path, problem in damaged(local, "check shards"):
+    for path, problem in (changed(local) if is_wanted() else {}).items():
         yield path.removeprefix(place).lstrip("/"), problem
 
 

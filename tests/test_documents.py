@@ -195,3 +195,24 @@ def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path:
     read = [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
     assert read == [f"d{number}" for number in range(30) if number not in gone]
     assert without_rows(whole, []) is whole
+
+
+def test_a_flipped_bit_in_any_page_is_noticed_when_it_is_read(tmp_path: Path) -> None:
+    data, tally = written([(f"id{i}", "s", "", "", f"text {i} " * 40) for i in range(50)])
+    path = tmp_path / "part.parquet"
+    path.write_bytes(data)
+    ranges = cut_ranges([(str(path), Record("part", "f", len(data), "s", 0.0, tally.counts, {}, tally.details))])
+    whole = [table.to_pylist() for one in ranges for table in read_range(one)]
+    pages = pq.read_metadata(pa.BufferReader(data)).row_group(0)
+    text = pages.column(SCHEMA.names.index("text"))
+    begin = text.dictionary_page_offset or text.data_page_offset
+    noticed = 0
+    for place in range(begin, begin + text.total_compressed_size, 3):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        try:
+            found = [table.to_pylist() for one in ranges for table in read_range(one)]
+        except InputError:
+            noticed += 1
+        else:
+            assert found == whole
+    assert noticed > 50

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -368,3 +369,36 @@ def test_paths_and_urls_are_joined_and_named() -> None:
     assert files.join("/a", "b", "c") == "/a/b/c"
     assert files.name("/a/b/") == "b"
     assert files.name("x") == "x"
+
+
+def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not(memory: str) -> None:
+    for name in (".kept/a.txt", ".kept/.hidden/b.txt", ".kept/.c.txt", ".kept/d/e.txt"):
+        files.write_bytes(f"{memory}/{name}", b"1")
+    found = files.expand([f"{memory}/.kept"], (".txt",))
+    assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "no space left to write this file; make room and run the same command again"),
+        (errno.EDQUOT, "no space left to write this file; make room and run the same command again"),
+        (errno.EROFS, "cannot be written .*; choose another place"),
+        (errno.EIO, "cannot be written .*; choose another place"),
+    ],
+)
+def test_a_disk_or_a_quota_that_is_full_is_told_apart_from_what_cannot_be_written(
+    number: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OutputError, match=words):
+        files.write_bytes(str(tmp_path / "x"), b"1")
+    assert os.listdir(tmp_path) == []
+
+
+def test_json_nested_too_deep_is_not_valid_json(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not valid JSON"):
+        files.read_json(write(tmp_path / "x.json", b"[" * 100_000))
