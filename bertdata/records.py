@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from bertdata import files
-from bertdata.errors import InputError
+from bertdata.errors import InputError, printable
 
 Counts = dict[str, int]
 _CHECKSUM = "checksum"
@@ -181,7 +181,7 @@ def run_once(task: Task, work: Callable[[Task, BinaryIO], Tally]) -> Record:
     """
     record = load(task)
     if record is not None and files.is_remote(task.path) and not intact(task, record):
-        logging.getLogger("bertdata").warning("%s is damaged: it is made again", task.path)
+        logging.getLogger("bertdata").warning("%s is damaged: it is made again", printable(task.path))
         record = None
     if record is not None:
         return record

@@ -3,8 +3,9 @@
     python scripts/damage.py [--number 500] [--seed 0] [--only N ...]
 
 Each damage is a flipped bit, a cut, two files of one kind swapped, a deleted file or a block of zeros, in the stages,
-the shards, the manifest, the tokenizer, the sentence parameters or a checkpoint. What follows is a build with the same
-settings or others, `bertdata verify`, the loader, `show`, `stats`, or a pretraining resumed. What came of it:
+the shards, the manifest, the tokenizer, the sentence parameters, a checkpoint, or the notes by which a build knows its
+folder. What follows is a build with the same settings or others, `bertdata verify`, the loader, `show`, `stats`, or a
+pretraining resumed. What came of it:
 
     detected     an error of bertdata's
     repaired     made again, and said so: the same bytes as without the damage
@@ -152,6 +153,7 @@ AREAS = {
     "tokenizer": (2, ("load", "verify", "build", "show")),
     "sentences": (2, ("verify", "build")),
     "checkpoints": (4, ("resume",)),
+    "notes": (1, ("build",)),
 }
 """Of each area how often it is damaged, in comparison, and what is done then."""
 KINDS = ("flip", "flip", "cut", "zeros", "swap", "delete")
@@ -174,6 +176,8 @@ def files_of(area: str, place: Path) -> list[Path]:
     parts = {path: path.relative_to(place).parts for path in every}
     if area == "shards":
         return [path for path, part in parts.items() if part[0] in ("train", "validation")]
+    if area == "notes":
+        return [path for path, part in parts.items() if part[0].startswith(".bertdata")]
     if area == "manifest":
         return [path for path, part in parts.items() if part[0] in ("manifest.json", "dataset_dict.json")]
     return [path for path, part in parts.items() if part[0] == area]

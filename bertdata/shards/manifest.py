@@ -6,7 +6,7 @@ Everything is a function of the records, so the same corpus gives the same files
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata import __version__, files
@@ -15,7 +15,7 @@ from bertdata.quality import english_parameters, warnings_of
 from bertdata.records import Counts, Record, add_counts, fingerprint, sealed
 from bertdata.shards.contents import file_digests
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
+from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, data_files, features, shard_schema
 from bertdata.shards.tasks import TASK_SPLITS, TaskInfo, task_card
 from bertdata.sources import units_of
 
@@ -109,7 +109,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
     others = dataset_files(manifest["splits"], info)
     for name, value in others.items():
         files.write_json(files.join(output, name), value)
-    card = task_card(manifest, data_files(manifest["splits"])) if isinstance(info, TaskInfo) else dataset_card(manifest)
+    card = task_card(manifest) if isinstance(info, TaskInfo) else dataset_card(manifest)
     files.write_bytes(files.join(output, "README.md"), card.encode())
     written = sealed(manifest | {"files": file_digests(output, others)})
     files.write_json(files.join(output, "manifest.json"), written)
@@ -139,12 +139,6 @@ def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
     return result
 
 
-def data_files(splits: Iterable[str]) -> list[str]:
-    """Return the lines of a card's metadata by which `datasets.load_dataset` finds the shards of each split alone."""
-    lines = ["configs:", "- config_name: default", "  data_files:"]
-    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {one}/data-*.arrow")]
-
-
 def dataset_card(manifest: dict[str, Any]) -> str:
     """Return the dataset card as Markdown with the metadata block that dataset hubs read."""
     info = manifest["info"]
@@ -153,6 +147,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "---",
         "task_categories: [fill-mask]",
         "tags: [bert, pretraining, bertdata]",
+        "configs:",
         *data_files(manifest["splits"]),
         "---",
         "",

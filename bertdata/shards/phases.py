@@ -23,7 +23,7 @@ from bertdata.config import ExamplesConfig
 from bertdata.errors import InputError
 from bertdata.records import sealed
 from bertdata.shards.contents import file_digests
-from bertdata.shards.schema import SPLITS
+from bertdata.shards.schema import SPLITS, data_files
 
 _OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", *SPLITS)
 
@@ -74,9 +74,19 @@ def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
 
 
 def write_index(output: str, phases: Sequence[Phase]) -> None:
-    """Write the manifest.json that names the phases; a build of one length has none but its own."""
+    """Write the manifest.json that names the phases, and a card; a build of one length has none but its own.
+
+    By the card `datasets.load_dataset` finds the shards of each length, which it takes by its name.
+    """
     if len(phases) > 1:
         names = [files.name(phase.output) for phase in phases]
+        lines = ["---", "configs:"]
+        for name, phase in zip(names, phases, strict=True):
+            there = files.names(phase.output)
+            lines += data_files([split for split in SPLITS if split in there], name)
+        lines += ["---", "", "# Pretraining examples of several lengths", ""]
+        lines += [f"- [{name} tokens]({name}/README.md)" for name in names]
+        files.write_bytes(files.join(output, "README.md"), "\n".join([*lines, ""]).encode())
         index = {"bertdata": __version__, "phases": names, "files": file_digests(output, {})}
         files.write_json(files.join(output, "manifest.json"), sealed(index))
 

@@ -8,7 +8,7 @@ it names a machine, a path or a time, so the same corpus gives the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -189,3 +189,14 @@ def features(schema: pa.Schema) -> dict[str, Any]:
         return {"_type": "Value", "dtype": str(kind)}
 
     return {field.name: feature(field.type) for field in schema}
+
+
+def data_files(splits: Iterable[str], folder: str = "") -> list[str]:
+    """Return the lines of a card's `configs` by which `datasets.load_dataset` finds the shards of each split alone.
+
+    >>> data_files(["train"], "128")
+    ['- config_name: "128"', '  data_files:', '  - split: train', '    path: 128/train/data-*.arrow']
+    """
+    lines = [f'- config_name: "{folder or "default"}"', "  data_files:"]
+    place = f"{folder}/" if folder else ""
+    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {place}{one}/data-*.arrow")]

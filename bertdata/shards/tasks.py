@@ -6,7 +6,6 @@ a row carries what a task predicts. What this module does not do: making the row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -14,7 +13,7 @@ import pyarrow as pa
 
 from bertdata.config import ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError
-from bertdata.shards.schema import FORMAT, ShardInfo, id_type
+from bertdata.shards.schema import FORMAT, ShardInfo, data_files, id_type
 from bertdata.wordpiece import WordPieceTokenizer
 
 CLASSIFICATION, TOKEN_CLASSIFICATION, QUESTION_ANSWERING = TASKS = (
@@ -159,15 +158,16 @@ def task_info(values: dict[str, Any], path: str) -> TaskInfo:
     return info
 
 
-def task_card(manifest: dict[str, Any], data_files: Sequence[str] = ()) -> str:
-    """Return the dataset card of a task as Markdown; `data_files` go into the metadata block that dataset hubs read."""
+def task_card(manifest: dict[str, Any]) -> str:
+    """Return the dataset card of a task as Markdown with the metadata block that dataset hubs read."""
     info = manifest["info"]
     category = {CLASSIFICATION: "text-classification"}.get(info["task"], info["task"])
     lines = [
         "---",
         f"task_categories: [{category}]",
         "tags: [bert, fine-tuning, bertdata]",
-        *data_files,
+        "configs:",
+        *data_files(manifest["splits"]),
         "---",
         "",
         f"# {info['task'].capitalize()} examples of up to {info['max_seq_length']} tokens",

@@ -18,7 +18,7 @@ import torch
 
 from bertdata import files
 from bertdata.digests import damaged
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, printable
 from bertdata.records import is_sealed, sealed
 from bertdata.torch.architectures import PretrainingModel
 
@@ -74,7 +74,7 @@ def newest(root: str) -> Checkpoint | None:
         directory = files.join(root, name)
         if files.exists(files.join(directory, _STATE)):
             return _read(directory)
-        _LOG.warning("%s has no %s, so it was not written to its end: it is passed over", directory, _STATE)
+        _LOG.warning("%s has no %s, so it was not written to its end: it is passed over", printable(directory), _STATE)
     return None
 
 

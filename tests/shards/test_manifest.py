@@ -133,7 +133,12 @@ def test_the_card_begins_with_metadata_that_hubs_read() -> None:
     card = dataset_card(manifest_of(info_of()))
     head = re.fullmatch(r"---\n(.*?)\n---\n.*", card, re.DOTALL)
     assert head
-    assert head[1].splitlines() == ["task_categories: [fill-mask]", "tags: [bert, pretraining, bertdata]"]
+    assert head[1].splitlines()[:4] == [
+        "task_categories: [fill-mask]",
+        "tags: [bert, pretraining, bertdata]",
+        "configs:",
+        '- config_name: "default"',
+    ]
 
 
 def test_the_same_manifest_writes_the_same_files(tmp_path: Path) -> None:
