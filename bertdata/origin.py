@@ -15,6 +15,7 @@ from typing import Any
 
 from bertdata import files
 from bertdata.errors import InputError, OutputError
+from bertdata.records import is_sealed, sealed
 
 ORIGIN = ".bertdata-origin.json"
 _SHOWN = 3
@@ -70,6 +71,8 @@ def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
         return None, None
     value = files.read_json(path)
     try:
+        if not is_sealed(value):
+            raise KeyError("checksum")
         finished, begun = (Origin(**value[name]) if value[name] else None for name in ("finished", "begun"))
     except (KeyError, TypeError) as error:
         raise InputError("is damaged; delete it, and name all sources of the next build", path=path) from error
@@ -114,7 +117,7 @@ def finish(directory: str, origin: Origin) -> None:
 
 def _write(directory: str, finished: Origin | None, begun: Origin) -> None:
     value = {"finished": asdict(finished) if finished else None, "begun": asdict(begun)}
-    files.write_json(files.join(directory, ORIGIN), value)
+    files.write_json(files.join(directory, ORIGIN), sealed(value))
 
 
 def changes(directory: str, origin: Origin) -> list[tuple[str, str]]:

@@ -96,3 +96,12 @@ def test_a_damaged_origin_is_told(content: str, tmp_path: Path) -> None:
     (tmp_path / ORIGIN).write_text(json.dumps(json.loads(content)))
     with pytest.raises(InputError, match="delete it, and name all sources"):
         read_origin(str(tmp_path))
+
+
+def test_a_flipped_bit_in_what_an_output_was_made_from_is_noticed(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    made(output, Origin.of("build", [file(tmp_path / "mine.txt")]))
+    path = output / ORIGIN
+    path.write_bytes(path.read_bytes().replace(b"mine.txt", b"nine.txt"))
+    with pytest.raises(InputError, match="is damaged; delete it, and name all sources of the next build"):
+        read_origin(str(output))
