@@ -63,7 +63,7 @@ class Run:
 class Interval:
     """What happened since the last line of the log."""
 
-    began: float = field(default_factory=lambda: time.perf_counter())
+    began: float = field(default_factory=time.perf_counter)
     waited: float = 0.0
     steps: int = 0
     work: Work = field(default_factory=Work)

@@ -45,13 +45,29 @@ def test_rule_09_no_example_of_any_copy_or_split_is_masked_by_the_draws_of_anoth
     assert len(np.unique(ids)) == len(ids)
 
 
-def test_every_rule_in_the_table_names_tests_that_are_there() -> None:
-    table = (ROOT / "docs" / "correctness.md").read_text()
-    rules = [int(number) for number in re.findall(r"^\| (\d+)\. ", table, re.MULTILINE)]
-    assert rules == [*range(1, 31)]
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", table)
-    assert len(named) > len(rules)
-    for number, row in re.findall(r"^\| (\d+)\. (.*)$", table, re.MULTILINE):
-        assert f"::test_rule_{int(number):02d}_" in row, f"no test bears the number of rule {number}"
+def tests_named_by(page: str) -> list[tuple[str, str]]:
+    """Return the tests that a page names, each as its file and its name."""
+    return re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+
+
+@pytest.mark.parametrize(("page", "least"), [("correctness.md", 60), ("guarantees.md", 80)])
+def test_every_test_that_a_page_names_is_there(page: str, least: int) -> None:
+    named = tests_named_by((ROOT / "docs" / page).read_text())
+    assert len(named) >= least
     for path, name in named:
-        assert f"def {name}(" in (ROOT / path).read_text(), f"{path} has no {name}"
+        assert f"def {name}(" in (ROOT / path).read_text(), f"{page}: {path} has no {name}"
+
+
+def test_every_rule_has_a_row_and_a_test_that_bears_its_number() -> None:
+    rows = re.findall(r"^\| (\d+)\. (.*)$", (ROOT / "docs" / "correctness.md").read_text(), re.MULTILINE)
+    assert [int(number) for number, _ in rows] == [*range(1, 31)]
+    for number, row in rows:
+        assert f"::test_rule_{int(number):02d}_" in row, f"no test bears the number of rule {number}"
+
+
+def test_every_promise_names_a_test() -> None:
+    promised = (ROOT / "docs" / "guarantees.md").read_text().partition("## How it is tried")[0]
+    rows = [row for row in re.findall(r"^\| (.*) \|$", promised, re.MULTILINE) if row != "promise | tests"]
+    assert len(rows) > 25
+    for row in rows:
+        assert tests_named_by(row), f"no test holds: {row}"
