@@ -200,6 +200,14 @@ def test_of_few_pairs_half_are_not_next_and_of_an_odd_number_one_more_or_fewer_b
         assert abs(np.mean(found) - pairs / 2) < hoeffding(400)
 
 
+def test_two_pairs_that_can_only_exchange_with_each_other_do_so_in_half_of_the_copies() -> None:
+    block = block_of([[[1] * 9, [1] * 7], [[1] * 8, [1] * 6]])
+    plans = [plan_of(block, "nsp", copy=copy, short_seq_prob=0) for copy in range(300)]
+    assert {tuple(plan.labels.tolist()) for plan in plans} == {(0, 0), (1, 1)}
+    assert abs(np.mean([plan.labels[0] for plan in plans]) - 0.5) < hoeffding(300)
+    assert all(plan.counts["tokens_borrowed"] == 0 for plan in plans)
+
+
 def test_every_pair_of_few_is_not_next_as_often_as_any_other() -> None:
     labels = np.array([fair_labels(bits(number, np.arange(7))) for number in range(20_000)])
     assert abs(labels.mean(0) - 0.5).max() < hoeffding(20_000)
