@@ -40,7 +40,7 @@ def test_a_slice_of_an_array_has_the_signatures_of_its_own_texts() -> None:
 
 
 def test_the_kernel_is_given_the_borders_of_a_slice_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = []
+    given: list[tuple[list[int], int]] = []
     monkeypatch.setattr(kernel, "minhash", lambda data, offsets, found: given.append((offsets.tolist(), len(found))))
     signatures(pa.array(["ab", "c", "defg", "h", "i"]).slice(1, 2))
     assert given == [([2, 3, 7], 2)]
