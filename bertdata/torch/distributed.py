@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import distributed, nn
 
+from bertdata.errors import ConfigError
 from bertdata.torch.optimization import choose_device
 
 
@@ -56,7 +57,12 @@ def joined(device: str) -> Iterator[Group]:
 
     Raises ConfigError for a device that is not there.
     """
-    chosen, size = choose_device(device), int(os.environ.get("WORLD_SIZE", "1"))
+    chosen, given = choose_device(device), os.environ.get("WORLD_SIZE", "1")
+    if not (given.isascii() and given.isdigit() and int(given)):
+        raise ConfigError(
+            f"WORLD_SIZE is {given!r}; expected the number of processes, as torchrun sets it, or none"
+        )
+    size = int(given)
     if size == 1:
         yield Group(0, 1, chosen)
         return

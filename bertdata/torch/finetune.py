@@ -27,7 +27,15 @@ from bertdata.torch.config import BertConfig, load_config
 from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.heads import TaskModel
 from bertdata.torch.loader import ResumableLoader
-from bertdata.torch.optimization import adamw, choose_device, learning_rate, own_randomness, seed_step, update
+from bertdata.torch.optimization import (
+    adamw,
+    check_numbers,
+    choose_device,
+    learning_rate,
+    own_randomness,
+    seed_step,
+    update,
+)
 from bertdata.torch.progress import shown
 from bertdata.torch.sampler import ResumableSampler
 from bertdata.torch.tasks import evaluate, head_of, task_of
@@ -56,6 +64,7 @@ class FinetuneSettings:
     device: str = _option("auto", "auto, cpu or cuda")
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         for name, least in (("epochs", 1), ("batch_size", 1), ("weight_decay", 0), ("clip", 0), ("num_workers", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected at least {least}")

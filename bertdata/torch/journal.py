@@ -35,11 +35,21 @@ def keep(path: str, step: int) -> LogRecord:
     lines: list[LogRecord] = []
     if step and files.exists(path) and files.size(path):
         with decompression.open_decompressed(path) as file:
-            for line in file:
-                if line.endswith(b"\n") and (record := json.loads(line))["step"] <= step:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n") and (record := _record(line, number, path))["step"] <= step:
                     lines.append(record)
     files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in lines).encode())
     return lines[-1] if lines else {}
+
+
+def _record(line: bytes, number: int, path: str) -> LogRecord:
+    try:
+        record: LogRecord = json.loads(line)
+        if type(record["step"]) is int:
+            return record
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise InputError(f"line {number} is no line of a log; move the file away to go on with a new one", path=path)
 
 
 def append(path: str, record: LogRecord) -> None:

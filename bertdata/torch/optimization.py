@@ -5,8 +5,11 @@ As in BERT's appendix A.2. What this module does not do: loops, checkpoints.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -92,6 +95,20 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise ConfigError(f"--device is {name!r}; expected auto, cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"--device is {name!r}; expected auto, cpu or cuda")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise ConfigError(f"--device is {name!r}, but torch finds no CUDA here; use auto or cpu")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"--device is {name!r}, but there are {torch.cuda.device_count()}, counted from cuda:0")
     return device
+
+
+def check_numbers(settings: Any) -> None:
+    """Raise ConfigError for settings that are no finite numbers, and for a seed that torch does not take."""
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"--{one.name.replace('_', '-')} is {value}; expected a finite number")
+    if not 0 <= settings.seed < 1 << 63:
+        raise ConfigError(f"--seed is {settings.seed}; expected 0 to {(1 << 63) - 1}")

@@ -97,7 +97,7 @@ def _parts(batch: int, accumulate: int, longer: float) -> int:
 def _validation(shards: Shards) -> ShardDataset | None:
     """Return the validation split beside a train split; None where it has no row, or another split is trained on."""
     entry = shards.manifest["splits"].get("validation")
-    if shards.split != "train" or not entry or not entry["shards"]:
+    if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
         return None
     found = ShardDataset(Shards(shards.build, "validation", shards.manifest, shards.cache))
     return found if len(found) else None

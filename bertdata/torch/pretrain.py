@@ -28,7 +28,7 @@ from bertdata.torch.architectures import PretrainingModel
 from bertdata.torch.config import PRESETS, BertConfig
 from bertdata.torch.distributed import Group, joined
 from bertdata.torch.journal import LogRecord
-from bertdata.torch.optimization import adamw, own_randomness
+from bertdata.torch.optimization import adamw, check_numbers, own_randomness
 from bertdata.torch.phases import Phase, longest_info, open_phases
 from bertdata.torch.progress import shown
 from bertdata.torch.sampler import ResumableSampler
@@ -85,6 +85,7 @@ class PretrainSettings:
     device: str = _option("auto", "auto, cpu or cuda")
 
     def __post_init__(self) -> None:
+        check_numbers(self)
         for name in ("steps", "batch_size", "accumulate", "checkpoint_every", "log_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected at least 1")

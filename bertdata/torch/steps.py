@@ -59,11 +59,15 @@ class Run:
         return 0 if self.last is None else self.last.step
 
 
+def _now() -> float:
+    return time.perf_counter()
+
+
 @dataclass
 class Interval:
     """What happened since the last line of the log."""
 
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=_now)
     waited: float = 0.0
     steps: int = 0
     work: Work = field(default_factory=Work)

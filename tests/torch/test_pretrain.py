@@ -14,8 +14,8 @@ import transformers
 
 from bertdata import files
 from bertdata.config import ExamplesConfig
-from bertdata.errors import BertDataError, ConfigError, OutputError
-from bertdata.torch import BertConfig, BertForPreTraining, optimization, pretrain
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
+from bertdata.torch import BertConfig, BertForPreTraining, journal, optimization, pretrain
 from bertdata.torch.journal import LogRecord
 from bertdata.torch.optimization import DivergenceError, adamw
 from bertdata.torch.pretrain import PretrainSettings
@@ -244,3 +244,50 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
     assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
     with pytest.raises(ConfigError, match="--device is 'toaster'"):
         pretrain.run(parser.parse_args([*line.split(), "--device", "toaster"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("clip", float("nan")),
+        ("learning_rate", float("inf")),
+        ("weight_decay", float("inf")),
+        ("warmup", float("nan")),
+        ("adam_beta2", float("nan")),
+        ("seed", -1),
+        ("seed", 1 << 63),
+        ("validate_every", -1),
+        ("validation_rows", -1),
+    ],
+)
+def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
+    changes: dict[str, Any] = {name: value}
+    with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is {value}; expected"):
+        PretrainSettings(**changes)
+    assert PretrainSettings(seed=(1 << 63) - 1, validate_every=0, validation_rows=0).seed == (1 << 63) - 1
+
+
+@pytest.mark.parametrize("name", ["mps", "meta", "toaster", "cpu cuda"])
+def test_a_device_that_does_not_train_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"--device is '{name}'; expected auto, cpu or cuda"):
+        optimization.choose_device(name)
+
+
+@pytest.mark.parametrize("value", ["two", "0", "-1", ""])
+def test_a_number_of_processes_that_is_none_is_refused(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", value)
+    with pytest.raises(ConfigError, match=f"WORLD_SIZE is '{value}'; expected the number of processes"):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("line", ["no JSON", "[1]", "{}", '{"step": "1"}'])
+def test_a_log_that_is_none_is_named_when_a_run_goes_on(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"step": 1}}\n{line}\n{{"step"')
+    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is no line of a log; move the file away"):
+        journal.keep(str(path), 5)
+    path.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"step"')
+    assert journal.keep(str(path), 2) == {"step": 2}
+    assert path.read_text() == '{"step": 1}\n{"step": 2}\n'
