@@ -157,6 +157,10 @@ def test_rule_24_in_the_second_iteration_of_two_bins_five_ranks_still_take_three
         ),
         # None can spare them, so the widest goes with them wholly; the narrow rows stand first.
         ([2, 5, 5], [[(1, 0, 5)], [(0, 0, 2), (2, 0, 5)]]),
+        # The same where the widest has just one row for each rank.
+        ([1, 4], [[(0, 0, 1), (1, 0, 4)]]),
+        # Rests that are more than a step share two, one after another.
+        ([3, 3, 3], [[(0, 0, 3), (1, 0, 1)], [(1, 1, 3), (2, 0, 3)]]),
         # The widest has too few, so the one before it gives what is missing.
         ([1, 1, 6, 5], [[(2, 0, 4)], [(3, 0, 5)], [(0, 0, 1), (1, 0, 1), (2, 4, 6)]]),
     ],
