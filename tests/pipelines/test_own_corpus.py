@@ -140,7 +140,7 @@ def test_the_output_of_one_command_is_not_replaced_by_another(own: Path, tmp_pat
     other = rows(tmp_path / "other.jsonl", first=1000)
     for command in (train_vocab, train_sentences):
         output = str(tmp_path / command.__name__)
-        small = ["--vocab-size", "200"] if command is train_vocab else []
+        small = ["--vocab-size", "900"] if command is train_vocab else []
         assert command.main(["--documents", documents, "--output", output, "--workers", "1", *small]) == 0
         with pytest.raises(OutputError, match="add --force"):
             command.main(["--documents", other, "--output", output, "--workers", "1", *small])
@@ -155,8 +155,9 @@ def test_an_export_and_task_data_of_something_else_are_not_replaced(own: Path, t
     with pytest.raises(BertDataError, match=r"corpus/manifest\.json"):
         export("second", "jsonl", output)
     export("second", "jsonl", output, force=True)
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.jsonl").write_text('{"text": "It rained.", "label": "x"}\n' * 3 + f"\n{' ' * ord(name)}\n")
+    rows_of = '{"text": "It rained.", "label": "x"}\n{"text": "It was dry.", "label": "y"}\n'
+    (tmp_path / "a.jsonl").write_text(rows_of)
+    (tmp_path / "b.jsonl").write_text(rows_of * 2)
     encode_task(tmp_path / "task", "corpus/tokenizer", {"train": str(tmp_path / "a.jsonl")})
     with pytest.raises(OutputError, match=r"a\.jsonl too"):
         encode_task(tmp_path / "task", "corpus/tokenizer", {"train": str(tmp_path / "b.jsonl")})
