@@ -140,7 +140,11 @@ def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
         patch.setitem(EXPORTERS, "jsonl", Exporter(".jsonl", fail_at_the_second))
         with pytest.raises(KeyboardInterrupt):
             export(str(build), "jsonl", str(tmp_path / "out"))
-    assert names_below(tmp_path / "out") == {".bertdata.json", "train/data-00000-of-00002.jsonl"}
+    assert names_below(tmp_path / "out") == {
+        ".bertdata.json",
+        ".bertdata-origin.json",
+        "train/data-00000-of-00002.jsonl",
+    }
     export(str(build), "jsonl", str(tmp_path / "out"))
     export(str(build), "jsonl", str(tmp_path / "fresh"))
     assert names_below(tmp_path / "out") == names_below(tmp_path / "fresh")
