@@ -101,8 +101,7 @@ def clean_chapters(source: str, *, drops: Counter[str] | None = None, compiled: 
 def _prose(source: str, compiled: bool | None) -> tuple[list[str], list[int], list[layout.Heading]]:
     """Return a book's paragraphs of prose, its headings, and how many paragraphs are left of those before a heading."""
     if not isinstance(source, str):
-        remedy = "; decode it, as read_books does" if isinstance(source, bytes | bytearray) else ""
-        raise ConfigError(f"expected the text of one book as str, found {type(source).__name__}{remedy}")
+        raise ConfigError(f"expected the text of one book as str, as of read_books, found {type(source).__name__}")
     text = source.replace("\0", "").replace("\ufeff", "")
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")

@@ -236,5 +236,5 @@ def test_hostile_repetition_takes_linear_time(junk: str) -> None:
 @pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])
 def test_what_is_no_string_is_refused(value: Any) -> None:
     for function in (clean_book, clean_chapters):
-        with pytest.raises(ConfigError, match=rf"text of one book as str, found {type(value).__name__}"):
+        with pytest.raises(ConfigError, match=rf"as of read_books, found {type(value).__name__}"):
             function(value)

@@ -192,7 +192,7 @@ def test_bytes_that_are_not_utf8_are_found_beside_what_only_the_reference_can_te
 
 
 def test_only_so_many_caches_are_kept() -> None:
-    assert encoder.Encoder(TOKENIZERS[0]._parts)._idle.maxlen == encoder.MAX_IDLE
+    assert TOKENIZERS[0]._encoder._idle.maxlen == encoder.MAX_IDLE
 
 
 SCRIPT = """
