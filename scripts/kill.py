@@ -1,6 +1,6 @@
 """Kill builds and pretraining runs at random moments, run them again, and compare with runs that were left alone.
 
-Run: python scripts/kill.py [--kills 200] [--seed 0] [--what build pretrain] [--keep FOLDER]
+Run: python scripts/kill.py [--kills 200] [--seed 0] [--what build workers pretrain] [--keep FOLDER]
 
 A kill is SIGKILL to the process group, to the main process alone or to one of its workers, SIGTERM or SIGINT to the
 group, at a moment drawn from the seed. After up to three kills the same command runs to its end. Checked each time: no
@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KINDS = ("SIGKILL group", "SIGKILL main", "SIGKILL worker", "SIGTERM group", "SIGINT group")
+WHAT = ("build", "workers", "pretrain")
 GRACE = 60.0
 LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
 TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
@@ -200,6 +201,7 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
     found = []
     if "build" in what:
         found.append(Job("build", [*build, "--workers", "1"], shards))
+    if "workers" in what:
         found.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
     if "pretrain" in what:
         corpus = os.path.join(folder, "corpus")
@@ -214,7 +216,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--what", nargs="+", choices=("build", "pretrain"), default=["build", "pretrain"])
+    parser.add_argument("--what", nargs="+", choices=WHAT, default=WHAT)
     parser.add_argument("--keep", metavar="FOLDER", help="work in this folder and keep it")
     flags = parser.parse_args()
     folder = flags.keep or tempfile.mkdtemp(prefix="bertdata-kill-")

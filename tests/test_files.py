@@ -212,8 +212,9 @@ def test_a_disk_that_fails_while_a_file_is_read_is_told_with_the_file(tmp_path: 
     (tmp_path / "a.txt").write_bytes(b"text")
     broken = os.open("/proc/self/mem", os.O_RDONLY)  # reading its first page is an input/output error
     try:
-        reads: list[Callable[[BinaryIO], bytes]] = [lambda file: file.read(), lambda file: file.read(3)]
-        for read in [*reads, lambda file: file.readline()]:
+        reads: list[Callable[[BinaryIO], bytes]]
+        reads = [lambda one: one.read(), lambda one: one.read(3), lambda one: one.readline()]
+        for read in reads:
             with files.open_raw(str(tmp_path / "a.txt")) as file:
                 os.dup2(broken, file.fileno())
                 with pytest.raises(InputError, match=r"a\.txt: cannot be read: the disk .* failed"):
