@@ -12,6 +12,7 @@ Ends with 1 where anything is not so.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import random
@@ -77,6 +78,7 @@ class Killer:
         self.faults: list[str] = []
         self.met: Counter[str] = Counter()
         self.temporary = os.path.join(folder, "tmp")
+        self.session = 0
 
     def start(self, job: Job, output: str) -> tuple[subprocess.Popen[bytes], str]:
         """Start a job in a session and with a folder for temporary files of its own."""
@@ -92,7 +94,14 @@ class Killer:
                 env=os.environ | {"TMPDIR": self.temporary},
                 start_new_session=True,
             )
+        self.session = process.pid
         return process, log
+
+    def close(self) -> None:
+        """End what still runs, where this script itself is interrupted."""
+        for number in processes_of(self.session) if self.session else []:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
 
     def fault(self, job: Job, what: str, log: str) -> None:
         """Note what went wrong, with the end of the log."""
@@ -231,6 +240,7 @@ def main() -> int:
             number += 1
             print(f"{done} kills, {number} outputs, {len(killer.faults)} faults", flush=True)
     finally:
+        killer.close()
         if not flags.keep:
             shutil.rmtree(folder, ignore_errors=True)
     for name, times in sorted(killer.met.items()):
