@@ -217,7 +217,8 @@ class Imports:
 
     def rank(self, module: str, test: str) -> int:
         """Return how near a file of tests is: 0 mirrors a module, 1 imports it, 2 imports an importer, 9 no such."""
-        if test == module or Path(test).name == f"test_{Path(module).name}":
+        folder, name = os.path.split(module)
+        if test in (module, f"{folder.replace('bertdata', 'tests', 1)}/test_{name}"):
             return 0
         near = {one for one in self.of(test) if one.startswith(("bertdata/", "pipelines/"))}
         return 1 if module in near else 2 if any(module in self.of(one) for one in near) else 9
@@ -231,12 +232,12 @@ class Tests:
         self.sandbox, self.thorough, self.imports = sandbox, thorough, Imports()
         files = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "tests").rglob("test_*.py"))
         files = [one for one in files if thorough or not one.startswith(NOT_PURE_TESTS)]
+        self.kernels = {module for module in modules if self.is_kernel(module)}
         self.ranks: dict[tuple[str, str], int] = {}
         for module in modules:
             ranks = {one: self.imports.rank(module, one) for one in [*(given or files), module]}
-            nearest = 9 if given else 2 if thorough else 1
+            nearest = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
             self.ranks |= {(module, one): rank for one, rank in ranks.items() if rank <= nearest}
-        self.kernels = {module for module in modules if self.is_kernel(module)}
         self.compiled = self.record(modules, False)
         self.python = self.record(sorted(self.kernels), True) if self.kernels else {}
 

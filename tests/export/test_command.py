@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bertdata import __version__
 from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.export import EXPORTERS, Exporter, arrow, export
+from bertdata.export import EXPORTERS, Exporter, ExportOptions, arrow, export
 from bertdata.shards import open_shards
 from bertdata.wordpiece import WordPieceTokenizer
 from tests.small_build import write_build
@@ -42,6 +43,14 @@ def test_parquet_holds_the_same_rows_types_and_metadata(build: Path, tmp_path: P
         assert found.schema.metadata == table.schema.metadata
         assert [entry["rows"] for entry in entries] == [pq.read_metadata(path).num_rows for path in paths]
         assert [entry["bytes"] for entry in entries] == [path.stat().st_size for path in paths]
+
+
+def test_parquet_row_groups_hold_many_record_batches(build: Path, tmp_path: Path) -> None:
+    described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
+    for entry, path in zip(described["splits"]["train"], open_shards(build).paths, strict=True):
+        assert len(list(arrow.read_batches(path))) > 1
+        assert pq.read_metadata(tmp_path / "out" / entry["file"]).num_row_groups == 1
+    assert arrow.ROW_GROUP_BYTES == 32 << 20
 
 
 def test_parquet_row_groups_are_bounded(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +199,30 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=path.name):
         export(str(build), "jsonl", str(tmp_path / "out"))
     assert not (tmp_path / "out" / "export.json").exists()
+
+
+def test_the_command_exports_all_splits_as_they_are(
+    build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["export", str(build), "--to", "jsonl", "--output", str(tmp_path / "out")]) == 0
+    described = json.loads((tmp_path / "out" / "export.json").read_text())
+    assert "settings" not in described
+    assert described["bertdata"] == __version__
+    lines = []
+    for split, entries in described["splits"].items():
+        rows, size = (sum(entry[name] for entry in entries) for name in ("rows", "bytes"))
+        assert rows == len(open_shards(build, split))
+        lines.append(f"{split:<10}  {rows:,} rows in {len(entries):,} files, {size:,} bytes")
+    assert capsys.readouterr().out.splitlines() == lines
+    assert list(described["splits"]) == ["train", "validation"]
+
+
+def test_an_export_with_masks_says_their_epoch_and_the_room_for_them(tmp_path: Path) -> None:
+    dynamic = write_build(tmp_path / "build", ExamplesConfig(max_seq_length=32))
+    options = ExportOptions(epoch=3, max_predictions_per_seq=9)
+    described = export(str(dynamic), "tfrecord", str(tmp_path / "out"), options=options)
+    assert described["settings"] == {"epoch": 3, "max_predictions_per_seq": 9}
+    assert ExportOptions() == ExportOptions(epoch=0, max_predictions_per_seq=0)
 
 
 def test_the_command_says_what_it_wrote(build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
