@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata import __version__
+from bertdata import __version__, files
 from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError, OutputError
@@ -157,6 +157,28 @@ def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
     export(str(build), "jsonl", str(tmp_path / "out"))
     export(str(build), "jsonl", str(tmp_path / "fresh"))
     assert names_below(tmp_path / "out") == names_below(tmp_path / "fresh")
+
+
+def test_an_interrupted_repetition_leaves_nothing_that_looks_finished(
+    build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(str(build), "hf", str(tmp_path / "out"))
+
+    def fail(path: str, schema: pa.Schema, file: BinaryIO) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(EXPORTERS, "hf", Exporter(".arrow", fail, arrow.finish_hf))
+    with pytest.raises(KeyboardInterrupt):
+        export(str(build), "hf", str(tmp_path / "out"), ["validation"])
+    left = names_below(tmp_path / "out")
+    assert not left & {"export.json", "manifest.json", "dataset_dict.json"}
+    assert not [name for name in left if name.startswith(("train/", "validation/"))]
+
+
+def test_shards_behind_a_url_are_read(build: Path) -> None:
+    [path, *_] = open_shards(build).paths
+    files.write_bytes("memory://arrow-tests/a.arrow", Path(path).read_bytes())
+    assert list(arrow.read_batches("memory://arrow-tests/a.arrow")) == list(arrow.read_batches(path))
 
 
 def test_a_new_export_replaces_the_splits_of_the_old_one(build: Path, tmp_path: Path) -> None:
