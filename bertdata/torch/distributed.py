@@ -59,9 +59,7 @@ def joined(device: str) -> Iterator[Group]:
     """
     chosen, given = choose_device(device), os.environ.get("WORLD_SIZE", "1")
     if not (given.isascii() and given.isdigit() and int(given)):
-        raise ConfigError(
-            f"WORLD_SIZE is {given!r}; expected the number of processes, as torchrun sets it, or none"
-        )
+        raise ConfigError(f"WORLD_SIZE is {given!r}; expected the number of processes, as torchrun sets it, or none")
     size = int(given)
     if size == 1:
         yield Group(0, 1, chosen)
