@@ -1,14 +1,15 @@
 """What looks wrong with a corpus: figures that the stages count, thresholds for them, and what to do.
 
-`docs/warnings.md` lists the thresholds and why they are where they are. A warning stops nothing. Counts of the token
-store that are only for this are added by `count_signs`; what cannot be summed (the longest document, a sample of the
-texts) is in the details of a record.
+`docs/warnings.md` lists the thresholds and why they are where they are. A warning stops nothing. What the token store
+counts only for this is in the details of its records, where `count_signs` puts it. It is counted in each text by itself,
+so the figures of a corpus are the same however it is cut into parts.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
@@ -36,7 +37,7 @@ LEAST_VOCABULARY = 0.1
 FEWEST_DOCUMENTS = 20
 """Of fewer documents no share of documents is looked at."""
 SAMPLE = 256
-"""Texts that a record keeps a hash of: those whose hashes are smallest."""
+"""Texts that a record keeps a hash of: those whose hashes are smallest, so that those of all parts are known."""
 
 _EXPECTED_DROPS = ("redirect", "not an article", "disambiguation", "stub", "duplicate", "content model")
 _FUNCTION_WORDS = frozenset(
@@ -70,9 +71,8 @@ _ENDS = (
 _BROKEN = ("\ufffd".encode(), "â€".encode(), b"\xc3\x83\xc2")
 """U+FFFD, and what UTF-8 becomes when it is read as Windows-1252 or Latin-1: an Ã in front of what was a byte."""
 _START = 512
-EVERY, LOOKED_AT = 8, 1 << 16
-"""Of a long text markup and broken characters are counted in one piece of so many bytes out of eight."""
-
+LOOKED_AT, STRIDE = 1 << 13, 1 << 16
+"""Markup and broken characters are counted in the first bytes of each stretch of so many of a text."""
 
 SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """By token id, whether it is an English function word, and whether a sentence may end in it (also [UNK])."""
@@ -104,39 +104,42 @@ def count_signs(
     tables: SignTables,
     tally: Tally,
 ) -> None:
-    """Tally what only warnings read, of documents, their tokens and where their sentences end in these."""
+    """Note what only warnings read, of documents, their tokens and where their sentences end in these.
+
+    It is added to `signs`, `sample` and `longest_document` in the details of the tally.
+    """
     function_words, ends = tables
-    step = 1 if len(tokens) < LOOKED_AT else EVERY
-    tally.add("tokens_looked_at", len(tokens[::step]))
-    tally.add("english_function_words", int(np.count_nonzero(function_words[tokens[::step]])))
-    tally.add("sentences_without_end", len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]])))
-    sample: list[list[int]] = tally.details.setdefault("sample", [])
+    signs: Counter[str] = Counter(tally.details.get("signs", {}))
+    signs["english_function_words"] += int(np.count_nonzero(function_words[tokens]))
+    signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
+    sample: list[list[int]] = tally.details.get("sample", [])
     for chunk in texts.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = memoryview(chunk.buffers()[2] or b"")[offsets[0] : offsets[-1]]
-        for begin in range(0, len(data), EVERY * LOOKED_AT):
-            piece = bytes(data[begin : begin + LOOKED_AT])
-            tally.add("bytes_looked_at", len(piece))
-            tally.add("closing_tags", piece.count(b"</"))
-            tally.add("broken_characters", sum(piece.count(one) for one in _BROKEN))
-        for begin, end in pairwise((offsets - offsets[0]).tolist()):
+        data = memoryview(chunk.buffers()[2] or b"")
+        for begin, end in pairwise(offsets.tolist()):
             sample.append([zlib.crc32(data[begin : min(end, begin + _START)]), end - begin])
-    tally.details["sample"] = sorted(sample)[:SAMPLE]
+            for start in range(begin, end, STRIDE):
+                piece = bytes(data[start : min(end, start + LOOKED_AT)])
+                signs["bytes_looked_at"] += len(piece)
+                signs["closing_tags"] += piece.count(b"</")
+                signs["broken_characters"] += sum(piece.count(one) for one in _BROKEN)
     longest = int(document_lengths.max()) if len(document_lengths) else 0
-    tally.details["longest_document"] = max(longest, tally.details.get("longest_document", 0))
+    tally.details |= {
+        "signs": dict(signs),
+        "sample": sorted(sample)[:SAMPLE],
+        "longest_document": max(longest, tally.details.get("longest_document", 0)),
+    }
 
 
-def share_of_copies(samples: Sequence[Sequence[Sequence[int]]]) -> tuple[float, int]:
+def share_of_copies(samples: Iterable[Sequence[Sequence[int]]]) -> tuple[float, int]:
     """Return the share of documents that begin as another one of the same length does, and of how many it is told.
 
-    Each sample holds the smallest hashes of its documents: all of them, or so many that it is full. Below the smallest
-    of the full samples' largest hashes every document is known.
+    Each sample holds the smallest hashes of the documents of a part. The smallest of them all are those of the corpus.
 
     >>> share_of_copies([[[1, 9], [2, 9]], [[1, 9], [7, 9]]])
     (0.25, 4)
     """
-    limit = min((one[-1][0] for one in samples if len(one) >= SAMPLE), default=1 << 32)
-    known = [tuple(one) for sample in samples for one in sample if one[0] <= limit]
+    known = sorted(tuple(one) for sample in samples for one in sample)[:SAMPLE]
     return (1 - len(set(known)) / len(known) if known else 0.0), len(known)
 
 
@@ -186,7 +189,8 @@ def _of_tokens(
 ) -> Iterator[Warned]:
     counts = add_counts(record.counts for record in records)
     tokens, documents = counts.get("tokens", 0), counts.get("documents", 0)
-    if not tokens or "tokens_looked_at" not in counts:
+    signs = add_counts(record.details["signs"] for record in records if "signs" in record.details)
+    if not tokens or not signs:
         return
     unknown = counts["unknown_tokens"] / tokens
     if unknown > MOST_UNKNOWN:
@@ -196,7 +200,7 @@ def _of_tokens(
             else ("train a vocabulary on these texts (leave --vocab out), or give one of their language")
         )
         yield Warned("[UNK]", unknown, MOST_UNKNOWN, f"{unknown:.1%} of the tokens are [UNK]", trained)
-    words = counts["english_function_words"] / max(1, counts["tokens_looked_at"])
+    words = signs["english_function_words"] / tokens
     if english and words < LEAST_FUNCTION_WORDS:
         yield Warned(
             "language",
@@ -206,8 +210,8 @@ def _of_tokens(
             "English parameters",
             "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences",
         )
-    looked_at = tokens * counts.get("bytes_looked_at", 0) / max(1, counts["text_bytes"])
-    tags = counts.get("closing_tags", 0) / max(1, looked_at)
+    looked_at = tokens * signs.get("bytes_looked_at", 0) / max(1, counts["text_bytes"])
+    tags = signs.get("closing_tags", 0) / max(1, looked_at)
     if tags > MOST_MARKUP:
         yield Warned(
             "markup",
@@ -216,7 +220,7 @@ def _of_tokens(
             f"there are {1000 * tags:.1f} closing tags (</...>) for 1,000 tokens: this is HTML or XML, not text",
             "take the text out of the markup first",
         )
-    broken = counts.get("broken_characters", 0) / max(1, looked_at)
+    broken = signs.get("broken_characters", 0) / max(1, looked_at)
     if broken > MOST_BROKEN_CHARACTERS:
         yield Warned(
             "broken characters",
@@ -225,7 +229,7 @@ def _of_tokens(
             f"there are {1000 * broken:.1f} characters for 1,000 tokens that were decoded wrongly (U+FFFD, Ã©, â€)",
             "decode the files by the encoding they have, and write them as UTF-8",
         )
-    yield from _of_sentences(counts)
+    yield from _of_sentences(counts, signs["sentences_without_end"])
     longest = max(record.details.get("longest_document", 0) for record in records)
     if longest > MOST_OF_ONE * tokens and documents > 1:
         yield Warned(
@@ -246,9 +250,9 @@ def _of_tokens(
         )
 
 
-def _of_sentences(counts: Mapping[str, int]) -> Iterator[Warned]:
+def _of_sentences(counts: Mapping[str, int], without_end: int) -> Iterator[Warned]:
     tokens, sentences, documents = (counts[name] for name in ("tokens", "sentences", "documents"))
-    unended = counts["sentences_without_end"] / sentences
+    unended = without_end / sentences
     if unended > MOST_UNENDED:
         yield Warned(
             "line breaks",

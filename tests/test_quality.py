@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +100,23 @@ def test_the_share_of_copies_is_told_from_the_records_of_any_cut() -> None:
     assert share_of_copies([whole]) == share_of_copies(parts) == (1 - 40 / 160, 160)
 
 
-def test_a_large_corpus_is_sampled_by_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quality, "SAMPLE", 100)
-    samples = [
-        recorded([f"Text {n % 500} is here." for n in range(first, first + 500)]).details["sample"]
-        for first in (0, 250)
-    ]
-    assert [len(sample) for sample in samples] == [100, 100]
-    share, number = share_of_copies(samples)
-    assert 100 <= number <= 200
-    assert share == 0.5
+    texts = [f"Text {n % 500} is here." for n in range(1000)]
+    found = set()
+    for cuts in ([0, 1000], [0, 10, 900, 1000], [*range(0, 1001, 50)]):
+        samples = [recorded(texts[first:last]).details["sample"] for first, last in pairwise(cuts)]
+        assert max(map(len, samples)) <= 100
+        found.add(share_of_copies(samples))
+    assert found == {(0.5, 100)}
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
+    texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
+    parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
+    assert warnings_of({}, {}, parts, english=True) == warnings_of({}, {}, [recorded(texts)], english=True)
+    assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
 
 
 def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
@@ -117,13 +124,14 @@ def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
     texts = pa.chunked_array([pa.array(["</a></a>", "salt </b>", "", "</c>"]).slice(1, 2)])
     tally = Tally()
     count_signs(texts, np.array([5]), np.array([1]), np.array([1]), sign_tables(tokenizer.tokens), tally)
-    assert tally.counts["closing_tags"] == 1
+    assert tally.details["signs"]["closing_tags"] == 1
     assert sorted(length for _, length in tally.details["sample"]) == [0, 9]
 
 
 def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
     tagged = [f"<p>{english(number)}</p> " * 400 for number in range(40)]
-    counts = recorded(["".join(tagged)]).counts
+    record = recorded(["".join(tagged)])
+    counts = record.counts | record.details["signs"]
     assert counts["bytes_looked_at"] < counts["text_bytes"] / 4
     assert "markup" in about(["".join(tagged)])
     share = counts["closing_tags"] / counts["bytes_looked_at"]
