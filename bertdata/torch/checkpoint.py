@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +57,7 @@ def save(
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())
     state = {"step": step, "sampler": sampler, "settings": settings}
-    written = [one for one in files.names(directory) if not one.startswith(files.TEMPORARY)]
-    digests = {one: files.sha256(files.join(directory, one)) for one in written}
+    digests = {one: files.sha256(files.join(directory, one)) for one in _files_below(directory)}
     files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
     for other in files.names(root):
         if other != name and _NAME.fullmatch(other):
@@ -94,6 +95,15 @@ def _read(directory: str) -> Checkpoint:
     for place, problem in damaged(expected, "check checkpoint"):
         raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=place)
     return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
+
+
+def _files_below(directory: str) -> Iterator[str]:
+    """Yield the paths of the files in a directory and the folders in it, such as that of ELECTRA's generator."""
+    for one in files.names(directory):
+        if os.path.isdir(files.join(directory, one)):
+            yield from (files.join(one, name) for name in _files_below(files.join(directory, one)))
+        elif not one.startswith(files.TEMPORARY):
+            yield one
 
 
 def _is_older(state: Any) -> bool:

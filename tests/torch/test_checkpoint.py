@@ -107,6 +107,18 @@ def test_a_damaged_file_is_an_error_that_names_it_and_the_remedy(tmp_path: Path,
         checkpoint.newest(str(tmp_path))
 
 
+def test_files_in_the_folders_of_a_checkpoint_are_compared_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def with_generator(self: Any, directory: str, about: Any) -> None:
+        files.write_bytes(f"{directory}/generator/model.safetensors", b"weights")
+
+    monkeypatch.setattr(BertForPreTraining, "save_pretrained", with_generator)
+    saved(tmp_path, 4)
+    assert checkpoint.newest(str(tmp_path)) is not None
+    (tmp_path / "step-000000004" / "generator" / "model.safetensors").write_bytes(b"Weights")
+    with pytest.raises(InputError, match=r"generator/model\.safetensors: this checkpoint is damaged"):
+        checkpoint.newest(str(tmp_path))
+
+
 def test_a_checkpoint_of_before_digests_is_read(tmp_path: Path) -> None:
     saved(tmp_path, 4)
     path = str(tmp_path / "step-000000004" / "state.json")
