@@ -141,7 +141,7 @@ def finished_manifest(
             return None
     manifest: dict[str, Any] = found.pop(MANIFEST)
     if found:
-        manifest["phases"] = {os.path.dirname(path): one for path, one in found.items()}
+        manifest["phases"] = {name: found[f"{name}/{MANIFEST}"] for name in manifest["phases"]}
     return manifest
 
 

@@ -24,7 +24,7 @@ LIMITS = [
 
 
 def run(body: str) -> subprocess.CompletedProcess[str]:
-    script = f"from bertdata import commands\ndef main():\n    {body}\ncommands.run(main)\nprint('went on')"
+    script = f"from bertdata import commands\ndef main():\n    {body}\nraise SystemExit(commands.run(main))"
     root = Path(files.__file__).parents[1]
     return subprocess.run(
         [sys.executable, "-c", script], cwd=root, env=os.environ, capture_output=True, text=True, check=False

@@ -65,7 +65,7 @@ def test_the_manifest_names_what_was_read_and_every_shard(tmp_path: Path, vocab:
 def test_rows_of_questions_are_384_tokens_long_and_others_128(tmp_path: Path, vocab: str) -> None:
     paths = {"classification": labelled(tmp_path / "a.jsonl", 3), "question-answering": asked(tmp_path / "b.jsonl", 3)}
     for task, length in (("classification", 128), ("question-answering", 384)):
-        manifest = encode_task(tmp_path / "out", vocab, {"train": paths[task]}, TaskConfig(task=task))
+        manifest = encode_task(tmp_path / task, vocab, {"train": paths[task]}, TaskConfig(task=task))
         assert manifest["info"]["max_seq_length"] == length
         assert manifest["info"]["doc_stride"] == (128 if task == "question-answering" else 0)
 

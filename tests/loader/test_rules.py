@@ -265,6 +265,7 @@ def python(code: str, **environment: str) -> str:
 
 
 def test_rule_26_the_order_of_a_trillion_examples_takes_no_memory() -> None:
+    next(iter(BatchSampler(range(10), 2)))  # what is imported when it is first used is no memory of the order
     tracemalloc.start()
     sampler = BatchSampler(range(10**12), 256, epochs=None, rank=3, world_size=8)
     sampler.load_state_dict(sampler.state_dict(10**9))

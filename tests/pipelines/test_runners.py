@@ -37,7 +37,9 @@ DATAFLOW = (
 def memory() -> Iterator[str]:
     folder = f"memory://{uuid.uuid4().hex}"
     yield folder
-    fsspec.filesystem("memory").rm(folder, recursive=True)
+    memory = fsspec.filesystem("memory")
+    if memory.exists(folder):
+        memory.rm(folder, recursive=True)
 
 
 def below(folder: str) -> dict[str, str]:

@@ -9,9 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bertdata import files
 from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.records import sealed
 from bertdata.report import report_html
 from bertdata.report.figures import histogram, stacked_bar
 from bertdata.report.ledger import ledger
@@ -113,7 +115,7 @@ def test_a_ledger_that_does_not_add_up_says_by_how_much(tmp_path: Path) -> None:
     manifest = json.loads((build / "manifest.json").read_text())
     manifest["sources"]["books"]["drops"]["too short"] -= 1
     manifest["splits"]["train"]["counts"]["tokens_in_examples"] += 1234
-    (build / "manifest.json").write_text(json.dumps(manifest))
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
     shown = text_of(parsed(report_html(str(build))))
     assert "does not add up: -1" in shown
     assert "does not add up: +1,234" in shown
@@ -218,7 +220,7 @@ def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_togethe
     source = manifest["sources"]["books"]
     source["drops"] = {f"reason {number}": number + 1 for number in range(8)}
     source["counts"]["books"] = source["counts"]["documents"] + 36
-    (build / "manifest.json").write_text(json.dumps(manifest))
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
     step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
     bars = [(bar.get("class"), text_of(bar).split(" (")[0]) for bar in step.iter("rect")]
     assert bars[1:] == [
@@ -241,7 +243,7 @@ def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Pat
         {"path": f"{number}.xml", "place": "page 9", "offset": 12_345, "reason": "it ends"} for number in range(23)
     ]
     manifest["sources"]["books"]["broken"] = broken
-    (build / "manifest.json").write_text(json.dumps(manifest))
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
     [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
     rows = [[text_of(cell) for cell in row] for row in details.iter("tr")]
     assert rows[0] == ["file", "title or place", "offset", "what is wrong"]

@@ -45,14 +45,14 @@ def test_rule_09_no_example_of_any_copy_or_split_is_masked_by_the_draws_of_anoth
     assert len(np.unique(ids)) == len(ids)
 
 
-def tests_named_by(page: str) -> list[tuple[str, str]]:
+def named_tests(page: str) -> list[tuple[str, str]]:
     """Return the tests that a page names, each as its file and its name."""
     return re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
 
 
 @pytest.mark.parametrize(("page", "least"), [("correctness.md", 60), ("guarantees.md", 80)])
 def test_every_test_that_a_page_names_is_there(page: str, least: int) -> None:
-    named = tests_named_by((ROOT / "docs" / page).read_text())
+    named = named_tests((ROOT / "docs" / page).read_text())
     assert len(named) >= least
     for path, name in named:
         assert f"def {name}(" in (ROOT / path).read_text(), f"{page}: {path} has no {name}"
@@ -70,4 +70,4 @@ def test_every_promise_names_a_test() -> None:
     rows = [row for row in re.findall(r"^\| (.*) \|$", promised, re.MULTILINE) if row != "promise | tests"]
     assert len(rows) > 25
     for row in rows:
-        assert tests_named_by(row), f"no test holds: {row}"
+        assert named_tests(row), f"no test holds: {row}"

@@ -82,7 +82,7 @@ def test_the_layout_of_another_number_of_lengths_goes_and_nothing_else(tmp_path:
     kept = {"stages/tokens/tokens-00000.arrow", "notes.txt", "2024-notes/a"}
     alone = {"train/data-00000-of-00001.arrow", "README.md", "dataset_dict.json", "tokenizer/vocab.txt"}
     alone |= {"stages/shards/train/data-00000-of-00001.json"}
-    several = {f"{length}/{name}" for length in (32, 64, 128) for name in ("manifest.json", "train/x.arrow")}
+    several = {f"{length}/{name}" for length in (32, 64, 128) for name in ("manifest.json", "train/x", "tokenizer/x")}
     several |= {f"stages/shards/{length}/train/x.json" for length in (32, 64, 128)}
     for name in kept | alone | several:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
