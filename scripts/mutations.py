@@ -238,12 +238,14 @@ class Finder(ast.NodeVisitor):
             end = self.at(function, end=True)
             self.replace(end - len(name), end, NAMES[name])
         if not name.endswith("Error"):
+            for one in (function, *node.args):
+                self.visit(one)
             for keyword in node.keywords:
-                if keyword.arg:
+                if keyword.arg not in ("help", "metavar"):
+                    self.visit(keyword.value)
                     start, end = self.at(keyword), self.at(keyword, end=True)
                     rest = re.match(rb"\s*,\s*", self.source[end:])
                     self.replace(start, end + (rest.end() if rest else 0), "")
-            self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """Change a number, a truth value or a name in quotes."""

@@ -262,6 +262,13 @@ def test_the_command_counts_files_without_rows(tmp_path: Path, vocab: str, capsy
         dispatch(["import", str(tmp_path / "empty.tfrecord"), *flags])
 
 
+def test_of_several_rows_that_do_not_fit_the_first_is_named(tmp_path: Path, vocab: str) -> None:
+    wrong = fields(next_sentence_labels=[2])
+    path = written(tmp_path, fields(), fields(), wrong, fields(), wrong)
+    with pytest.raises(InputError, match="row 2 has a pair label"):
+        import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
+
+
 def test_files_of_two_kinds_are_not_mixed(tmp_path: Path, vocab: str) -> None:
     one = written(tmp_path, fields())
     other = written(

@@ -191,6 +191,40 @@ def test_protobuf_reads_our_messages_and_we_read_its(rows: int, width: int, data
         assert [one.tolist() for one in found["weights"]] == parts.tolist()
 
 
+@pytest.mark.parametrize("value", [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 1 << 21, (1 << 63) - 1])
+def test_numbers_at_the_borders_of_varints_are_read_back(value: int) -> None:
+    values = np.array([value, 5, value])
+    data, offsets = varints(values)
+    assert numbers_of(np.frombuffer(data, np.uint8)).tolist() == values.tolist()
+    assert int(offsets[1]) == max(1, -(-value.bit_length() // 7))
+    [found] = decode_examples(encode_examples({"a": values.reshape(1, 3)}))["a"]
+    assert found.tolist() == values.tolist()
+
+
+def test_fields_that_are_not_known_are_passed_over_whatever_their_wire_type() -> None:
+    message = encode_examples({"a": np.array([[7, 300]])})[0]
+    assert message[:2] == bytes([0x0A, len(message) - 2])
+    others = [b"\x78\x80\x01", b"\x79salt sea", b"\x7a\x03abc", b"\x7dsalt"]
+    for other in (*others, b"".join(others)):
+        inner = other + message[2:]
+        for whole in (other + message, message + other, bytes([0x0A, len(inner)]) + inner):
+            assert [one.tolist() for one in decode_examples([whole])["a"]] == [[7, 300]]
+    for other in (b"\x7b", b"\x7c", b"\x7e", b"\x7dsal", b"\x79salt se", b"\x7a\x03ab", b"\x78\x80"):
+        with pytest.raises(InputError, match=r"record 0 is not a tf\.train\.Example"):
+            decode_examples([message + other])
+
+
+def test_a_varint_of_over_ten_bytes_is_refused() -> None:
+    largest = b"\xff" * 9 + b"\x01"
+    assert numbers_of(np.frombuffer(largest, np.uint8)).tolist() == [-1]
+    with pytest.raises(ValueError, match="over ten bytes"):
+        numbers_of(np.frombuffer(b"\xff" + largest, np.uint8))
+    with pytest.raises(ValueError, match="cut off"):
+        numbers_of(np.frombuffer(largest[:-1], np.uint8))
+    with pytest.raises(InputError, match="over ten bytes"):
+        decode_examples([b"\x78" + b"\xff" + largest])
+
+
 def test_lists_that_are_not_packed_are_read() -> None:
     values = b"\x08\x07\x08\xac\x02"
     feature = b"\x0a\x01a\x12" + bytes([len(values) + 2, 0x1A, len(values)]) + values
