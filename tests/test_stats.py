@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pytest
 
 from bertdata import stats
@@ -13,7 +14,7 @@ from bertdata.cli import dispatch
 from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards import open_shards
-from bertdata.stats import Figures, histogram, measure, measure_vocabulary, open_splits
+from bertdata.stats import Figures, VocabularyFigures, histogram, measure, measure_vocabulary, open_splits
 from tests.small_build import texts, tokenizer, write_build
 
 CONFIGS = [
@@ -148,6 +149,36 @@ def test_a_vocabulary_is_measured_as_a_count_word_by_word_gives_it(tmp_path: Pat
     assert figures.bytes == path.stat().st_size
     assert figures.pieces_per_word > 1
     assert figures.bytes_per_token == pytest.approx(figures.bytes / len(tokens))
+
+
+def test_the_table_of_a_vocabulary_says_what_was_measured() -> None:
+    pieces = tokenizer()
+    figures = VocabularyFigures(12_345, 2_000, 2_500, 1_500, 20)
+    assert stats.vocabulary_rows(pieces, figures) == [
+        ("vocabulary", f"{pieces.vocab_size:,} pieces"),
+        ("text", "12,345 bytes"),
+        ("words", "2,000, punctuation marks among them"),
+        ("tokens", "2,500"),
+        ("pieces per word", "1.250"),
+        ("words of one piece", "75.00%"),
+        ("words that are [UNK]", "1.0000% (20)"),
+        ("bytes per token", "4.938"),
+    ]
+    nothing = VocabularyFigures(0, 0, 0, 0, 0)
+    assert (nothing.pieces_per_word, nothing.single_piece_share, nothing.unknown_share) == (0, 0, 0)
+    assert nothing.bytes_per_token == 0
+
+
+def test_rows_of_one_label_alone_are_counted_under_it(build: Path) -> None:
+    shards = open_shards(build)
+    if not shards.info.label:
+        assert measure(shards).labels == ()
+        return
+    whole = shards.table
+    for label in (0, 1):
+        shards.table = whole.filter(pc.equal(whole[shards.info.label], label)).combine_chunks()
+        expected = (len(shards), 0) if label == 0 else (0, len(shards))
+        assert measure(shards).labels == expected
 
 
 def test_figures_do_not_depend_on_how_a_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
