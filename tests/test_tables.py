@@ -236,6 +236,7 @@ def test_labels_are_as_short_as_tell_the_paths_apart() -> None:
     assert labels(["/x/a.jsonl"]) == ["a.jsonl"]
     assert labels(["/x/a/1", "/y/a/1", "/x/b/2"]) == ["x/a/1", "y/a/1", "x/b/2"]
     assert labels([]) == []
+    assert labels(["/x/a/", "/x/b", "x\\c"]) == ["a", "b", "c"]
     assert labels(["gs://one/x.jsonl", "gs://two/x.jsonl"]) == ["one/x.jsonl", "two/x.jsonl"]
 
 

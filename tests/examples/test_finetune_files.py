@@ -257,6 +257,11 @@ def test_rows_of_words_need_their_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"tokens": ["a"], "pos": ["X"]}')
     with pytest.raises(ConfigError, match="name the one of the tags with --label-column"):
         list(read_sentences(path))
+    for words, tags, what in (("word", "pos", "words"), ("tokens", "tag", "tags")):
+        with pytest.raises(
+            ConfigError, match=rf"has no column '{words if what == 'words' else tags}'; its columns are"
+        ):
+            list(read_sentences(path, words, tags))
     assert next(iter(read_sentences(path, None, "pos"))).tags == ("X",)
     assert next(iter(read_sentences(path, unlabelled=True))).tags is None
 

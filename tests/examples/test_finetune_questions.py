@@ -293,5 +293,10 @@ def test_logits_and_features_that_do_not_go_together_are_refused() -> None:
         answers_from_logits(np.zeros((1, 1)), np.zeros((1, 1)), table, {"q": "the"})
     with pytest.raises(ConfigError, match="no contexts were given"):
         answers_from_logits(np.zeros((1, 2)), np.zeros((1, 2)), table)
+    for n_best, longest in ((0, 5), (5, 0)):
+        with pytest.raises(ConfigError, match=f"n_best is {n_best} and max_answer_length {longest}; expected at least"):
+            answers_from_logits(
+                np.zeros((1, 2)), np.zeros((1, 2)), table, {"q": "the"}, n_best=n_best, max_answer_length=longest
+            )
     with pytest.raises(ConfigError, match="no context for the question 'q'"):
         answers_from_logits(np.zeros((1, 2)), np.zeros((1, 2)), table, {})
