@@ -4,10 +4,10 @@ Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default
      python scripts/mutate.py --at bertdata/shards/schema.py:120   (every mutation of one line)
 
 It works on a copy of the tree. A mutant is tried by the tests that enter the changed function, in the files that mirror
-its module, import it, or import a module that imports it, and by its doctests, the nearest and fastest first, until one
+its module or import it (or what imports it, of a kernel), and by its doctests, nearest and fastest first, until one
 fails. Where all pass it survived: either an assertion is missing, or the change makes no difference. Those that make
 none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain Python; what survives
-that is compiled.
+that is compiled. With `--most 15` a hundred take a few minutes; a survivor is then to be tried again, by `--at`.
 
 mutmut puts a function in front of each that it changes, which numba does not compile, and leaves constants of modules
 alone; cosmic-ray starts a new pytest for each mutant, and finds `pipelines` and `vocab`, which lie outside the folder
@@ -227,9 +227,11 @@ class Imports:
 class Tests:
     """The tests of some modules: how they fare without a mutation, and which of them concern one."""
 
-    def __init__(self, sandbox: Sandbox, modules: Sequence[str], thorough: bool, given: Sequence[str]) -> None:
+    def __init__(
+        self, sandbox: Sandbox, modules: Sequence[str], thorough: bool, given: Sequence[str], most: int
+    ) -> None:
         """Run the tests of all the modules once: those of files given, else of those near them."""
-        self.sandbox, self.thorough, self.imports = sandbox, thorough, Imports()
+        self.sandbox, self.thorough, self.most, self.imports = sandbox, thorough, most, Imports()
         files = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "tests").rglob("test_*.py"))
         files = [one for one in files if thorough or not one.startswith(NOT_PURE_TESTS)]
         self.kernels = {module for module in modules if self.is_kernel(module)}
@@ -292,7 +294,7 @@ class Tests:
             into = any(path == mutation.path and mutation.function in (None, line) for path, line in entered)
             if one["passed"] and near is not None and (into or self.thorough or mutation.function is None):
                 chosen.append((not into, near, one["seconds"], name))
-        return [name for *_, name in sorted(chosen)]
+        return [name for *_, name in sorted(chosen)][: self.most or None]
 
 
 def known() -> set[tuple[str, ...]]:
@@ -316,6 +318,7 @@ def main() -> int:
     parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="try every mutation of these lines")
     parser.add_argument("--tests", nargs="+", default=[], metavar="FILE", help="use the tests of these files only")
     parser.add_argument("--thorough", action="store_true", help="use every test near the module, also of pipelines")
+    parser.add_argument("--most", type=int, default=0, help="how many tests are tried for each mutant (default: all)")
     options = parser.parse_args()
     places = [one.rpartition(":")[::2] for one in options.at]
     if options.at:
@@ -334,7 +337,9 @@ def main() -> int:
     print(f"{len(chosen)} of {len(every)} mutations of {len(paths)} modules, seed {options.seed}", flush=True)
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        tests = Tests(Sandbox(folder), sorted({one.path for one in chosen}), options.thorough, options.tests)
+        tests = Tests(
+            Sandbox(folder), sorted({one.path for one in chosen}), options.thorough, options.tests, options.most
+        )
         for one in sorted(chosen, key=lambda one: (one.path, one.start)):
             before, after = one.lines()
             if (one.path, before, after) in equivalent:
