@@ -49,6 +49,7 @@ def test_documents_come_back_as_they_were(rows: list[Row]) -> None:
     data, tally = written(rows)
     assert stored(data) == rows
     assert pq.read_schema(pa.BufferReader(data)).equals(SCHEMA)
+    assert SCHEMA.names == ["id", "source", "title", "url", "text"]
     texts = [len(text.encode()) for *_, text in rows]
     assert (tally.counts.get("documents", 0), tally.counts.get("text_bytes", 0)) == (len(rows), sum(texts))
     slots: dict[int, list[int]] = {}

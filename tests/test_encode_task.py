@@ -74,7 +74,9 @@ def test_record_batches_hold_a_thousand_rows(tmp_path: Path, vocab: str) -> None
     encode_task(tmp_path / "out", vocab, {"train": labelled(tmp_path / "a.jsonl", 2500)})
     [path] = open_shards(tmp_path / "out").paths
     with pa.memory_map(path) as file:
-        assert [batch.num_rows for batch in pa.ipc.open_stream(file)] == [1000, 1000, 500]
+        batches = list(pa.ipc.open_stream(file))
+        assert [batch.num_rows for batch in batches] == [1000, 1000, 500]
+        assert [number for batch in batches for number in batch["example_id"].to_pylist()] == list(range(2500))
 
 
 def test_questions_are_kept_as_text_in_row_groups(tmp_path: Path, vocab: str, monkeypatch: pytest.MonkeyPatch) -> None:
