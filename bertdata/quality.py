@@ -1,8 +1,8 @@
 """What looks wrong with a corpus: figures that the stages count, thresholds for them, and what to do.
 
 `docs/warnings.md` lists the thresholds and why they are where they are. A warning stops nothing. What the token store
-counts only for this is in the details of its records, where `count_signs` puts it. It is counted in each text by itself,
-so the figures of a corpus are the same however it is cut into parts.
+counts only for this is in the details of its records, where `count_signs` puts it. It is counted in each text by
+itself, so the figures of a corpus are the same however it is cut into parts.
 """
 
 from __future__ import annotations
