@@ -3,7 +3,7 @@
 Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
 
 Each extra has a virtual environment of its own with just what it declares; `base` is none, and every verb is tried in
-it, in the others those that need an extra. Without names these are tried: base, beam, hdf5, aws, torch and finetune;
+it, in the others those that need an extra. Without names these are tried: beam, base, hdf5, aws, torch and finetune;
 gcp and examples install hundreds of megabytes and are tried by name. `--with` names what is installed before torch is,
 such as a build of it for processors; `--corpus` is a finished build to read, else the environment of beam makes one; a
 small one will do, for kernels run as plain Python here. pandas must be in none of them, for none declares it. Ends with
@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("base", "beam", "hdf5", "aws", "torch", "finetune")
+USUAL = ("beam", "base", "hdf5", "aws", "torch", "finetune")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
@@ -61,7 +61,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         *exports,
         ("", ["import", f"{out}/tfrecord/train", "--vocab", vocabulary, "--output", f"{out}/imported"]),
         ("beam", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
-        ("beam", ["build", "--books", f"{out}/books", "--vocab", vocabulary, "--output", f"{out}/build"]),
+        ("beam", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
         ("aws", ["show", "s3://no-such-bucket.invalid/corpus"]),
         ("gcp", ["show", "gs://no-such-bucket.invalid/corpus"]),
         ("torch", ["pretrain", corpus, *tiny, "--output", f"{out}/model"]),
@@ -76,6 +76,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
     ]
 
 
+ONE_BOOK = ("--objective", "doc-sentences")
 EXPORTS = {"parquet": "", "jsonl": "", "hf": "", "mds": "", "tfrecord": "", "hdf5": "hdf5"}
 REMOTE = ("aws", "gcp")
 
@@ -171,13 +172,14 @@ def main() -> int:
         corpus = flags.corpus and os.path.abspath(flags.corpus)
         if not corpus:
             corpus = str(work / "corpus")
-            program = installed("beam", work / "builder", [])
+            program = installed("beam", work / "beam", flags.before)
             code, told = run([f"{program}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
                 sys.exit(f"no corpus could be built:\n{told}")
         for extra in flags.extras or USUAL:
             began = time.monotonic()
-            program = installed(extra, work / extra, flags.before)
+            folder = work / extra
+            program = str(folder / "bin") if folder.exists() else installed(extra, folder, flags.before)
             print(f"{extra:8} installed in {time.monotonic() - began:.0f} s", flush=True)
             faults += attempt(extra, program, corpus, str(work / f"out-{extra}"))
             shutil.rmtree(work / extra)
