@@ -114,7 +114,7 @@ def permutation(index: Any, n: int, key: int) -> NDArray[np.int64]:
     >>> sorted(permutation(np.arange(10), 10, key=3).tolist()) == list(range(10))
     True
     """
-    half = max(1, ((n - 1).bit_length() + 1) // 2)
+    half = ((n - 1).bit_length() + 1) // 2
     shift, low = np.uint64(half), np.uint64((1 << half) - 1)
     value = np.atleast_1d(np.asarray(index)).astype(np.uint64)
     pending, rounds = np.ones(value.shape, np.bool_), 4 if half > 5 else 12

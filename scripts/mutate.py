@@ -256,9 +256,9 @@ class Tests:
         tests: Any = self.sandbox.run(
             files, Recorder(self.sandbox.tree, modules), seconds=3600, python=python, options=limit
         )
-        if not isinstance(tests, dict):
+        if not isinstance(tests, dict) or not tests:
             log = (self.sandbox.tree.parent / "log").read_text(encoding="utf-8")
-            raise SystemExit(f"{log[-4000:]}\nthe tests do not run without a mutation: {tests}")
+            raise SystemExit(f"{log[-4000:]}\nthe tests do not run without a mutation: {tests or 'none was collected'}")
         failed = [name for name, one in tests.items() if not one["passed"]]
         print(f"{len(tests)} tests of {len(files)} files, {len(failed)} of them skipped or failed without a mutation")
         return tests

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata import kernel_draws
 from bertdata.draws import _mix, ascending, below, bits, happens, key, permutation, text_bits, threshold
 from bertdata.examples._educational import draw
 from tests.statistics import assert_uniform, hoeffding
@@ -147,6 +148,9 @@ def test_every_place_of_a_permutation_is_equally_likely(n: int, keys: int) -> No
     ("n", "key", "images"),
     [
         (1, 0, [0]),
+        (2, 1, [1, 0]),
+        (3, 3, [2, 0, 1]),
+        (4, 1, [3, 0, 2, 1]),
         (5, 3, [4, 2, 0, 3, 1]),
         (10, 7, [4, 7, 9, 3, 6]),
         (1000, 2**64 - 1, [331, 569, 548, 227, 744]),
@@ -164,4 +168,14 @@ def test_a_permutation_is_the_one_that_shuffled_what_is_already_trained_on(n: in
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=40))
 def test_draws_are_put_in_order_and_equal_ones_stay_as_they_are(numbers: list[int]) -> None:
     draws = np.array(numbers, np.uint64)
+    assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 8, 9, 64, 65])
+def test_draws_are_put_in_order_within_the_space_that_is_made_for_it(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In plain Python what lies past the end of an array is an IndexError.
+    monkeypatch.setattr(kernel_draws, "sort_draws", getattr(kernel_draws.sort_draws, "py_func", kernel_draws.sort_draws))
+    draws = bits(1, np.arange(count))
     assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()

@@ -60,7 +60,7 @@ def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArra
     inner = np.searchsorted(block.sentence_ends, chunks.end, side="left")
     last = np.searchsorted(block.sentence_ends, chunks.start + half, side="left") - 1
     last = np.maximum(last, first)
-    below_half = block.sentence_ends[np.minimum(last, len(block.sentence_ends) - 1)] - chunks.start < half
+    below_half = block.sentence_ends[last] - chunks.start < half
     last += below_half & happens(coins, 0.5)
     middle: Ints = block.sentence_ends[np.minimum(last, len(block.sentence_ends) - 1)]
     return np.where(last < inner, middle, chunks.end)
