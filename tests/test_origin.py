@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import InputError, OutputError
-from bertdata.origin import ORIGIN, Origin, changes, read_origin, refusal
+from bertdata.origin import ORIGIN, Origin, absolute, changes, read_origin, refusal
 from bertdata.output import claimed
 
 
@@ -105,3 +105,54 @@ def test_a_flipped_bit_in_what_an_output_was_made_from_is_noticed(tmp_path: Path
     path.write_bytes(path.read_bytes().replace(b"mine.txt", b"nine.txt"))
     with pytest.raises(InputError, match="is damaged; delete it, and name all sources of the next build"):
         read_origin(str(output))
+
+
+def test_sources_are_kept_as_they_were_given_and_none_of_the_sample_corpus(tmp_path: Path) -> None:
+    mine = file(tmp_path / "mine.txt")
+    origin = Origin.of("build", [mine], {"books": ("mine.txt", 2)}, {"seed": 3})
+    assert (origin.given, origin.settings) == ({"books": ["mine.txt", 2]}, {"seed": 3})
+    assert Origin.of("build", [mine], {"books": "mine.txt"}, {"seed": 3}, sample=True).given is None
+    made(tmp_path / "out", origin)
+    assert read_origin(str(tmp_path / "out")) == (origin, origin)
+
+
+def test_a_path_means_the_same_from_elsewhere_and_a_url_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    assert absolute("books/a.txt") == f"{tmp_path}/books/a.txt"
+    assert absolute("~/a.txt") == "/home/me/a.txt"
+    assert absolute("gs://bucket/a.txt") == "gs://bucket/a.txt"
+
+
+def test_the_sample_corpus_is_replaced_by_any_other_and_named(tmp_path: Path) -> None:
+    sample, mine = file(tmp_path / "sample.txt", "sample"), file(tmp_path / "mine.txt")
+    made(tmp_path / "out", Origin.of("build", [sample], sample=True))
+    now = Origin.of("build", [mine], {"books": [mine]})
+    assert refusal(str(tmp_path / "out"), now) == ""
+    assert changes(str(tmp_path / "out"), now) == [
+        ("replaced", f"{tmp_path / 'out'} is made by `bertdata build` from the sample corpus")
+    ]
+
+
+@pytest.mark.parametrize(("number", "rest"), [(3, ""), (4, " and 1 more files"), (1003, " and 1,000 more files")])
+def test_of_many_files_three_are_named(number: int, rest: str, tmp_path: Path) -> None:
+    found = {f"/corpus/{place:04d}": f"text:{place}:1" for place in range(number)}
+    made(tmp_path / "out", Origin("build", found))
+    said = changes(str(tmp_path / "out"), Origin("build", {"/mine": "text:0:2"}))
+    assert said[0][1].endswith(f" from /corpus/0000, /corpus/0001, /corpus/0002{rest}, left out now")
+
+
+def test_settings_that_come_or_go_are_named_and_those_of_another_command_are_not(tmp_path: Path) -> None:
+    mine = file(tmp_path / "mine.txt")
+    before = {"pack": True, "lengths": [], "sentences": "english"}
+    made(tmp_path / "out", Origin.of("build", [mine], settings=before))
+    now = {"pack": False, "lengths": [128, 512], "seed": 1}
+    assert changes(str(tmp_path / "out"), Origin.of("build", [mine], settings=now)) == [
+        ("changed --lengths", "none -> [128, 512]"),
+        ("changed --pack", "true -> false"),
+        ("changed --seed", "none -> 1"),
+        ("changed --sentences", "english -> none"),
+    ]
+    assert changes(str(tmp_path / "out"), Origin.of("encode", [mine], settings=now)) == []
