@@ -176,6 +176,8 @@ def test_draws_are_put_in_order_within_the_space_that_is_made_for_it(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # In plain Python what lies past the end of an array is an IndexError.
-    monkeypatch.setattr(kernel_draws, "sort_draws", getattr(kernel_draws.sort_draws, "py_func", kernel_draws.sort_draws))
+    monkeypatch.setattr(
+        kernel_draws, "sort_draws", getattr(kernel_draws.sort_draws, "py_func", kernel_draws.sort_draws)
+    )
     draws = bits(1, np.arange(count))
     assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()

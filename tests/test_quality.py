@@ -15,7 +15,7 @@ import pytest
 
 from bertdata import quality
 from bertdata.decompression import open_decompressed
-from bertdata.quality import count_signs, share_of_copies, sign_tables, warnings_of
+from bertdata.quality import count_signs, share_of_copies, sign_tables, warning_lines, warnings_of
 from bertdata.records import Record, Tally
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.tokens import write_tokens
@@ -72,6 +72,30 @@ GERMAN = "Der Fluss fließt langsam durch das Tal. Die Kinder spielten gestern n
 )  # fmt: skip
 def test_a_bad_corpus_is_warned_of_and_a_good_one_is_not(texts: list[str], warned: list[str]) -> None:
     assert [one for one in about(texts) if one in warned or not warned] == warned
+
+
+def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() -> None:
+    assert recorded(GOOD).counts["tokens"] > 2000
+    assert about([GOOD[0] + " </p>", GOOD[1] + " \ufffd", *GOOD[2:]]) == []
+
+
+def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_the_first_phase_where_there_are_several() -> None:
+    one = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
+    two = {"about": "[UNK]", "found": "9% are [UNK]", "remedy": "train a vocabulary"}
+    title = "(thresholds: docs/warnings.md)"
+    lines = ["  copies: half are copies", "    use --dedup"]
+    assert warning_lines({"warnings": [one]}) == [f"1 warning {title}", *lines]
+    assert warning_lines({"warnings": [one, two]}) == [
+        f"2 warnings {title}",
+        *lines,
+        "  [UNK]: 9% are [UNK]",
+        "    train a vocabulary",
+    ]
+    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [two]}}}) == [
+        f"1 warning {title}",
+        *lines,
+    ]
+    assert warning_lines({"warnings": []}) == warning_lines({}) == []
 
 
 def test_copies_are_no_matter_once_duplicates_are_left_out() -> None:

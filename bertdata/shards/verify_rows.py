@@ -135,12 +135,14 @@ def _rules(batch: pa.RecordBatch, info: ShardInfo) -> Iterator[tuple[str, NDArra
     yield "an id is not of the vocabulary", _any(ids >= info.vocab_size, offsets)
     yield "[CLS] is not the first token", ids[offsets[:-1]] != info.cls_token_id
     yield "[SEP] is not the last token", ids[offsets[1:] - 1] != info.sep_token_id
+    aligned = True
     for field in batch.schema:
         if pa.types.is_list(field.type):
-            yield (
-                f"{field.name} has not a value for each token",
-                np.diff(batch[field.name].offsets.to_numpy()) != lengths,
-            )
+            wrong = np.diff(batch[field.name].offsets.to_numpy()) != lengths
+            yield f"{field.name} has not a value for each token", wrong
+            aligned &= not wrong.any()
+    if not aligned:
+        return
     if isinstance(info, TaskInfo):
         yield from _task_rules(batch, info, offsets, lengths)
     else:

@@ -154,7 +154,9 @@ def test_a_block_whose_parts_do_not_go_together_is_refused_before_anything_is_re
 
 @pytest.mark.parametrize("name", ["sentence_ends", "document_ends"])
 @pytest.mark.parametrize(
-    "wrong", [[0, 6], [-1, 6], [4, 2, 6], [2, 2, 6], [2, 7], [2, 5], [6, 2], [6, 6], []], ids=lambda ends: f"ends {ends}"
+    "wrong",
+    [[0, 6], [-1, 6], [4, 2, 6], [2, 2, 6], [2, 7], [2, 5], [6, 2], [6, 6], []],
+    ids=lambda ends: f"ends {ends}",
 )
 def test_ends_that_do_not_ascend_from_above_0_to_the_last_token_are_refused(name: str, wrong: list[int]) -> None:
     block = block_of([[[1, 1]], [[1, 1, 1, 1]]])

@@ -225,6 +225,14 @@ def test_a_split_larger_than_the_cache_is_refused_before_anything_is_fetched(
     assert asked(server) == []
 
 
+def test_a_split_exactly_as_large_as_the_cache_is_held(dynamic_build: Path, tmp_path: Path, server: Server) -> None:
+    size = sum(os.path.getsize(path) for path in open_shards(dynamic_build).paths)
+    url = put(server, dynamic_build)
+    with pytest.raises(ConfigError, match=f"the shards have {size:,} bytes together"):
+        open_shards(url, cache=ShardCache(str(tmp_path), size - 1))
+    assert len(open_shards(url, cache=ShardCache(str(tmp_path), size))) > 0
+
+
 def test_the_default_cache_is_what_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BERTDATA_CACHE", str(tmp_path))
     monkeypatch.setenv("BERTDATA_CACHE_BYTES", "123")

@@ -110,6 +110,16 @@ def test_without_a_cache_that_can_be_written_each_process_compares(
         ShardExamples(own_build)
 
 
+def test_a_damaged_shard_is_not_noted_as_whole_and_is_compared_each_time(own_build: Path, read: list[str]) -> None:
+    paths = open_shards(own_build).paths
+    flip(paths[0])
+    for _ in range(2):
+        with pytest.raises(InputError, match="its SHA-256 is"):
+            ShardExamples(own_build)
+        checked._whole.clear()
+    assert sorted(read) == sorted([*paths, paths[0]])
+
+
 def test_damaged_notes_cost_a_comparison_and_nothing_else(own_build: Path, read: list[str], tmp_path: Path) -> None:
     ShardExamples(own_build)
     [note] = (tmp_path / "cache" / "checked").iterdir()

@@ -114,6 +114,13 @@ def test_a_few_large_documents_make_few_shards_but_none_of_much_more_than_four_t
     assert len(plan(even(40, megabytes << 20), ShardsConfig(validation_fraction=0)).ends) == shards
 
 
+@pytest.mark.parametrize(("documents", "shards"), [(16, 1), (31, 1), (32, 2), (47, 2), (48, 3), (64, 4), (160, 4)])
+def test_a_shard_of_large_documents_has_at_least_16_of_them_in_the_mean(documents: int, shards: int) -> None:
+    # All of them are as large as four shards.
+    slots = even(documents, 4 * (1 << 20) // documents)
+    assert len(plan(slots, ShardsConfig(shard_bytes=1 << 20, validation_fraction=0)).ends) == shards
+
+
 @pytest.mark.parametrize("large", [(47,), (20, 21), (0, 1, 46, 47), (20, 47)])
 def test_large_documents_side_by_side_leave_no_shard_with_less_than_two(large: tuple[int, ...]) -> None:
     slots = [(1000 * number, 1, 10**7 if number in large else 10) for number in range(48)]

@@ -75,11 +75,14 @@ def test_an_import_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ("task", "column", "value", "rule"),
     [
         ("classification", "label", 2, "the label is none of the task's, first in row 1"),
+        ("classification", "label", -1, "the label is none of the task's, first in row 1"),
         ("classification", "input_ids", [2, 99, 3], "an id is not of the vocabulary, first in row 1"),
         ("classification", "input_ids", [4, 7, 8, 3], r"\[CLS\] is not the first token"),
         ("classification", "input_ids", [2, 7, 8, 9], r"\[SEP\] is not the last token"),
         ("classification", "token_type_ids", [0], "token_type_ids has not a value for each token"),
         ("token-classification", "labels", [-100, 9, -100], "a label is none of the task's"),
+        ("token-classification", "labels", [-100, -1, -100], "a label is none of the task's, first in row 1"),
+        ("token-classification", "labels", [-100, 0], "labels has not a value for each token, first in row 1"),
     ],
 )
 def test_rows_that_break_a_rule_are_named(tmp_path: Path, task: str, column: str, value: Any, rule: str) -> None:
@@ -89,11 +92,22 @@ def test_rows_that_break_a_rule_are_named(tmp_path: Path, task: str, column: str
         verify(out)
 
 
-def test_an_answer_outside_its_row_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("start", "end", "inside"),
+    [(0, 0, True), (1, 4, True), (2, 5, False), (5, 5, False), (3, 2, False), (-1, 2, False), (-1, -1, False)],
+)
+def test_an_answer_that_is_not_inside_its_row_or_ends_before_it_starts_is_named(
+    tmp_path: Path, start: int, end: int, inside: bool
+) -> None:
+    # [CLS] salt [SEP] the water [SEP]: a row without an answer points at [CLS], and none at the last [SEP].
     out = task_data(tmp_path, "question-answering")
-    changed(out, lambda rows: rows[0].update(end_positions=50))
-    with pytest.raises(VerificationError, match="the answer is not inside its row, first in row 0"):
+    assert len(open_shards(out)[0]["input_ids"]) == 6
+    changed(out, lambda rows: rows[0].update(start_positions=start, end_positions=end))
+    if inside:
         verify(out)
+    else:
+        with pytest.raises(VerificationError, match="the answer is not inside its row, first in row 0"):
+            verify(out)
 
 
 def test_a_row_more_or_less_and_other_bytes_are_found(tmp_path: Path) -> None:
