@@ -160,6 +160,8 @@ def test_a_block_whose_parts_do_not_go_together_is_refused_before_anything_is_re
 )
 def test_ends_that_do_not_ascend_from_above_0_to_the_last_token_are_refused(name: str, wrong: list[int]) -> None:
     block = block_of([[[1, 1]], [[1, 1, 1, 1]]])
-    keys = np.arange(len(wrong)).astype(np.uint64) if name == "document_ends" else block.document_keys
+    parts: dict[str, Any] = {name: np.array(wrong, np.int64)}
+    if name == "document_ends":
+        parts["document_keys"] = np.arange(len(wrong)).astype(np.uint64)
     with pytest.raises(ValueError, match="are not those of a block of 6 tokens"):
-        plan_of(replace(block, **{name: np.array(wrong, np.int64), "document_keys": keys}), "sop")
+        plan_of(replace(block, **parts), "sop")
