@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bertdata import files
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForPreTraining, checkpoint
 from bertdata.torch.optimization import adamw
 
@@ -127,6 +127,16 @@ def test_a_checkpoint_of_before_digests_is_read(tmp_path: Path) -> None:
     found = checkpoint.newest(str(tmp_path))
     assert found is not None
     assert found.step == 4
+
+
+def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_path: Path) -> None:
+    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"steps": 9, "clip": 1.0, "seed": 3})
+    checkpoint.check_settings(found, {"seed": 3, "clip": 1.0, "steps": 9})
+    with pytest.raises(
+        ConfigError,
+        match=r"of another run: adam was None and is 2; clip was 1\.0 and is None; steps was 9 and is 8; use",
+    ):
+        checkpoint.check_settings(found, {"steps": 8, "adam": 2, "seed": 3})
 
 
 def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:

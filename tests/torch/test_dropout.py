@@ -178,3 +178,23 @@ def test_tokens_are_sampled_by_their_probabilities() -> None:
     assert 0 < uniform.min() < 0.01
     assert 0.99 < uniform.max() < 1
     assert uniform.mean().item() == pytest.approx(0.5, abs=0.02)
+
+
+def is_kept(token: int, activation: int, probability: float) -> bool:
+    """Return what `kept` gives for one activation, in plain integers."""
+    mask = (1 << 32) - 1
+    token %= 1 << 64
+    word = ((token ^ token >> 29) * 0xD1B54A32D192ED03 >> 32) + activation // 2 * 0x9E3779B9 & mask
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        word = (word ^ word >> shift) * factor & mask
+    half = (word ^ word >> 16) >> 16 * (activation % 2) & 0xFFFF
+    return (half ^ 0x8000) >= min(round(probability * (1 << 16)), (1 << 16) - 1)
+
+
+@pytest.mark.parametrize("probability", [1e-6, 0.1, 0.5, 0.999999])
+def test_what_is_dropped_is_what_plain_integers_give(probability: float) -> None:
+    # A run goes on from its checkpoint to the same losses only where these values stay.
+    tokens = [0, 1, -1, 12345678901234567, -(2**63), 2**63 - 1, *range(50, 90)]
+    for count in (1, 2, 9):
+        expected = [[is_kept(token, place, probability) for place in range(count)] for token in tokens]
+        assert kept(torch.tensor(tokens), count, probability).tolist() == expected

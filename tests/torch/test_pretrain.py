@@ -160,6 +160,33 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     assert issubclass(DivergenceError, BertDataError)
 
 
+@pytest.mark.parametrize("clip", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("loss", "gradient"), [(1.0, math.inf), (1.0, math.nan), (math.inf, 1.0), (-math.inf, 1.0), (math.nan, 1.0)]
+)
+def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
+    loss: float, gradient: float, clip: float
+) -> None:
+    model = torch.nn.Linear(2, 1)
+    before = [one.detach().clone() for one in model.parameters()]
+    optimizer = adamw(model, 0.01)
+    for one in model.parameters():
+        one.grad = torch.full_like(one, gradient)
+    with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
+        optimization.step_down(model, optimizer, loss, 0.1, clip, 3)
+    assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
+
+
+@pytest.mark.parametrize(("clip", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])
+def test_a_step_takes_the_rate_given_and_returns_the_norm_before_it_is_clipped(clip: float, scale: float) -> None:
+    model = torch.nn.Linear(2, 1, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    before = model.weight.detach().clone()
+    model.weight.grad = torch.tensor([[3.0, 4.0]])
+    assert optimization.step_down(model, optimizer, 1.0, 0.1, clip, 1) == pytest.approx(5.0)
+    torch.testing.assert_close(before - model.weight, 0.1 * scale * torch.tensor([[3.0, 4.0]]))
+
+
 def test_a_checkpoint_of_other_settings_is_refused_and_named(dynamic_build: Path, whole: Path) -> None:
     with pytest.raises(ConfigError, match=r"learning_rate was 0\.002 and is 0\.1"):
         pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, learning_rate=0.1))
