@@ -15,6 +15,7 @@ import transformers
 from bertdata import files
 from bertdata.config import ExamplesConfig
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
+from bertdata.examples._educational import draw
 from bertdata.torch import BertConfig, BertForPreTraining, journal, optimization, pretrain
 from bertdata.torch.journal import LogRecord
 from bertdata.torch.optimization import DivergenceError, adamw
@@ -175,6 +176,18 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
     with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
         optimization.step_down(model, optimizer, loss, 0.1, clip, 3)
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
+
+
+def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
+    found = set[int]()
+    with optimization.own_randomness(torch.device("cpu")):
+        for seed, step, rank in ((3, 5, 0), (3, 5, 1), (3, 6, 0), (4, 5, 0)):
+            optimization.seed_step(seed, step, rank)
+            assert torch.initial_seed() == draw(seed, "dropout", step, rank) >> 1
+            found.add(torch.initial_seed())
+        optimization.seed_step(3, 5)
+        assert torch.initial_seed() == draw(3, "dropout", 5, 0) >> 1
+    assert len(found) == 4
 
 
 @pytest.mark.parametrize(("clip", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])
