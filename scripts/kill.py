@@ -149,6 +149,7 @@ class Killer:
 
     def kill(self, job: Job, output: str, kind: str) -> bool:
         """Start a job and kill it; tells whether it was still running."""
+        fresh, began = not os.path.exists(output), time.monotonic()
         process, log = self.start(job, output)
         moment = self.draw.uniform(0, 1.1 * job.seconds)
         place = self.draw.random()
@@ -157,6 +158,8 @@ class Killer:
         except subprocess.TimeoutExpired:
             pass
         else:
+            if fresh:  # the machine has less to do than it had: the next moment is drawn from a shorter time
+                job.seconds = time.monotonic() - began
             return False
         what = f"{kind} after {moment:.2f} s"
         workers = [number for number in processes_of(process.pid) if number != process.pid]
@@ -186,8 +189,10 @@ class Killer:
         kills = 0
         for _ in range(min(self.draw.randint(1, 3), most)):
             kills += self.kill(job, output, KINDS[(number + kills) % len(KINDS)])
+        began = time.monotonic()
         process, log = self.start(job, output)
         code = self.end(job, process, "the run after kills", log)
+        job.seconds = max(job.seconds, time.monotonic() - began)
         self.check_log(job, "the run after kills", log)
         if code != 0:
             self.fault(job, f"the run after kills ended with {code}", log)
@@ -230,6 +235,7 @@ def main() -> int:
     flags = parser.parse_args()
     folder = flags.keep or tempfile.mkdtemp(prefix="bertdata-kill-")
     os.makedirs(folder, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
     killer, done, number, began = Killer(folder, flags.seed), 0, 0, time.monotonic()
     try:
         works = jobs(folder, flags.what)

@@ -80,7 +80,8 @@ def check_names(manifest: Any, path: str) -> None:
         return
     splits = manifest.get("splits")
     splits = splits if isinstance(splits, dict) else {}
-    shards = [shard for split in splits.values() if isinstance(split, dict) for shard in split.get("shards") or []]
+    lists = [split.get("shards") for split in splits.values() if isinstance(split, dict)]
+    shards = [shard for one in lists if isinstance(one, list) for shard in one]
     named = manifest.get("files")
     for name in [*splits, *(named if isinstance(named, dict) else [])]:
         inside("", name, path)

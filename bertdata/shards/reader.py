@@ -81,6 +81,12 @@ def open_shards(
     return shards
 
 
+def _digest(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"sha256 is {value!r}")
+    return value
+
+
 def _read(path: str) -> bytes | None:
     if files.is_remote(path):
         return read(path)
@@ -110,7 +116,7 @@ class Shards:
         self._tokenizer: WordPieceTokenizer | None = None
         try:
             self._entries = [
-                (inside(build, shard["file"]), int(shard["bytes"]), shard.get("sha256"))
+                (inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
                 for shard in manifest["splits"][split]["shards"]
             ]
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -87,11 +87,27 @@ def test_a_manifest_of_another_shape_is_no_matter_of_the_names_in_it(value: Any)
 
 @pytest.mark.parametrize(
     ("splits", "words"),
-    [({"train": {}}, "KeyError"), ({"train": []}, "TypeError"), ({"train": {"shards": []}}, "names no shards")],
+    [
+        ({"train": {}}, "KeyError"),
+        ({"train": []}, "TypeError"),
+        ({"train": 7}, "TypeError"),
+        ({"train": {"shards": []}}, "names no shards"),
+        ({"train": {"shards": 7}}, "TypeError"),
+        ({"train": {"shards": [7]}}, "TypeError"),
+    ],
 )
 def test_a_manifest_without_shards_is_told_in_words(splits: Any, words: str, own_build: Path) -> None:
     edit(own_build / "manifest.json", lambda value: value.update(splits=splits))
     with pytest.raises(InputError, match=words):
+        open_shards(own_build)
+    with pytest.raises(BertDataError):
+        verify(own_build)
+
+
+@pytest.mark.parametrize("digest", [7, ["x"], {}])
+def test_a_digest_of_another_kind_is_told_in_words(digest: Any, own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda value: value["splits"]["train"]["shards"][0].update(sha256=digest))
+    with pytest.raises(InputError, match=r"does not say what the shards of train are \(TypeError: sha256 is"):
         open_shards(own_build)
     with pytest.raises(BertDataError):
         verify(own_build)
