@@ -20,6 +20,7 @@ from bertdata.commands import VOCABULARY
 from bertdata.errors import ConfigError, InputError
 from bertdata.examples.masking import IGNORE_INDEX, count_predictions
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.contents import reading_values
 from bertdata.shards.packed import unpacked
 from bertdata.summary import Row
 from bertdata.wordpiece import WordPieceTokenizer
@@ -296,7 +297,8 @@ def run(arguments: argparse.Namespace) -> int:
     derived = ("fill", "unknown_share", "mask_rate")
     values = {split: asdict(one) | {name: getattr(one, name) for name in derived} for split, one in measured.items()}
     manifest = splits[0].manifest
-    rows = summary.build_rows(manifest)
+    with reading_values(splits[0].build):
+        rows = summary.build_rows(manifest)
     for split, one in measured.items():
         rows += [("", ""), *figure_rows(split, one)]
     _print({"manifest": manifest, "measured": values}, rows, arguments.json)

@@ -17,6 +17,7 @@ from bertdata.report.figures import Part, histogram, stacked_bar
 from bertdata.report.ledger import Step, ledger
 from bertdata.report.style import STYLE
 from bertdata.shards import Shards
+from bertdata.shards.contents import reading_values
 from bertdata.show import LABEL_WORDS, LEGEND, Example, Piece, read_examples, words
 from bertdata.stats import Figures, mask_text, measure, open_splits
 from bertdata.stats import histogram as runs_of
@@ -40,16 +41,20 @@ def report_html(path: str, *, examples: int = 4) -> str:
     figures = {shards.split: measure(shards) for shards in splits}
     objective, length = (manifest["info"]["examples"][name] for name in ("objective", "max_seq_length"))
     title = f"{objective.upper()} examples of {length} tokens"
+    with reading_values(splits[0].build):
+        made = f"Made by bertdata {escape(manifest['bertdata'])}. {escape(_subtitle(manifest))}"
+        warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
+        table = _table(summary.build_rows(manifest))
     sections = [
         _tiles(figures),
-        _section("Warnings", _warnings(manifest)),
-        _section("From what came in to examples", _ledger(manifest)),
+        _section("Warnings", warnings),
+        _section("From what came in to examples", steps),
         _section("Row lengths", _lengths(figures)),
         _section("Pair labels", _labels(splits, figures)),
         _section("Masks", _masks(figures)),
         _section("Examples", _examples(splits[0], examples)),
-        _section("The table of the build", _table(summary.build_rows(manifest))),
-        _section("Shards and settings", _shards(manifest)),
+        _section("The table of the build", table),
+        _section("Shards and settings", shards),
     ]
     # Nothing may be loaded: the policy holds even if a text slipped through unescaped.
     policy = "default-src 'none'; style-src 'unsafe-inline'"
@@ -68,7 +73,7 @@ def report_html(path: str, *, examples: int = 4) -> str:
             "</head>",
             "<body><main>",
             f"<h1>{escape(title)}</h1>",
-            f"<p class='quiet'>Made by bertdata {escape(manifest['bertdata'])}. {escape(_subtitle(manifest))}</p>",
+            f"<p class='quiet'>{made}</p>",
             *(section for section in sections if section),
             "</main></body></html>",
             "",

@@ -8,10 +8,11 @@ without. What a manifest names lies in its build: it may come from anyone, so a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from bertdata import files
-from bertdata.errors import InputError
+from bertdata.errors import BertDataError, InputError
 from bertdata.records import is_sealed
 
 FOLDERS = ("tokenizer", "sentences")
@@ -26,7 +27,9 @@ def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
 
 def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the files that are gone or not as they were written, each with what was found."""
-    for name, digest in manifest.get("files", {}).items():
+    with reading_values(build):
+        expected = {str(name): str(digest) for name, digest in manifest.get("files", {}).items()}
+    for name, digest in expected.items():
         path = inside(build, name)
         if not files.exists(path):
             yield name, "is missing; restore it, or build again"
@@ -58,6 +61,20 @@ def inside(build: str, name: Any, manifest: str = "") -> str:
             path=manifest or files.join(build, "manifest.json"),
         )
     return files.join(build, *parts)
+
+
+@contextmanager
+def reading_values(build: str) -> Iterator[None]:
+    """Turn what values of another kind or missing ones raise, where a manifest is read, into an InputError."""
+    try:
+        yield
+    except BertDataError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"is not as a build writes it ({type(error).__name__}: {error}); restore it, or build again",
+            path=files.join(build, "manifest.json"),
+        ) from error
 
 
 def is_changed(manifest: Any) -> bool:

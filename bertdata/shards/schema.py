@@ -119,6 +119,10 @@ class ShardInfo:
         numbers = [getattr(info, one.name) for one in fields(info) if one.type == "int"]
         if not all(type(number) is int for number in numbers) or not isinstance(info.tokenizer, str):
             raise InputError("does not say which tokenizer it was made with; build again", path=path)
+        if not all(isinstance(one, str) for one in info.sources) or not all(
+            isinstance(one, (int, float)) for one in info.epochs
+        ):
+            raise InputError("does not say which sources it was made of; build again", path=path)
         return info
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bertdata import files
+from bertdata import files, stats
 from bertdata.errors import BertDataError, InputError, VerificationError
 from bertdata.export import export
+from bertdata.report import report_html
 from bertdata.shards import open_shards
 from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.phases import phase_names
@@ -33,6 +35,13 @@ OUTSIDE = [
 def test_a_path_that_leads_out_of_the_build_is_refused(name: Any) -> None:
     with pytest.raises(InputError, match="which is no path below its folder"):
         inside("corpus", name)
+
+
+def figures(build: str) -> None:
+    """Print the figures of a build."""
+    parser = argparse.ArgumentParser()
+    stats.add_arguments(parser)
+    stats.run(parser.parse_args([build]))
 
 
 def name_evil(build: Path) -> str:
@@ -110,6 +119,37 @@ def test_a_digest_of_another_kind_is_told_in_words(digest: Any, own_build: Path)
     with pytest.raises(InputError, match=r"does not say what the shards of train are \(TypeError: sha256 is"):
         open_shards(own_build)
     with pytest.raises(BertDataError):
+        verify(own_build)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sources": None},
+        {"sources": {"books": 7}},
+        {"sources": {"books": {"counts": {}, "drops": {"short": "x"}, "broken": []}}},
+        {"mix": {"books": {}, "wikipedia": {}}},
+        {"vocabulary": {}},
+    ],
+)
+@pytest.mark.parametrize("read", [report_html, figures])
+def test_values_of_another_kind_are_told_in_words(read: Any, change: dict[str, Any], own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda value: value.update(change))
+    with pytest.raises(InputError, match=r"manifest\.json: is not as a build writes it \(\w+Error: "):
+        read(str(own_build))
+
+
+@pytest.mark.parametrize("value", [None, {"README.md": None}, ["README.md"]])
+def test_digests_of_files_of_another_kind_are_told_in_words(value: Any, own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda manifest: manifest.update(files=value))
+    with pytest.raises(BertDataError):
+        verify(own_build)
+
+
+@pytest.mark.parametrize("change", [{"epochs": "x"}, {"epochs": [None]}, {"sources": [7]}])
+def test_sources_of_another_kind_are_told_in_words(change: dict[str, Any], own_build: Path) -> None:
+    edit(own_build / "manifest.json", lambda manifest: manifest["info"].update(change))
+    with pytest.raises(InputError, match="does not say which sources it was made of"):
         verify(own_build)
 
 
