@@ -205,15 +205,16 @@ def _progress(path: str | None, done: int) -> Iterator[Advance]:
 
     def advance(done: int, total: int | None) -> None:
         nonlocal bar
-        bar = bar or tqdm(
-            initial=done,
-            desc=files.name(path),
-            unit="B",
-            unit_scale=True,
-            file=sys.stderr,
-            mininterval=0.2 if terminal else 30.0,
-            ascii=not terminal,
-        )
+        if bar is None:
+            bar = tqdm(
+                initial=done,
+                desc=files.name(path),
+                unit="B",
+                unit_scale=True,
+                file=sys.stderr,
+                mininterval=0.2 if terminal else 30.0,
+                ascii=not terminal,
+            )
         bar.total = total
         bar.update(done - bar.n)
 

@@ -183,7 +183,12 @@ def identity(path: str) -> str:
     if is_remote(path):
         fs, place = _remote(path)
         return f"{os.path.basename(path)}:{size(path)}:{fs.ukey(place)}"
-    status = os.stat(path)
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("there is no such file; check the path", path=path) from error
+    except OSError as error:
+        raise input_error(error, path) from error
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
 
 

@@ -58,6 +58,9 @@ class Job:
     arguments: list[str]
     pattern: str
     seconds: float = 0.0
+    usual: set[str] = field(
+        default_factory=set
+    )  # what an undisturbed run leaves among temporary files: caches of torch
     wanted: dict[str, str] = field(default_factory=dict)
 
     def digests(self, output: str) -> dict[str, str]:
@@ -96,6 +99,10 @@ class Killer:
             )
         self.session = process.pid
         return process, log
+
+    def temporaries(self, job: Job) -> list[str]:
+        """Return the temporary files that an undisturbed run does not leave."""
+        return sorted(set(os.listdir(self.temporary)) - job.usual)
 
     def close(self) -> None:
         """End what still runs, where this script itself is interrupted."""
@@ -142,6 +149,7 @@ class Killer:
                 self.fault(job, f"undisturbed: ended with {process.returncode}", log)
                 raise SystemExit(1)
             job.seconds, found = time.monotonic() - began, job.digests(output)
+            job.usual |= set(os.listdir(self.temporary))
             if place == "whole" and found != job.wanted:
                 self.fault(job, "two undisturbed runs differ", log)
             job.wanted = found
@@ -178,8 +186,8 @@ class Killer:
             code = self.end(job, process, what, log)
         self.met[f"{job.name}, {kind}: ended with {code}"] += 1
         self.check_log(job, what, log)
-        if kind == "SIGINT group" and (left := os.listdir(self.temporary)):
-            self.fault(job, f"{what}: temporary files stay: {', '.join(sorted(left)[:5])}", log)
+        if kind == "SIGINT group" and (left := self.temporaries(job)):
+            self.fault(job, f"{what}: temporary files stay: {', '.join(left[:5])}", log)
         return True
 
     def round(self, job: Job, number: int, most: int) -> int:
@@ -200,10 +208,8 @@ class Killer:
         for name in sorted(found.keys() | job.wanted.keys()):
             if found.get(name) != job.wanted.get(name):
                 self.fault(job, f"{name} is not that of an undisturbed run", log)
-        left = [str(path) for path in Path(output).rglob("*") if LEFTOVER.search(path.name)] + os.listdir(
-            self.temporary
-        )
-        if left:
+        left = [str(path) for path in Path(output).rglob("*") if LEFTOVER.search(path.name)]
+        if left := left + self.temporaries(job):
             self.fault(job, f"left behind: {', '.join(left[:5])}", log)
         return kills
 

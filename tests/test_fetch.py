@@ -249,6 +249,14 @@ def test_progress_and_retries_are_shown_on_stderr(
     assert shown.out == ""
 
 
+def test_progress_of_a_file_of_unknown_length_is_shown(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.files["/a.bin"] = File(DATA, chunked=True)
+    Client(sleep=lambda _: None).fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+    assert "3.15MB" in capsys.readouterr().err
+
+
 def test_a_redirect_is_followed_over_http(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(b"", faults=[(302, {"Location": "/b.bin"})])
     server.files["/b.bin"] = File(DATA)

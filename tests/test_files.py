@@ -357,6 +357,14 @@ def test_an_identity_changes_with_the_file_and_not_with_its_folder(tmp_path: Pat
     assert files.identity(one) != files.identity(other)
 
 
+def test_a_file_without_an_identity_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name, words in (("loop", "symbolic links"), ("missing", "there is no such file")):
+        with pytest.raises(InputError, match=words) as caught:
+            files.identity(str(tmp_path / name))
+        assert str(caught.value).startswith(str(tmp_path / name))
+
+
 def test_remove_takes_files_folders_and_nothing(tmp_path: Path) -> None:
     write(tmp_path / "a" / "b" / "x", b"1")
     path = write(tmp_path / "y", b"1")

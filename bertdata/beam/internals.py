@@ -149,9 +149,12 @@ def worker_environment(workers: WorkerProcesses) -> Any:
 
         def close(self) -> None:
             workers.end_expected()
+            self.connected = self.control_conn._input is not None
             super().close()
 
         def stop_worker(self) -> None:
+            if not self.connected:  # Beam tells only connected workers that there is no more work
+                self.process.kill()
             self.process.wait()
 
     class Environment(SubprocessSDKEnvironment):  # type: ignore[misc]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -255,15 +254,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run `bertdata verify`: print what was recounted, or every disagreement; returns the exit code."""
+    """Run `bertdata verify`: print what was recounted, or raise VerificationError with every disagreement."""
     from tqdm import tqdm
 
-    try:
-        with tqdm(unit=" shards", disable=None, leave=False) as bar:
-            rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
-    except VerificationError as error:
-        print(error, file=sys.stderr)
-        return 1
+    with tqdm(unit=" shards", disable=None, leave=False) as bar:
+        rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
     print(summary.table(rows))
     print(f"\nverified: {arguments.directory} holds what its manifest says")
     return 0

@@ -314,6 +314,29 @@ def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
     assert capfd.readouterr() == ("", "")
 
 
+def test_where_only_one_of_two_workers_can_be_started_nothing_is_waited_for(tmp_path: Path) -> None:
+    script = (
+        "import errno, sys\n"
+        "from pathlib import Path\n"
+        "from bertdata.beam.processes import Workers\n"
+        "from bertdata.beam.runner import Runner\n"
+        "from tests.beam.jobs import make, note_process, tasks\n"
+        "start, started = Workers.start, []\n"
+        "def start_one(workers, variables):\n"
+        "    if started:\n"
+        "        raise OSError(errno.EMFILE, 'Too many open files')\n"
+        "    started.append(start(workers, variables))\n"
+        "    return started[0]\n"
+        "Workers.start = start_one\n"
+        "try:\n"
+        "    make(Runner(2, quiet=True), tasks(Path(sys.argv[1]), 2), note_process)\n"
+        "except OSError as error:\n"
+        "    print(error.errno == errno.EMFILE)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    assert subprocess.run(command, check=False, cwd=ROOT, stdout=subprocess.PIPE, timeout=60).stdout == b"True\n"
+
+
 def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_the_same(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

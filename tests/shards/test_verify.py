@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata import files
+from bertdata import commands, files
 from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError, VerificationError
 from bertdata.shards import open_shards
@@ -280,7 +280,7 @@ def test_a_manifest_that_does_not_say_how_shards_were_made_is_an_error(own_build
 def command(build: Path) -> int:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    return run(parser.parse_args([str(build)]))
+    return commands.run(lambda: run(parser.parse_args([str(build)])))
 
 
 def test_the_command_prints_what_was_counted(static_build: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -299,8 +299,9 @@ def test_the_command_prints_every_disagreement_on_a_line_and_fails(
     assert command(own_static_build) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
+    assert printed.err.startswith(f"error: 2 disagreements in {own_static_build}:\n")
     assert [line.split(": ")[0] for line in printed.err.splitlines()] == [
-        f"2 disagreements in {own_static_build}:",
+        "error",
         "dataset_dict.json",
         TRAIN,
     ]
