@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -92,10 +93,10 @@ def wiki(folder: Path, right: Check | None = None, *, message: bool = True, name
     return Case(["clean-wikipedia", str(folder / "in" / name), "--output", str(folder / "out")], right, message)
 
 
-def build(folder: Path, name: str, right: Check | None = None, *, message: bool = True) -> Case:
+def build(folder: Path, name: str, right: Check | None = None, *, message: bool = True, workers: int = 1) -> Case:
     """Return a case that builds shards of documents in a file."""
     command = ["build", "--documents", str(folder / "in" / name), "--vocab", "bertdata-30k-uncased"]
-    return Case([*command, "--output", str(folder / "out"), "--workers", "1"], right, message)
+    return Case([*command, "--output", str(folder / "out"), "--workers", str(workers)], right, message)
 
 
 def counted(rows: int, drops: int) -> Check:
@@ -478,6 +479,20 @@ def little_memory(folder: Path) -> Case:
     return Case(one.command, one.right, limits=((resource.RLIMIT_AS, 700 << 20),))
 
 
+@case
+def few_open_files_and_two_workers(folder: Path) -> Case:
+    put(folder, "a.jsonl", lines(*GOOD))
+    one = build(folder, "a.jsonl", counted(8, 0), workers=2)
+    return Case(one.command, one.right, limits=((resource.RLIMIT_NOFILE, 20),))
+
+
+@case
+def little_memory_and_two_workers(folder: Path) -> Case:
+    put(folder, "a.jsonl", lines(*GOOD))
+    one = build(folder, "a.jsonl", counted(8, 0), workers=2)
+    return Case(one.command, one.right, limits=((resource.RLIMIT_AS, 1 << 30),))
+
+
 def tampered(folder: Path, change: Callable[[Path], None], command: str = "verify") -> Case:
     """Return a case that reads a finished build after a change to it."""
     shutil.copytree(os.environ["BERTDATA_HOSTILE_BUILD"], folder / "corpus")
@@ -485,7 +500,7 @@ def tampered(folder: Path, change: Callable[[Path], None], command: str = "verif
     return Case([command, str(folder / "corpus")])
 
 
-def manifest(change: Callable[[dict[str, object]], object]) -> Callable[[Path], None]:
+def manifest(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """Return a change of the manifest's values."""
 
     def apply(corpus: Path) -> None:
@@ -496,9 +511,15 @@ def manifest(change: Callable[[dict[str, object]], object]) -> Callable[[Path], 
     return apply
 
 
-def shard(values: dict[str, object], name: str, value: object) -> None:
+def unsealed(values: dict[str, Any]) -> dict[str, Any]:
+    """Take the checksum from a manifest, so that its values are looked at."""
+    values.pop("checksum", None)
+    return values
+
+
+def shard(values: dict[str, Any], name: str, value: object) -> None:
     """Change what a manifest says of its first shard."""
-    values["splits"]["train"]["shards"][0][name] = value  # type: ignore[index]
+    values["splits"]["train"]["shards"][0][name] = value
 
 
 @case
@@ -514,6 +535,31 @@ def a_manifest_that_points_outside_is_shown(folder: Path) -> Case:
 @case
 def a_manifest_with_texts_for_numbers(folder: Path) -> Case:
     return tampered(folder, manifest(lambda values: shard(values, "bytes", "many")))
+
+
+@case
+def a_manifest_with_a_number_for_shards(folder: Path) -> Case:
+    return tampered(folder, manifest(lambda values: unsealed(values)["splits"]["train"].update(shards=7)), "show")
+
+
+@case
+def a_manifest_without_shards(folder: Path) -> Case:
+    return tampered(folder, manifest(lambda values: unsealed(values)["splits"]["train"].update(shards=[])), "show")
+
+
+@case
+def a_manifest_with_a_number_for_a_split(folder: Path) -> Case:
+    return tampered(folder, manifest(lambda values: unsealed(values)["splits"].update(train=7)), "show")
+
+
+@case
+def a_manifest_with_texts_for_counts(folder: Path) -> Case:
+    return tampered(folder, manifest(lambda values: unsealed(values).update(sources={"books": "many"})), "stats")
+
+
+@case
+def a_manifest_with_a_list_for_a_digest(folder: Path) -> Case:
+    return tampered(folder, manifest(lambda values: shard(unsealed(values), "sha256", ["x"])), "show")
 
 
 @case
@@ -544,6 +590,15 @@ def a_shard_with_a_flipped_bit(folder: Path) -> Case:
         path.write_bytes(bytes(data))
 
     return tampered(folder, flip)
+
+
+@case
+def a_vocabulary_with_a_line_less(folder: Path) -> Case:
+    def cut(corpus: Path) -> None:
+        path = corpus / "tokenizer" / "vocab.txt"
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+    return tampered(folder, cut)
 
 
 @case

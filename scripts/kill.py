@@ -94,7 +94,7 @@ class Killer:
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {"TMPDIR": self.temporary},
+                env=os.environ | {"TMPDIR": self.temporary, "OMP_NUM_THREADS": "1"},  # threads that spin wait long
                 start_new_session=True,
             )
         self.session = process.pid
