@@ -3,7 +3,7 @@
 Run: python scripts/kill.py [--kills 200] [--seed 0] [--what build workers pretrain] [--keep FOLDER]
 
 A kill is SIGKILL to the process group, to the main process alone or to one of its workers, SIGTERM or SIGINT to the
-group, at a moment drawn from the seed. After up to three kills the same command runs to its end. Checked each time: no
+group, at a moment drawn from the seed. After up to five kills the same command runs to its end. Checked each time: no
 traceback on stderr, no process left; after SIGINT, no temporary folder left; after the last run every file of the build
 (every weight of the model) has the bytes of the undisturbed one, and no temporary file, lock or failure lies beside it.
 Ends with 1 where anything is not so.
@@ -155,11 +155,11 @@ class Killer:
             job.wanted = found
         print(f"{job.name}: {len(job.wanted)} files in {job.seconds:.1f} s undisturbed", flush=True)
 
-    def kill(self, job: Job, output: str, kind: str) -> bool:
-        """Start a job and kill it; tells whether it was still running."""
+    def kill(self, job: Job, output: str, kind: str, before: int) -> bool:
+        """Start a job that was killed some times before and kill it; tells whether it was still running."""
         fresh, began = not os.path.exists(output), time.monotonic()
         process, log = self.start(job, output)
-        moment = self.draw.uniform(0, 1.1 * job.seconds)
+        moment = self.draw.uniform(0, 1.1 * job.seconds / (1 + before))  # what is done already takes no time
         place = self.draw.random()
         try:
             process.wait(moment)
@@ -191,12 +191,12 @@ class Killer:
         return True
 
     def round(self, job: Job, number: int, most: int) -> int:
-        """Kill one output up to three times, then let the job finish, and compare; returns the number of kills."""
+        """Kill one output up to five times, then let the job finish, and compare; returns the number of kills."""
         output = os.path.join(self.folder, f"{job.name}-killed")
         shutil.rmtree(output, ignore_errors=True)
         kills = 0
-        for _ in range(min(self.draw.randint(1, 3), most)):
-            kills += self.kill(job, output, KINDS[(number + kills) % len(KINDS)])
+        for _ in range(min(self.draw.randint(1, 5), most)):
+            kills += self.kill(job, output, KINDS[(number + kills) % len(KINDS)], kills)
         began = time.monotonic()
         process, log = self.start(job, output)
         code = self.end(job, process, "the run after kills", log)
@@ -255,9 +255,9 @@ def main() -> int:
         killer.close()
         if not flags.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    for name, times in sorted(killer.met.items()):
-        print(f"{times:5d}  {name}")
-    print(f"{done} kills in {time.monotonic() - began:.0f} s: {len(killer.faults)} faults")
+        for name, times in sorted(killer.met.items()):
+            print(f"{times:5d}  {name}")
+        print(f"{killer.met.total()} kills in {time.monotonic() - began:.0f} s: {len(killer.faults)} faults")
     return 1 if killer.faults else 0
 
 
