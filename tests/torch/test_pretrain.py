@@ -286,6 +286,15 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
         pretrain.run(parser.parse_args([*line.split(), "--device", "toaster"]))
 
 
+def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwise() -> None:
+    parser = argparse.ArgumentParser()
+    pretrain.add_arguments(parser)
+    found = vars(parser.parse_args(["shards", "--output", "out"]))
+    assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
+    assert found.pop("restart") is False
+    assert PretrainSettings(**found) == PretrainSettings()
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
