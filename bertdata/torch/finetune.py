@@ -26,7 +26,7 @@ from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.config import BertConfig, load_config
 from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.heads import TaskModel
-from bertdata.torch.loader import ResumableLoader
+from bertdata.torch.loader import ResumableLoader, explaining_workers
 from bertdata.torch.optimization import (
     adamw,
     check_numbers,
@@ -99,7 +99,8 @@ def finetune(
         classifier = head.from_pretrained(directory, info.labels).to(device)
         log = files.join(os.fspath(output), journal.LOG)
         files.write_bytes(log, b"")
-        record = _train(classifier, learned, settings, device, log, report)
+        with explaining_workers(learned):
+            record = _train(classifier, learned, settings, device, log, report)
         scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
         classifier.save_pretrained(output)
         learned.shards.tokenizer().save(output)

@@ -7,6 +7,7 @@ gives the same batches.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from torch import Tensor
@@ -16,6 +17,26 @@ from bertdata.errors import BertDataError, ConfigError
 from bertdata.torch.collator import PretrainingCollator
 from bertdata.torch.dataset import ShardDataset
 from bertdata.torch.sampler import ResumableSampler
+
+
+@contextmanager
+def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
+    """Say why a worker process of a `DataLoader` died: a shard that is no longer whole, or else what torch knows.
+
+    torch raises its RuntimeError wherever the trainer stands when the worker dies, so a whole training loop belongs
+    inside. Raises InputError that names the shard, if one was cut off or is gone, else BertDataError.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        for one in dataset.sets:
+            one.check_sizes()
+        raise BertDataError(
+            f"a process that prepares batches died ({error}); all shards are whole. Often memory ran out: take fewer "
+            "num_workers or a smaller prefetch_factor, or look at the system's log"
+        ) from error
 
 
 class ResumableLoader(DataLoader[Any]):
@@ -53,25 +74,9 @@ class ResumableLoader(DataLoader[Any]):
         return self._explaining(super().__iter__())
 
     def _explaining(self, batches: Iterator[dict[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
-        try:
-            yield from batches
-        except RuntimeError as error:
-            if "DataLoader worker" not in str(error):
-                raise
-            raise self._explained(error) from error
-
-    def _explained(self, error: RuntimeError) -> BertDataError:
-        """Say why a worker died: a shard that is no longer whole, or else what torch knows."""
         assert isinstance(self.dataset, ShardDataset)
-        try:
-            for one in self.dataset.sets:
-                one.check_sizes()
-        except BertDataError as found:
-            return found
-        return BertDataError(
-            f"a process that prepares batches died ({error}); all shards are whole. Often memory ran out: take fewer "
-            "num_workers or a smaller prefetch_factor, or look at the system's log"
-        )
+        with explaining_workers(self.dataset):
+            yield from batches
 
     def state_dict(self) -> dict[str, int]:
         """Return where the run is behind the last batch taken, as `ResumableSampler.state_dict` does."""

@@ -28,6 +28,7 @@ from bertdata.torch.architectures import PretrainingModel
 from bertdata.torch.config import PRESETS, BertConfig
 from bertdata.torch.distributed import Group, joined
 from bertdata.torch.journal import LogRecord
+from bertdata.torch.loader import explaining_workers
 from bertdata.torch.optimization import adamw, check_numbers, own_randomness
 from bertdata.torch.phases import Phase, longest_info, open_phases
 from bertdata.torch.progress import shown
@@ -133,7 +134,8 @@ def pretrain(
             record = journal.keep(files.join(output, journal.LOG), run.first) if group.first else {}
             for phase in phases:
                 if run.first < phase.last:
-                    record = train(run, phase, settings, report if group.first else None) or record
+                    with explaining_workers(phase.dataset):
+                        record = train(run, phase, settings, report if group.first else None) or record
             if group.first:
                 run.model.save_pretrained(output, run.about)
                 tokenizer.save(output)

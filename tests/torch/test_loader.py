@@ -185,6 +185,29 @@ died(ShardDataset)
     assert "data-00001-of-00002.arrow: has 0 bytes, the manifest says" in cut
 
 
+def test_rule_27_a_worker_that_dies_while_the_trainer_computes_is_explained_too(tmp_path: Path) -> None:
+    code = f"""
+import time
+import psutil
+from bertdata.errors import BertDataError
+from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch.loader import explaining_workers
+
+dataset = ShardDataset({str(write_build(tmp_path))!r})
+try:
+    with explaining_workers(dataset):
+        batches = iter(ResumableLoader(dataset, ResumableSampler(dataset, 4, epochs=None), num_workers=1))
+        next(batches)
+        for worker in psutil.Process().children():
+            worker.kill()
+        time.sleep(30)
+except BertDataError as error:
+    print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.startswith("BertDataError a process that prepares batches died (DataLoader worker")
+
+
 def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     ours = ResumableLoader(dataset, ResumableSampler(dataset, 8))
