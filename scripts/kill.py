@@ -241,6 +241,9 @@ def main() -> int:
     flags = parser.parse_args()
     folder = flags.keep or tempfile.mkdtemp(prefix="bertdata-kill-")
     os.makedirs(folder, exist_ok=True)
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # behind `nohup` it is ignored, by what is started here too
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that what was started is ended
     killer, done, number, began = Killer(folder, flags.seed), 0, 0, time.monotonic()
     try:
