@@ -117,8 +117,9 @@ class Killer:
         print(f"FAULT {self.faults[-1]}", flush=True)
 
     def check_log(self, job: Job, what: str, log: str) -> None:
-        """Note a traceback in a log."""
-        if "Traceback (most recent call last)" in Path(log).read_text(errors="replace"):
+        """Note a traceback in a log, but for that of Python itself where it is interrupted before it runs anything."""
+        told = Path(log).read_text(errors="replace")
+        if "Traceback (most recent call last)" in told and "Fatal Python error: init_import_site" not in told:
             self.fault(job, f"{what}: a traceback", log)
 
     def end(self, job: Job, process: subprocess.Popen[bytes], what: str, log: str) -> int | None:
