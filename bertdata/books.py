@@ -150,7 +150,7 @@ def read_books(
 
     A part ends at a blank line, else at a line end. `notes` counts the encodings that were guessed. Of a zip archive
     only `members` from one place to another are read, in the order of their names, where they are given. Raises
-    InputError where the file is missing, cut off or corrupt; what is no text is yielded as a BrokenBook.
+    InputError where the file is missing, cut off or corrupt; a file that is not text is yielded as a BrokenBook.
     """
     if part_bytes < 1:
         raise ConfigError(f"part_bytes is {part_bytes}; expected 1 or more")

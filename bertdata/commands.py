@@ -44,7 +44,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 def shown_default(value: object) -> str:
-    """Return what stands behind the help of a flag with a default: nothing where that is no value.
+    """Return the text that shows a flag's default after its help; nothing for None and the empty string.
 
     >>> shown_default(0.1), shown_default(False), shown_default("")
     (' (default: 0.1)', ' (default: no)', '')
@@ -135,7 +135,7 @@ def claimed(
 ) -> Iterator[None]:
     """Hold --output for a command that reads files and writes a `kind` of output (see `bertdata.output.claimed`).
 
-    What it replaces is told on stderr.
+    Prints to stderr what is replaced.
     """
     from dataclasses import asdict
 

@@ -1,6 +1,6 @@
-"""When compiled passes over text pay, and who is told that a kernel is being compiled.
+"""Decide when compiled kernels are used for text, and notify listeners when a kernel is compiled.
 
-Work on little text is done by the readable twins before the compiler would be done.
+On little text the plain Python versions finish before the compiler would.
 """
 
 from __future__ import annotations

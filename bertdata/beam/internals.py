@@ -153,7 +153,7 @@ def worker_environment(workers: WorkerProcesses) -> Any:
             super().close()
 
         def stop_worker(self) -> None:
-            if not self.connected:  # Beam tells only connected workers that there is no more work
+            if not self.connected:  # Beam signals the end of work only to workers that connected
                 self.process.kill()
             self.process.wait()
 

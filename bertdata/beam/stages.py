@@ -36,9 +36,9 @@ def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
 def forget_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
     """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
 
-    Local parts that are done are read and compared with the SHA-256 of their records, on all cores; of those that are
-    damaged the records go too, so that they are made again, and `say` is told. Parts at a URL are checked by the
-    worker that is given them (`bertdata.records.run_once`), or when they are read.
+    Finished local parts are compared with the SHA-256 in their records, on all cores. The record of a damaged part is
+    deleted too, so that the part is made again, and `say` is called with a message. Parts at a URL are checked by the
+    worker that gets them (`bertdata.records.run_once`), or when they are read.
     """
     records = [(task, load(task)) for task in tasks]
     for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
