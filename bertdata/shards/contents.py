@@ -64,15 +64,15 @@ def inside(build: str, name: Any, manifest: str = "") -> str:
 
 
 @contextmanager
-def reading_values(build: str) -> Iterator[None]:
-    """Turn what values of another kind or missing ones raise, where a manifest is read, into an InputError."""
+def reading_values(build: str, kind: type[BertDataError] = InputError) -> Iterator[None]:
+    """Turn what missing values or values of another type raise, where a manifest is read, into an error of ours."""
     try:
         yield
     except BertDataError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"is not as a build writes it ({type(error).__name__}: {error}); restore it, or build again",
+        raise kind(
+            f"is not a whole manifest ({type(error).__name__}: {error}); restore it, or build again",
             path=files.join(build, "manifest.json"),
         ) from error
 

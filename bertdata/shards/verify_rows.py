@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bertdata import files
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.examples.masking import IGNORE_INDEX
-from bertdata.shards.contents import changed_files, check_names, inside, is_changed
+from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.reader import open_shards
 from bertdata.shards.schema import ShardInfo, shard_schema
@@ -40,15 +40,8 @@ def verify_rows(path: str, manifest: dict[str, Any], report: Callable[[str], Non
 
     Raises VerificationError with every disagreement, one a line, each beginning with the file it is in.
     """
-    try:
+    with reading_values(path, VerificationError):
         rows, problems = _verified(path, manifest, report)
-    except BertDataError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise VerificationError(
-            f"is not a whole manifest ({type(error).__name__}: {error}); make the shards again",
-            path=files.join(path, "manifest.json"),
-        ) from error
     if problems:
         raise VerificationError(
             "\n".join([f"{len(problems)} disagreement{'s' * (len(problems) > 1)} in {path}:", *problems])

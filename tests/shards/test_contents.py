@@ -135,7 +135,7 @@ def test_a_digest_of_another_kind_is_told_in_words(digest: Any, own_build: Path)
 @pytest.mark.parametrize("read", [report_html, figures])
 def test_values_of_another_kind_are_told_in_words(read: Any, change: dict[str, Any], own_build: Path) -> None:
     edit(own_build / "manifest.json", lambda value: value.update(change))
-    with pytest.raises(InputError, match=r"manifest\.json: is not as a build writes it \(\w+Error: "):
+    with pytest.raises(InputError, match=r"manifest\.json: is not a whole manifest \(\w+Error: "):
         read(str(own_build))
 
 
