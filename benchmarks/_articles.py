@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bertdata import decompression, files
+from bertdata.io import compression, files
 from bertdata.sample import SAMPLE_BOOKS
-from bertdata.wordpiece import WordPieceTokenizer, train_wordpiece
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
 
 DATA = Path(os.environ.get("BERTDATA_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
 
@@ -30,7 +30,7 @@ def texts(size: float) -> tuple[list[str], str]:
     path = DATA / "wikipedia-plain" / "good-2019.jsonl.zst"
     found: list[str] = []
     if path.exists():
-        with decompression.open_decompressed(str(path)) as stream:
+        with compression.open_decompressed(str(path)) as stream:
             for line in stream:
                 found.append(json.loads(line)["text"])
                 size -= len(found[-1].encode())

@@ -4,7 +4,7 @@ Written for the benchmarks to measure against, and slow as the original is: a fi
 between documents; each line to words at white space and punctuation and each word to its longest pieces, as strings;
 instances of pieces, one draw of a sequential generator after another; pieces to ids; instances to `tf.train.Example`s.
 The original leaves the bytes of a message and its checksum to compiled libraries. Here each number is looked up in a
-table of its bytes, and checksums are those of `bertdata.export.tfrecord`, so that no interpreter's time counts there.
+table of its bytes, and checksums are those of `bertdata.formats.tfrecord`, so that no interpreter's time counts there.
 What it does not do: whole-word masks, several input and output files.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bertdata.export.tfrecord import frame
+from bertdata.formats.tfrecord import frame
 
 Pieces = list[str]
 Document = list[Pieces]

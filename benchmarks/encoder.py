@@ -26,16 +26,16 @@ from pathlib import Path
 
 import torch
 
-from bertdata.draws import bits, happens, key, text_bits
-from bertdata.encode_task import encode_task
-from bertdata.examples.finetune.settings import TaskConfig
+from bertdata.cli.encode_task import encode_task
+from bertdata.counter_rng import bits, happens, key, text_bits
+from bertdata.finetune.settings import TaskConfig
 from bertdata.shards import open_shards
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
-from bertdata.torch.curves import Curve, draw, smoothed
-from bertdata.torch.finetune import FinetuneSettings, finetune
-from bertdata.torch.journal import read
-from bertdata.torch.measures import means_of, sums_of
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.torch.training.curves import Curve, draw, smoothed
+from bertdata.torch.training.finetune import FinetuneSettings, finetune
+from bertdata.torch.training.losses import means_of, sums_of
+from bertdata.torch.training.metrics_log import read
 
 MASKS = {"dynamic": [], "whole-word": ["--mask-unit", "word"], "static": ["--masking", "static"]}
 SHAPE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}

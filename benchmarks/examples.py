@@ -90,26 +90,28 @@ def prepare(folder: str, size: float) -> str:
     """Write a token store of documents of about so many bytes, and what the contestants need; returns what it is."""
     from _articles import texts, tokenizer_of
 
-    from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
     from bertdata.documents import DocumentWriter, cut_ranges
-    from bertdata.records import Record, Tally, Task, run_once
+    from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
+    from bertdata.masking.settings import MaskingConfig
+    from bertdata.objectives.settings import ExamplesConfig
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards.manifest import build_manifest, write_dataset_files
-    from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
+    from bertdata.shards.settings import ShardsConfig
+    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
 
     documents_of, name = texts(size)
 
-    def documents(task: Task, file: Any) -> Tally:
-        tally = Tally()
+    def documents(task: Task, file: Any) -> Counters:
+        tally = Counters()
         with DocumentWriter(file, tally) as writer:
             for number, text in enumerate(documents_of):
                 writer.add(f"doc:{number}", "", "", "", text)
         return tally
 
     task = Task(folder, "documents-00000", ".parquet", "benchmark", 1, None)
-    part: tuple[Task, Record] = task, run_once(task, documents)
+    part: tuple[Task, PartMetadata] = task, run_once(task, documents)
     tokenizer = tokenizer_of(documents_of)
     place = f"{folder}/tokenizer"
     tokenizer.save(place)
@@ -140,7 +142,7 @@ def _write_rows(folder: str, made: Any) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from bertdata.shards.parts import shard_part
+    from bertdata.shards.stage import shard_part
 
     spec, tasks = made
     rows: list[list[int]] = []
@@ -175,7 +177,7 @@ def shards(folder: str, masking: str) -> Run:
     import numpy as np
     import pyarrow as pa
 
-    from bertdata.shards.parts import shard_part
+    from bertdata.shards.stage import shard_part
 
     with open(f"{folder}/work.pickle", "rb") as file:
         spec, tasks = pickle.load(file)[masking]
@@ -206,8 +208,8 @@ def google(folder: str, _way: str) -> Run:
     import numpy as np
     from _create_pretraining_data import Settings, create_instances, read_vocabulary
 
-    from bertdata.shards.tokens import load_block
-    from bertdata.wordpiece import WordPieceTokenizer
+    from bertdata.shards.token_store import load_block
+    from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     with open(f"{folder}/work.pickle", "rb") as file:
         _, tasks = pickle.load(file)["static"]
@@ -273,9 +275,9 @@ def masks(folder: str, way: str) -> Run:
 
         return masking(batches, rows.size, ordinary)
 
-    from bertdata.config import MaskingConfig
-    from bertdata.examples.masking import mask_tokens
-    from bertdata.wordpiece import WordPieceTokenizer
+    from bertdata.masking.masking import mask_tokens
+    from bertdata.masking.settings import MaskingConfig
+    from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
     numbers, config, replacements = np.arange(len(rows)), MaskingConfig(mask_unit=way), tokenizer.replacement_ids

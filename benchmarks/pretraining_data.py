@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bertdata.sentences import SentenceSegmenter
-    from bertdata.wordpiece import WordPieceTokenizer
+    from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 LENGTH, PREDICTIONS, COPIES = 128, 20, (10, 1)
 GOOGLE, STATIC, DYNAMIC = "google", "static", "dynamic"
@@ -135,13 +135,15 @@ def google(folder: Path, number: int, output: Path, _way: str, copies: int) -> R
 
 def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Run:
     """Make the shards of one text; returns its tokens, and what describes the examples."""
-    from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
     from bertdata.documents import cut_ranges
-    from bertdata.records import run_once
-    from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+    from bertdata.engine.parts import run_once
+    from bertdata.masking.settings import MaskingConfig
+    from bertdata.objectives.settings import ExamplesConfig
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
-    from bertdata.tables import plan_tables, table_part
+    from bertdata.shards.settings import ShardsConfig
+    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+    from bertdata.sources.tabular import plan_tables, table_part
 
     place = str(folder / "tokenizer")
     tokenizer, segmenter = loaded(place)
@@ -180,7 +182,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
 def loaded(place: str) -> tuple[WordPieceTokenizer, SentenceSegmenter]:
     """Return the tokenizer and the segmenter, loaded once."""
     from bertdata.sentences import SentenceSegmenter
-    from bertdata.wordpiece import WordPieceTokenizer
+    from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     return WordPieceTokenizer.load(place), SentenceSegmenter.load("english")
 

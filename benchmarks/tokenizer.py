@@ -136,11 +136,11 @@ def threads(pieces: list[list[str]], vocabulary: Path) -> str:
 
 def cut(path: Path, size: int, rounds: int) -> list[list[str]]:
     """Return the documents of a JSON-lines file in lists of about `size` bytes, each document once."""
-    from bertdata import decompression
+    from bertdata.io import compression
 
     pieces: list[list[str]] = [[]]
     held = 0
-    with decompression.open_decompressed(str(path)) as raw:
+    with compression.open_decompressed(str(path)) as raw:
         for line in io.TextIOWrapper(raw, encoding="utf-8"):
             text = json.loads(line)["text"]
             pieces[-1].append(text)

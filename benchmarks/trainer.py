@@ -107,7 +107,7 @@ def serve(name: str, texts: list[Path], vocab_size: int) -> None:
 
 def ours(criterion: str) -> Callable[[list[str], int, bool], list[str]]:
     """Return bertdata's counting and training; its ids are pinned by rule."""
-    from bertdata.wordpiece import count_words, train_wordpiece
+    from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
 
     def train(texts: list[str], vocab_size: int, pinned: bool) -> list[str]:
         return list(train_wordpiece(count_words(texts), vocab_size, criterion=criterion))  # type: ignore[arg-type]
@@ -154,7 +154,7 @@ def made_up(number: int) -> pa.Table:
 
 def distinct(number: int, vocab_size: int, criterion: str) -> None:
     """Print what training from so many distinct words takes."""
-    from bertdata.wordpiece import train_wordpiece
+    from bertdata.tokenizers.wordpiece import train_wordpiece
 
     train_wordpiece({"ab": 2}, 10, criterion=criterion)  # type: ignore[arg-type]
     counts = made_up(number)

@@ -136,11 +136,11 @@ def residue_table(dumps: list[Path]) -> str:
 
 def documents(dump: Path) -> Iterator[str]:
     """Yield the prose of a dump's articles, cleaned as the pipeline cleans them; a dump that is cut off ends there."""
-    from bertdata import cleaning
     from bertdata.errors import InputError
-    from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
-    from bertdata.wikipedia.ranges import plan_ranges
-    from bertdata.wikipedia.wikis import Namespaces
+    from bertdata.sources import cleaning
+    from bertdata.sources.wikipedia.dump.ranges import plan_ranges
+    from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+    from bertdata.sources.wikipedia.dump.site_config import Namespaces
 
     site = read_siteinfo(str(dump))
     namespaces = Namespaces.from_siteinfo(site.namespaces)
@@ -157,8 +157,8 @@ def documents(dump: Path) -> Iterator[str]:
 
 def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
     """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
-    from bertdata import cleaning
-    from bertdata.config import CleaningConfig
+    from bertdata.sources import cleaning
+    from bertdata.sources.settings import CleaningConfig
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
@@ -180,8 +180,8 @@ def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
 
 def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]:
     """Return the titles and wikitext of articles spread over the dump, about so many bytes, and of its templates."""
-    from bertdata.wikipedia.dump import Page, read_pages, read_siteinfo
-    from bertdata.wikipedia.ranges import plan_ranges
+    from bertdata.sources.wikipedia.dump.ranges import plan_ranges
+    from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 
     site = read_siteinfo(str(dump))
     spans = plan_ranges(str(dump), 1 << 30).ranges
@@ -213,7 +213,7 @@ def contest(work: str, name: str) -> None:
     run: Callable[[str, Any], Any] = extract
     given_pages: list[tuple[str, Any]] = [(title, source) for title, source in pages]
     if name == OURS_UTF8:
-        from bertdata.wikipedia.wikitext import clean_utf8
+        from bertdata.sources.wikipedia.wikitext.clean import clean_utf8
 
         run = lambda title, source: clean_utf8(source, title=title, compiled=True)  # noqa: E731
         given_pages = [(title, source.encode()) for title, source in pages]

@@ -9,7 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bertdata.books import clean_book
     from bertdata.errors import (
         BertDataError,
         ConfigError,
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     )
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards import open_shards
-    from bertdata.wikipedia import clean_wikitext
-    from bertdata.wordpiece import WordPieceTokenizer, train_wordpiece
+    from bertdata.sources.books.read import clean_book
+    from bertdata.sources.wikipedia import clean_wikitext
+    from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
 
 __version__ = "0.1.0"
 
@@ -42,11 +42,11 @@ __all__ = [
 
 _HOMES = {
     "SentenceSegmenter": "bertdata.sentences",
-    "WordPieceTokenizer": "bertdata.wordpiece",
-    "clean_book": "bertdata.books",
-    "clean_wikitext": "bertdata.wikipedia",
+    "WordPieceTokenizer": "bertdata.tokenizers.wordpiece",
+    "clean_book": "bertdata.sources.books.read",
+    "clean_wikitext": "bertdata.sources.wikipedia",
     "open_shards": "bertdata.shards",
-    "train_wordpiece": "bertdata.wordpiece",
+    "train_wordpiece": "bertdata.tokenizers.wordpiece",
 }
 
 

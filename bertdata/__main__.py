@@ -1,6 +1,6 @@
 """`python -m bertdata` is the `bertdata` command."""
 
-from bertdata.cli import main
+from bertdata.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -3,9 +3,9 @@
 A document's text is paragraphs parted by a blank line. A part of documents keeps row groups of about 8 MiB, so that a
 reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. Its pages have
 checksums, which are compared when they are read. The column `source` says where a text is from: the kind of input, or
-what a table's own row says. Which source of a build it is of (`bertdata.sources`) is no matter of the document, and not
-in its file.
-What this module does not do: cleaning, or reading other people's tables (see `bertdata.tables`).
+what a table's own row says. Which source of a build it is of (`sources.names`) is not stored with the
+document.
+What this module does not do: cleaning, or reading other people's tables (see `bertdata.sources.tabular`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bertdata import files
-from bertdata.draws import text_bits
+from bertdata.counter_rng import text_bits
+from bertdata.engine.parts import Counters, PartMetadata
 from bertdata.errors import InputError
-from bertdata.records import Record, Tally
+from bertdata.io import files
 
 SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id", "source", "title", "url", "text")])
 SLOTS = 1 << 16
@@ -64,13 +64,13 @@ class DocumentWriter:
     """Writes documents to one Parquet file and tallies them.
 
     >>> import io
-    >>> with DocumentWriter(io.BytesIO(), tally := Tally()) as writer:
+    >>> with DocumentWriter(io.BytesIO(), tally := Counters()) as writer:
     ...     writer.add("enwiki:12", "wikipedia", "Salt", "", "Salt is a mineral.")
     >>> tally.counts, tally.details["slots"]
     ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
     """
 
-    def __init__(self, file: BinaryIO, tally: Tally) -> None:
+    def __init__(self, file: BinaryIO, tally: Counters) -> None:
         self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
         self._tally = tally
         self._rows: list[tuple[str, str, str, str, bytes]] = []
@@ -156,7 +156,7 @@ class Dropped:
     reason: str
 
 
-def without_rows(record: Record, dropped: Sequence[Dropped]) -> Record:
+def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetadata:
     """Return the record of a part as if documents were not in it; details["dropped"] says which rows to pass over."""
     if not dropped:
         return record
@@ -175,10 +175,10 @@ def without_rows(record: Record, dropped: Sequence[Dropped]) -> Record:
     return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)
 
 
-def first_rows(record: Record) -> list[int]:
+def first_rows(record: PartMetadata) -> list[int]:
     """Return the row of a part that each of its row groups begins with, and behind them the number of its rows.
 
-    >>> first_rows(Record("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
+    >>> first_rows(PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
     [0, 3, 5]
     """
     begins = [0]
@@ -187,7 +187,7 @@ def first_rows(record: Record) -> list[int]:
     return begins
 
 
-def cut_ranges(parts: Sequence[tuple[str, Record]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
+def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
     """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time; empty parts give none.
 
     Where documents are dropped the cuts stay where they are, and a range that has none left goes.

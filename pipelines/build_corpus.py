@@ -16,35 +16,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from bertdata import __version__, commands, files, summary
+from bertdata import __version__
 from bertdata.beam.runner import Runner, cores
-from bertdata.beam.stages import Done, find_documents, input_of, read_documents
-from bertdata.cleaning import BOOK_SUFFIXES, find_dumps
-from bertdata.config import (
-    CleaningConfig,
-    DedupConfig,
-    ExamplesConfig,
-    MaskingConfig,
-    SentencesConfig,
-    ShardsConfig,
-    VocabularyConfig,
-)
+from bertdata.beam.stages import PartResult, find_documents, input_of, read_documents
+from bertdata.cli import command_line
+from bertdata.curation.settings import DedupConfig
+from bertdata.engine.origin import Origin, changes, read_origin, refusal
+from bertdata.engine.output_lock import MARKER, claimed, finished_manifest, mark_finished, refuse_own
+from bertdata.engine.parts import fingerprint
 from bertdata.errors import ConfigError, InputError
-from bertdata.examples.mixing import check_mix, parse_mix
-from bertdata.flags import add_flags, each_from_flags, from_flags
-from bertdata.origin import Origin, changes, read_origin, refusal
-from bertdata.output import MARKER, claimed, finished_manifest, mark_finished, refuse_own
-from bertdata.quality import warning_lines
-from bertdata.records import fingerprint
+from bertdata.inspect import summary
+from bertdata.io import files
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.mixing import check_mix, parse_mix
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.options.flags import add_flags, each_from_flags, from_flags
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.corpus_warnings import warning_lines
+from bertdata.shards.lengths import plan_phases
 from bertdata.shards.manifest import source_entry
-from bertdata.shards.phases import plan_phases
-from bertdata.sources import anywhere, find_files, order_sources, refuse_shared
-from bertdata.wordpiece import WordPieceTokenizer
-from bertdata.wordpiece.parts import account_of
+from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.cleaning import BOOK_SUFFIXES, find_dumps
+from bertdata.sources.names import anywhere, find_files, order_sources, refuse_shared
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece.stage import account_of
 
-from .build_shards import Sourced, add_mix, build_shards, load_segmenter, refuse_unread, require_material
+from .build_shards import SourcePart, add_mix, build_shards, load_segmenter, refuse_unread, require_material
 from .clean_books import clean_books
 from .clean_wikipedia import clean_wikipedia
 from .find_duplicates import drop_duplicates
@@ -62,7 +63,7 @@ Inputs = dict[str, dict[str, str]]
 class Sources:
     """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
 
-    NAME= in front of a path names its source (see `bertdata.sources`); the others are of that named after their kind.
+    NAME= in front of a path names its source (see `sources.names`); the others are of that named after their kind.
     """
 
     wikipedia: tuple[str, ...] = ()
@@ -143,7 +144,7 @@ def build_corpus(
             return manifest, False
         for line in said:
             runner.say(line)
-        every: list[Done] = []
+        every: list[PartResult] = []
         for kind, of in inputs.items():
             every += _documents(kind, of, files.join(stages, STAGES[kind]), sources, settings, runner)
         _forget_other_kinds(stages, inputs)
@@ -219,7 +220,7 @@ def _names(inputs: Inputs) -> list[str]:
 
 def _documents(
     kind: str, of: Mapping[str, str], folder: str, sources: Sources, settings: Settings, runner: Runner
-) -> list[Done]:
+) -> list[PartResult]:
     """Make documents of the files of one kind, as parts in `folder`."""
     if kind == "wikipedia":
         return clean_wikipedia(list(of), folder, settings.cleaning, runner)
@@ -228,7 +229,7 @@ def _documents(
     return read_documents(runner, list(of), folder, settings.cleaning, sources.text_column)
 
 
-def _entry(name: str, parts: Sequence[Sourced], inputs: Inputs) -> dict[str, Any]:
+def _entry(name: str, parts: Sequence[SourcePart], inputs: Inputs) -> dict[str, Any]:
     """Return what the manifest says of a source; tables are taken whole, as a range of one has no bytes of its file."""
     paths = [path for of in inputs.values() for path, source in of.items() if source == name]
     tables, own = inputs.get("documents", {}), [done for source, done in parts if source == name]
@@ -305,9 +306,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for flag, metavar, what in (("--wikipedia", "DUMP", "dumps"), ("--books", "PATH", "books")):
         shown = f"{what}: files, folders or globs; NAME={metavar} names their source"
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=shown)
-    commands.add_documents(parser, required=False)
-    commands.add_output(parser, required=False)
-    parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {commands.VOCABULARY}")
+    command_line.add_documents(parser, required=False)
+    command_line.add_output(parser, required=False)
+    parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
     parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
     for kind in (
         VocabularyConfig,
@@ -325,22 +326,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     """Raise ConfigError for flags of a vocabulary that is not trained, or of sources that there are none of."""
     trained = [one.name for one in fields(VocabularyConfig)]
-    commands.refuse_unread(flags, trained, not flags.vocab, "the vocabulary is given by --vocab and not trained")
+    command_line.refuse_unread(flags, trained, not flags.vocab, "the vocabulary is given by --vocab and not trained")
     wikipedia = ("min_words", "templates", "rejects")
-    commands.refuse_unread(flags, wikipedia, bool(sources.wikipedia), "it is for --wikipedia, and there is none")
-    commands.refuse_unread(flags, ["split_chapters"], bool(sources.books), "it is for --books, and there are none")
-    commands.refuse_unread(flags, ["text_column"], bool(sources.documents), "it is for --documents, and there are none")
+    command_line.refuse_unread(flags, wikipedia, bool(sources.wikipedia), "it is for --wikipedia, and there is none")
+    command_line.refuse_unread(flags, ["split_chapters"], bool(sources.books), "it is for --books, and there are none")
+    command_line.refuse_unread(
+        flags, ["text_column"], bool(sources.documents), "it is for --documents, and there are none"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()
-    parser = commands.Parser(
+    parser = command_line.Parser(
         prog="bertdata build",
         description="Dumps, books and other documents to shards; the sample corpus if none are given.",
     )
     add_arguments(parser)
-    flags = commands.parse(parser, arguments)
+    flags = command_line.parse(parser, arguments)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
@@ -367,7 +370,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from_flags(flags, SentencesConfig),
         tuple(parse_mix(flags.mix).items()),
     )
-    runner = commands.runner(flags)
+    runner = command_line.runner(flags)
     if flags.plan:
         print(plan_text(sources, flags.output, settings, runner, force=flags.force))
         return 0
@@ -385,4 +388,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    commands.console(main)
+    command_line.console(main)

@@ -12,44 +12,51 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import (
-    Done,
+    PartResult,
     create,
+    delete_stale,
     find_documents,
     finished,
-    forget_stale,
     input_of,
     read_documents,
     require_documents,
     stage_of,
 )
-from bertdata.config import CleaningConfig, DedupConfig, ExamplesConfig, MaskingConfig, SentencesConfig, ShardsConfig
+from bertdata.cli import command_line
+from bertdata.curation.settings import DedupConfig
 from bertdata.documents import cut_ranges
+from bertdata.engine.parts import PartMetadata, delete_orphans
 from bertdata.errors import ConfigError
-from bertdata.examples.mixing import check_mix, epochs_of, parse_mix
-from bertdata.flags import add_flags, each_from_flags, from_flags
-from bertdata.quality import warning_lines
-from bertdata.records import Record, remove_others
+from bertdata.inspect import summary
+from bertdata.io import files
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.mixing import check_mix, epochs_of, parse_mix
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.options.flags import add_flags, each_from_flags, from_flags
 from bertdata.sentences import SentenceSegmenter, save_parameters
+from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.corpus_warnings import warning_lines
+from bertdata.shards.lengths import forget_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
-from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
-from bertdata.shards.phases import forget_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.requirements import require_documents_for
 from bertdata.shards.schema import SPLITS, shard_info
-from bertdata.sources import KINDS, order_sources
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_tasks
+from bertdata.sources.names import KINDS, order_sources
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 from .find_duplicates import drop_duplicates
 
-Sourced = tuple[str, Done]
+SourcePart = tuple[str, PartResult]
 """A part of documents behind the name of its source."""
 
 
 def build_shards(
-    parts: Sequence[Sourced],
+    parts: Sequence[SourcePart],
     tokenizer: WordPieceTokenizer,
     output: str,
     configs: tuple[ShardsConfig, Sequence[ExamplesConfig], MaskingConfig],
@@ -64,8 +71,8 @@ def build_shards(
 
     The order of the parts numbers the token store alone: where it knows no names, a source can be named anew without
     tokenizing again. `sources` is what the manifest says of each, in the order that numbers them. `segmenter` cuts
-    documents into sentences. Of several settings of examples each is a phase (see `bertdata.shards.phases`), and the
-    manifest holds theirs. `mix` are weights of the sources (see `bertdata.examples.mixing`).
+    documents into sentences. Of several settings of examples each is a phase (see `bertdata.shards.lengths`), and the
+    manifest holds theirs. `mix` are weights of the sources (see `bertdata.objectives.mixing`).
     """
     names, every = list(sources), [done for _, done in parts]
     dealing, examples, masking = configs
@@ -105,13 +112,13 @@ def build_shards(
         for spec in specs:
             _ = slices | f"WriteShards {spec.info.examples.max_seq_length}" >> WriteShards(spec)
 
-    pending = forget_stale(tokenizing, runner.say)
+    pending = delete_stale(tokenizing, runner.say)
     tokenized = [] if pending else finished(tokenizing)
     expected = [task for spec in specs for task in shard_tasks(spec, tokenized)]
-    if forget_stale(expected, runner.say) or pending:
+    if delete_stale(expected, runner.say) or pending:
         stages = [stage_of("tokenize", tokenizing), stage_of("write shards", expected, unit="shard")]
         runner.run(stages, construct, [output, *(task.path for task, _ in every)])
-    remove_others(store, tokenizing)
+    delete_orphans(store, tokenizing)
     origins = {
         "sources": sources,
         "vocabulary": vocabulary,
@@ -125,7 +132,7 @@ def build_shards(
 
 
 def require_material(
-    parts: Sequence[Sourced], names: Sequence[str], objective: str, segmenter: SentenceSegmenter
+    parts: Sequence[SourcePart], names: Sequence[str], objective: str, segmenter: SentenceSegmenter
 ) -> None:
     """Raise InputError where no document is left, of all or a source, ConfigError where an objective needs others."""
     require_documents([done for _, done in parts])
@@ -139,7 +146,9 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     return SentenceSegmenter.load(config.sentences, join_references=config.join_references)
 
 
-def _epochs(names: Sequence[str], parts: Sequence[Sourced], mix: Mapping[str, float], dupe_factor: int) -> list[float]:
+def _epochs(
+    names: Sequence[str], parts: Sequence[SourcePart], mix: Mapping[str, float], dupe_factor: int
+) -> list[float]:
     """Return the epochs of each source that a mix takes, none without one; raises ConfigError for a mix of others."""
     check_mix(mix, names)
     if not mix:
@@ -151,17 +160,17 @@ def _epochs(names: Sequence[str], parts: Sequence[Sourced], mix: Mapping[str, fl
     return [epochs.get(name, float(dupe_factor)) for name in names]
 
 
-def source_of_part(record: Record) -> str:
+def source_of_part(record: PartMetadata) -> str:
     """Tell by the record of a part of documents which kind it is of, the name of its source where none is given.
 
-    >>> source_of_part(Record("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
+    >>> source_of_part(PartMetadata("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
     'wikipedia'
     """
     return "wikipedia" if "pages" in record.counts else "books" if "books" in record.counts else "documents"
 
 
 def _finish(
-    spec: ShardsSpec, tokenized: Sequence[Done], origins: dict[str, dict[str, Any]], mix: Mapping[str, float]
+    spec: ShardsSpec, tokenized: Sequence[PartResult], origins: dict[str, dict[str, Any]], mix: Mapping[str, float]
 ) -> dict[str, Any]:
     """Remove what belongs to no shard of a phase any more, and write what stands beside them, the manifest last."""
     written = finished(shard_tasks(spec, tokenized))
@@ -170,7 +179,7 @@ def _finish(
         tasks = [task for place, (task, _) in enumerate(written) if plan.split(place // bins) == split]
         for folder in (files.join(spec.output, split), files.join(spec.records, split)):
             if tasks:
-                remove_others(folder, tasks)
+                delete_orphans(folder, tasks)
             else:
                 files.remove(folder)
     shards, tokens = [record for _, record in written], [record for _, record in tokenized]
@@ -189,13 +198,15 @@ def _finish(
 def refuse_unread(flags: argparse.Namespace) -> None:
     """Raise ConfigError for flags of rows, masks or duplicates that the others leave without effect."""
     unit, objective = flags.mask_unit, flags.objective
-    commands.refuse_unread(flags, ["max_ngram"], unit == "ngram", f"it is for --mask-unit ngram, not {unit}")
-    commands.refuse_unread(flags, ["span_prob", "max_span"], unit == "span", f"it is for --mask-unit span, not {unit}")
+    command_line.refuse_unread(flags, ["max_ngram"], unit == "ngram", f"it is for --mask-unit ngram, not {unit}")
+    command_line.refuse_unread(
+        flags, ["span_prob", "max_span"], unit == "span", f"it is for --mask-unit span, not {unit}"
+    )
     single = objective == "single-segment"
     why = f"it is for --objective single-segment, not {objective}"
-    commands.refuse_unread(flags, ["single_segment_prob"], single, why)
+    command_line.refuse_unread(flags, ["single_segment_prob"], single, why)
     near = flags.dedup == "near"
-    commands.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
+    command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
 
 
 def add_mix(parser: argparse.ArgumentParser) -> None:
@@ -213,15 +224,15 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = commands.Parser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
-    commands.add_documents(parser)
-    parser.add_argument("--vocab", required=True, metavar="PATH", help=commands.VOCABULARY)
-    commands.add_output(parser)
+    parser = command_line.Parser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
+    command_line.add_documents(parser)
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
+    command_line.add_output(parser)
     kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
     for kind in kinds:
         add_flags(parser, kind)
     add_mix(parser)
-    flags = commands.parse(parser, arguments)
+    flags = command_line.parse(parser, arguments)
     refuse_unread(flags)
     dealing, masking = from_flags(flags, ShardsConfig), from_flags(flags, MaskingConfig)
     configs, mix = (dealing, each_from_flags(flags, ExamplesConfig), masking), parse_mix(flags.mix)
@@ -229,10 +240,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = set(documents.values())
     known = order_sources(one for name in given for one in ([name] if name else KINDS))
     check_mix({name: mix[name] for name in mix if "" not in given or name not in known}, known)
-    runner = commands.runner(flags)
+    runner = command_line.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    with commands.claimed(flags, "build", "build-shards", list(documents), dealing, configs[1][0], masking):
+    with command_line.claimed(flags, "build", "build-shards", list(documents), dealing, configs[1][0], masking):
         if flags.force:
             files.remove(files.join(flags.output, "stages"))
         tables = files.join(flags.output, "stages", "tables")
@@ -264,4 +275,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    commands.console(main)
+    command_line.console(main)

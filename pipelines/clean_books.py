@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, make_parts, require_documents
-from bertdata.cleaning import BOOK_SUFFIXES, plan_books
-from bertdata.config import CleaningConfig
-from bertdata.flags import add_flags, from_flags
-from bertdata.records import remove_others
+from bertdata.beam.stages import PartResult, make_parts, require_documents
+from bertdata.cli import command_line
+from bertdata.engine.parts import delete_orphans
+from bertdata.inspect import summary
+from bertdata.io import files
+from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import source_entry
+from bertdata.sources.cleaning import BOOK_SUFFIXES, plan_books
+from bertdata.sources.settings import CleaningConfig
 
 
 def clean_books(
@@ -25,7 +27,7 @@ def clean_books(
     config: CleaningConfig,
     runner: Runner,
     source_of: Mapping[str, str] | None = None,
-) -> list[Done]:
+) -> list[PartResult]:
     """Clean books into parts of documents in `output`, each part of one source; returns them with their records."""
     tasks = plan_books(books, output, config, source_of)
 
@@ -39,19 +41,19 @@ def clean_books(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = commands.Parser(prog="bertdata clean-books", description="Books to documents.")
+    parser = command_line.Parser(prog="bertdata clean-books", description="Books to documents.")
     parser.add_argument("books", nargs="+", metavar="BOOK", help=".txt, .txt.gz, .txt.zst or .zip; a folder or a glob")
-    commands.add_output(parser)
+    command_line.add_output(parser)
     add_flags(parser, CleaningConfig, without=("min_words", "templates", "rejects"))
-    flags = commands.parse(parser, arguments)
+    flags = command_line.parse(parser, arguments)
     config, runner, paths = (
         from_flags(flags, CleaningConfig),
-        commands.runner(flags),
+        command_line.runner(flags),
         files.expand(flags.books, BOOK_SUFFIXES),
     )
-    with commands.claimed(flags, "documents", "clean-books", paths, config):
+    with command_line.claimed(flags, "documents", "clean-books", paths, config):
         if flags.force:
-            remove_others(flags.output, [])
+            delete_orphans(flags.output, [])
         done = clean_books(paths, flags.output, config, runner)
     require_documents(done)
     print(summary.table(summary.source_rows({"books": source_entry([], [record for _, record in done])})))
@@ -59,4 +61,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    commands.console(main)
+    command_line.console(main)

@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bertdata import files
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, create, finished, forget_stale, require_documents, stage_of
-from bertdata.config import DedupConfig
-from bertdata.dedup.parts import bucket_tasks, decision_task, leave_out, plan_signatures
+from bertdata.beam.stages import PartResult, create, delete_stale, finished, require_documents, stage_of
+from bertdata.curation.dedup.stage import bucket_tasks, decision_task, leave_out, plan_signatures
+from bertdata.curation.settings import DedupConfig
 from bertdata.documents import cut_ranges
-from bertdata.records import remove_others
+from bertdata.engine.parts import delete_orphans
+from bertdata.io import files
 
 
-def drop_duplicates(parts: Sequence[Done], directory: str, config: DedupConfig, runner: Runner) -> list[Done]:
+def drop_duplicates(
+    parts: Sequence[PartResult], directory: str, config: DedupConfig, runner: Runner
+) -> list[PartResult]:
     """Return parts of documents whose records leave the duplicates out; what leads there is kept in `directory`.
 
     `duplicates.parquet` names every document that is dropped, the reason, and the document that stays for it.
@@ -37,15 +39,15 @@ def drop_duplicates(parts: Sequence[Done], directory: str, config: DedupConfig, 
 
         _ = create(pipeline, signing) | FindDuplicates(directory, config)
 
-    pending = forget_stale(signing, runner.say)
+    pending = delete_stale(signing, runner.say)
     grouping = bucket_tasks([] if pending else finished(signing), directory)
-    pending += forget_stale(grouping, runner.say)
+    pending += delete_stale(grouping, runner.say)
     deciding = decision_task([] if pending else finished(grouping), directory, config)
-    if forget_stale([deciding], runner.say) or pending:
+    if delete_stale([deciding], runner.say) or pending:
         stages = [stage_of("sign documents", signing), stage_of("find duplicates", [*grouping, deciding], unit="part")]
         runner.run(stages, construct, [directory, *(task.path for task, _ in parts)])
     grouping = bucket_tasks(finished(signing), directory)
     [(task, _)] = finished([decision_task(finished(grouping), directory, config)])
     for tasks in (signing, grouping):
-        remove_others(tasks[0].directory, tasks)
+        delete_orphans(tasks[0].directory, tasks)
     return leave_out(parts, signing, task.path)

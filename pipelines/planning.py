@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bertdata import files, summary
-from bertdata.beam.stages import Done, finished, plan_documents
-from bertdata.cleaning import plan_books, plan_wikipedia
+from bertdata.beam.stages import PartResult, finished, plan_documents
 from bertdata.documents import cut_ranges
-from bertdata.records import Task, load
-from bertdata.summary import Row
-from bertdata.wordpiece.parts import merge_tasks, plan_words, vocabulary_task
+from bertdata.engine.parts import Task, load
+from bertdata.inspect import summary
+from bertdata.inspect.summary import Row
+from bertdata.io import files
+from bertdata.sources.cleaning import plan_books, plan_wikipedia
+from bertdata.tokenizers.wordpiece.stage import merge_tasks, plan_words, vocabulary_task
 
 
 def stage_rows(inputs: Any, stages: str, text_column: str, settings: Any, *, force: bool = False) -> Iterator[Row]:
@@ -22,7 +23,7 @@ def stage_rows(inputs: Any, stages: str, text_column: str, settings: Any, *, for
 
     With `force` none of them counts as done.
     """
-    every: list[Done] = []
+    every: list[PartResult] = []
     whole = True
     if "wikipedia" in inputs:
         tasks, notes = plan_wikipedia(list(inputs["wikipedia"]), files.join(stages, "wikipedia"), settings.cleaning)
@@ -50,23 +51,23 @@ def stage_rows(inputs: Any, stages: str, text_column: str, settings: Any, *, for
     yield "vocabulary", wanted
 
 
-def _vocabulary_state(every: Sequence[Done], stages: str, settings: Any) -> str:
+def _vocabulary_state(every: Sequence[PartResult], stages: str, settings: Any) -> str:
     counting = plan_words(
         cut_ranges([(task.path, record) for task, record in every]),
         files.join(stages, "words"),
         settings.vocabulary,
     )
-    counted: list[Done] = []
+    counted: list[PartResult] = []
     if not _collect(counting, counted):
         return "to be trained"
     merging = merge_tasks(finished(counting), stages)
-    merged: list[Done] = []
+    merged: list[PartResult] = []
     if not _collect(merging, merged):
         return "to be trained"
     return "kept" if load(vocabulary_task(merged, stages, settings.vocabulary)) else "to be trained again"
 
 
-def _collect(tasks: Sequence[Task], into: list[Done]) -> bool:
+def _collect(tasks: Sequence[Task], into: list[PartResult]) -> bool:
     """Add the tasks that are done to a list; returns whether all are."""
     done = [(task, record) for task in tasks if (record := load(task)) is not None]
     into += done

@@ -15,28 +15,31 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any, get_type_hints
 
-from bertdata import commands, decompression, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import (
-    Done,
+    PartResult,
     create,
+    delete_stale,
     find_documents,
     finished,
-    forget_stale,
     read_documents,
     require_documents,
     stage_of,
 )
-from bertdata.config import CleaningConfig
+from bertdata.cli import command_line
 from bertdata.documents import cut_ranges
+from bertdata.engine.parts import add_counts, delete_orphans
 from bertdata.errors import InputError
-from bertdata.records import add_counts, remove_others
+from bertdata.inspect import summary
+from bertdata.io import compression, files
+from bertdata.options.flags import shown_default
 from bertdata.sentences import PunktParameters, PunktSettings, save_parameters
-from bertdata.sentences.parts import parameters_task, plan_counts, read_parameters
+from bertdata.sentences.stage import parameters_task, plan_counts, read_parameters
+from bertdata.sources.settings import CleaningConfig
 
 
 def train_sentences(
-    parts: Sequence[Done], stages: str, settings: PunktSettings, runner: Runner
+    parts: Sequence[PartResult], stages: str, settings: PunktSettings, runner: Runner
 ) -> tuple[PunktParameters, dict[str, int]]:
     """Train sentence parameters from parts of documents; what leads there is kept below `stages`."""
     require_documents(parts)
@@ -49,14 +52,14 @@ def train_sentences(
 
         _ = create(pipeline, counting) | CountSentences() | TrainSentences(directory, settings)
 
-    pending = forget_stale(counting, runner.say)
+    pending = delete_stale(counting, runner.say)
     trained = parameters_task([] if pending else finished(counting), directory, settings)
-    if forget_stale([trained], runner.say) or pending:
+    if delete_stale([trained], runner.say) or pending:
         files.remove(directory)
         training = stage_of("train parameters", [parameters_task([], directory, settings)], unit="set")
         inputs = [stages, *(task.path for task, _ in parts)]
         runner.run([stage_of("count tokens", counting), training], construct, inputs)
-    remove_others(counting[0].directory, counting)
+    delete_orphans(counting[0].directory, counting)
     counted = finished(counting)
     [(task, record)] = finished([parameters_task(counted, directory, settings)])
     counts = record.counts | add_counts(one.counts for _, one in counted)
@@ -76,7 +79,7 @@ def read_abbreviations(path: str | None) -> frozenset[str]:
     """Return the abbreviations of a text file, one a line, lower-cased and without their final period."""
     if path is None:
         return frozenset()
-    with decompression.open_decompressed(path) as file:
+    with compression.open_decompressed(path) as file:
         try:
             lines = file.read().decode("utf-8-sig").split("\n")
         except UnicodeDecodeError as error:
@@ -86,17 +89,17 @@ def read_abbreviations(path: str | None) -> frozenset[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = commands.Parser(prog="bertdata train-sentences", description="Documents to Punkt sentence parameters.")
-    commands.add_documents(parser)
-    commands.add_output(parser)
+    parser = command_line.Parser(prog="bertdata train-sentences", description="Documents to Punkt sentence parameters.")
+    command_line.add_documents(parser)
+    command_line.add_output(parser)
     _add_settings(parser)
-    flags = commands.parse(parser, arguments)
+    flags = command_line.parse(parser, arguments)
     names = [one.name for one in dataclasses.fields(PunktSettings)]
     given = {name: getattr(flags, name) for name in names} | {"abbreviations": read_abbreviations(flags.abbreviations)}
     settings = PunktSettings(**given)
-    runner = commands.runner(flags)
+    runner = command_line.runner(flags)
     documents = list(find_documents(flags.documents))
-    with commands.claimed(flags, "sentence parameters", "train-sentences", documents):
+    with command_line.claimed(flags, "sentence parameters", "train-sentences", documents):
         stages = files.join(flags.output, "stages")
         if flags.force:
             files.remove(stages)
@@ -116,7 +119,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     for one in dataclasses.fields(PunktSettings):
         if one.name == "abbreviations":
             continue
-        flag, shown = "--" + one.name.replace("_", "-"), one.metadata["help"] + commands.shown_default(one.default)
+        flag, shown = "--" + one.name.replace("_", "-"), one.metadata["help"] + shown_default(one.default)
         if hints[one.name] is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
         else:
@@ -124,4 +127,4 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    commands.console(main)
+    command_line.console(main)

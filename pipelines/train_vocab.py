@@ -13,31 +13,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bertdata import commands, files, summary
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import (
-    Done,
+    PartResult,
     create,
+    delete_stale,
     find_documents,
     finished,
-    forget_stale,
     read_documents,
     require_documents,
     stage_of,
 )
-from bertdata.config import CleaningConfig, DedupConfig, VocabularyConfig
+from bertdata.cli import command_line
+from bertdata.curation.settings import DedupConfig
 from bertdata.documents import cut_ranges
-from bertdata.flags import add_flags, from_flags
-from bertdata.records import Record, remove_others
-from bertdata.wordpiece import WordPieceTokenizer
-from bertdata.wordpiece.parts import account_of, merge_tasks, plan_words, vocabulary_task
+from bertdata.engine.parts import PartMetadata, delete_orphans
+from bertdata.inspect import summary
+from bertdata.io import files
+from bertdata.options.flags import add_flags, from_flags
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece.stage import account_of, merge_tasks, plan_words, vocabulary_task
 
 from .find_duplicates import drop_duplicates
 
 
 def train_vocab(
-    parts: Sequence[Done], stages: str, config: VocabularyConfig, runner: Runner
-) -> tuple[WordPieceTokenizer, Record]:
+    parts: Sequence[PartResult], stages: str, config: VocabularyConfig, runner: Runner
+) -> tuple[WordPieceTokenizer, PartMetadata]:
     """Train a vocabulary from parts of documents; what leads there is kept below `stages`."""
     require_documents(parts)
     ranges = cut_ranges([(task.path, record) for task, record in parts])
@@ -48,33 +52,33 @@ def train_vocab(
 
         _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(stages, config)
 
-    pending = forget_stale(counting, runner.say)
+    pending = delete_stale(counting, runner.say)
     merging = merge_tasks([] if pending else finished(counting), stages)
-    pending += forget_stale(merging, runner.say)
+    pending += delete_stale(merging, runner.say)
     training = vocabulary_task([] if pending else finished(merging), stages, config)
-    if forget_stale([training], runner.say) or pending:
+    if delete_stale([training], runner.say) or pending:
         files.remove(training.directory)
         titles = [stage_of("count words", counting), stage_of("train vocabulary", [*merging, training], unit="part")]
         runner.run(titles, construct, [stages, *(task.path for task, _ in parts)])
     merging = merge_tasks(finished(counting), stages)
     [(task, record)] = finished([vocabulary_task(finished(merging), stages, config)])
     for tasks in (counting, merging):
-        remove_others(tasks[0].directory, tasks)
+        delete_orphans(tasks[0].directory, tasks)
     return WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case), record
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = commands.Parser(prog="bertdata train-vocab", description="Documents to a WordPiece vocabulary.")
-    commands.add_documents(parser)
-    commands.add_output(parser)
+    parser = command_line.Parser(prog="bertdata train-vocab", description="Documents to a WordPiece vocabulary.")
+    command_line.add_documents(parser)
+    command_line.add_output(parser)
     add_flags(parser, VocabularyConfig)
     add_flags(parser, DedupConfig)
-    flags = commands.parse(parser, arguments)
+    flags = command_line.parse(parser, arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
-    runner = commands.runner(flags)
+    runner = command_line.runner(flags)
     documents = list(find_documents(flags.documents))
-    with commands.claimed(flags, "vocabulary", "train-vocab", documents, config, dedup):
+    with command_line.claimed(flags, "vocabulary", "train-vocab", documents, config, dedup):
         stages = files.join(flags.output, "stages")
         if flags.force:
             files.remove(stages)
@@ -90,4 +94,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    commands.console(main)
+    command_line.console(main)

@@ -38,19 +38,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bertdata.beam.runner import Runner  # noqa: E402
-from bertdata.cli import dispatch  # noqa: E402
-from bertdata.config import (  # noqa: E402
-    CleaningConfig,
-    DedupConfig,
-    ExamplesConfig,
-    MaskingConfig,
-    ShardsConfig,
-    VocabularyConfig,
-)
+from bertdata.cli.main import dispatch  # noqa: E402
+from bertdata.curation.settings import DedupConfig  # noqa: E402
 from bertdata.errors import BertDataError  # noqa: E402
 from bertdata.loader import ShardExamples  # noqa: E402
+from bertdata.masking.settings import MaskingConfig  # noqa: E402
+from bertdata.objectives.settings import ExamplesConfig  # noqa: E402
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
-from bertdata.shards.verify import verify  # noqa: E402
+from bertdata.shards.settings import ShardsConfig  # noqa: E402
+from bertdata.shards.verify.build import verify  # noqa: E402
+from bertdata.sources.settings import CleaningConfig  # noqa: E402
+from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
 from pipelines.build_corpus import Settings, Sources, build_corpus  # noqa: E402
 
 SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
@@ -111,8 +109,8 @@ def rows(output: Path) -> str:
 def pretrain(output: Path, shards: Path, *, stop: bool = False) -> str:
     """Pretrain a very small model, as far as its checkpoint if `stop`; returns a digest of its weights."""
     from bertdata.torch import BertConfig
-    from bertdata.torch.pretrain import PretrainSettings
-    from bertdata.torch.pretrain import pretrain as run
+    from bertdata.torch.training.pretrain import PretrainSettings
+    from bertdata.torch.training.pretrain import pretrain as run
 
     config = BertConfig(
         vocab_size=1500,

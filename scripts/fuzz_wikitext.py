@@ -2,7 +2,7 @@
 
 Run: pip install atheris; NUMBA_BOUNDSCHECK=1 python scripts/fuzz_wikitext.py -max_total_time=600 [CORPUS]
 The arguments are libFuzzer's. An input is a row of bytes, each a piece of markup or a character. It stops at the first
-difference or error and shows the wikitext; such an input belongs into tests/wikipedia/test_compiled.py.
+difference or error and shows the wikitext; such an input belongs into tests/sources/wikipedia/wikitext/test_driver.py.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["bertdata.wikipedia"]):
-    from bertdata.wikipedia.calls import PageContext
-    from bertdata.wikipedia.wikitext import extract_readable
+with atheris.instrument_imports(include=["bertdata.sources.wikipedia"]):
+    from bertdata.sources.wikipedia.wikitext.clean import extract_readable
+    from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
-from bertdata.wikipedia.compiled import extract_utf8
+from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
 
 PAGE = PageContext("Title")
 PIECES = """

@@ -39,7 +39,7 @@ import json, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for kind, most in json.loads(sys.argv.pop(1)):
     resource.setrlimit(kind, (most, most))
-from bertdata.cli import main
+from bertdata.cli.main import main
 sys.exit(main())
 """
 PROSE = "It rained all day in the town. Nobody went out. The clock in the hall struck nine. " * 4

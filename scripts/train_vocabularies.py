@@ -24,13 +24,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bertdata import decompression, files
-from bertdata.config import VocabularyConfig
+from bertdata.counter_rng import text_bits
 from bertdata.documents import SCHEMA
-from bertdata.draws import text_bits
-from bertdata.stats import VocabularyFigures, measure_vocabulary
-from bertdata.wordpiece import WordPieceTokenizer, merge_counts, train_wordpiece
-from bertdata.wordpiece.criteria import CODES
+from bertdata.inspect.stats import VocabularyFigures, measure_vocabulary
+from bertdata.io import compression, files
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer, merge_counts, train_wordpiece
+from bertdata.tokenizers.wordpiece.train.merge_score import CODES
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -93,7 +93,7 @@ def documents(source: str, data: Path, work: Path) -> Iterator[dict[str, Any]]:
         yield from pq.read_table(path).to_pylist()
     if source == "wikipedia":
         for path in plain_articles(data):
-            with decompression.open_decompressed(str(path)) as raw:
+            with compression.open_decompressed(str(path)) as raw:
                 yield from map(json.loads, io.TextIOWrapper(raw, encoding="utf-8"))
 
 

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
 from bertdata.documents import DocumentWriter, cut_ranges
-from bertdata.records import Tally, Task, run_once
+from bertdata.engine.parts import Counters, Task, run_once
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
-from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import shard_info
-from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 _NOUNS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]
 _VERBS = ["holds", "warms", "hides", "follows", "covers"]
@@ -73,8 +75,8 @@ def write_build(
     return output
 
 
-def _write_documents(task: Task, file: BinaryIO) -> Tally:
-    tally = Tally()
+def _write_documents(task: Task, file: BinaryIO) -> Counters:
+    tally = Counters()
     with DocumentWriter(file, tally) as writer:
         for number, text in enumerate(task.payload):
             tally.add("books")

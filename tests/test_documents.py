@@ -23,15 +23,15 @@ from bertdata.documents import (
     slot,
     without_rows,
 )
+from bertdata.engine.parts import Counters, PartMetadata
 from bertdata.errors import InputError
-from bertdata.records import Record, Tally
 from tests.statistics import assert_uniform
 
 Row = tuple[str, str, str, str, str]
 
 
-def written(rows: list[Row]) -> tuple[bytes, Tally]:
-    file, tally = io.BytesIO(), Tally()
+def written(rows: list[Row]) -> tuple[bytes, Counters]:
+    file, tally = io.BytesIO(), Counters()
     with DocumentWriter(file, tally) as writer:
         for row in rows:
             writer.add(*row)
@@ -87,7 +87,7 @@ def test_ids_that_are_no_utf8_stay_apart() -> None:
 
 
 def test_texts_given_at_once_are_a_row_group_behind_what_was_added_before() -> None:
-    tally, file = Tally(), io.BytesIO()
+    tally, file = Counters(), io.BytesIO()
     with DocumentWriter(file, tally) as writer:
         writer.add("a", "s", "t", "u", "salt")
         writer.add_texts(["b", "caf\udce9"], "texts", pa.array(["é", "water"]))
@@ -106,7 +106,7 @@ def test_texts_given_at_once_are_a_row_group_behind_what_was_added_before() -> N
 
 def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
     details = {"slots": [[slot("a"), 2, 30], [slot("b") + 1, 1, 5]], "row_groups": [[3, 35]]}
-    whole = Record("x", "f", 1, "s", 0, {"documents": 3, "text_bytes": 35}, {}, details)
+    whole = PartMetadata("x", "f", 1, "s", 0, {"documents": 3, "text_bytes": 35}, {}, details)
     found = without_rows(whole, [Dropped(1, "a", 10, "exact duplicate")])
     assert found.details["slots"] == sorted([[slot("a"), 1, 20], [slot("b") + 1, 1, 5]])
     assert found.details["dropped"] == [1]
@@ -114,7 +114,7 @@ def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
 
 
 def test_a_failure_in_the_block_passes_and_tallies_no_details() -> None:
-    tally = Tally()
+    tally = Counters()
     with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), tally):
         raise RuntimeError("bug")
     assert tally.details == {}
@@ -127,8 +127,8 @@ def test_slots_are_in_range_and_evenly_filled() -> None:
     assert_uniform(np.bincount(np.array(slots) >> 10, minlength=64))
 
 
-def record(groups: list[list[int]], sha256: str = "s") -> Record:
-    return Record("part", "f", 1, sha256, 0.0, {}, {}, {"row_groups": groups})
+def record(groups: list[list[int]], sha256: str = "s") -> PartMetadata:
+    return PartMetadata("part", "f", 1, sha256, 0.0, {}, {}, {"row_groups": groups})
 
 
 @given(st.lists(st.lists(st.integers(0, 50), max_size=8), max_size=5), st.integers(1, 120))
@@ -147,7 +147,9 @@ def test_a_range_reads_its_row_groups_and_no_others(tmp_path: Path) -> None:
     rows = [(str(i), "s", "", "", "x" * (3 << 20)) for i in range(9)]
     data, tally = written([(a, b, c, d, e) for a, b, c, d, e in rows])
     (tmp_path / "x.parquet").write_bytes(data)
-    ranges = cut_ranges([(str(tmp_path / "x.parquet"), Record("x", "f", 1, "s", 0, {}, {}, tally.details))], 10 << 20)
+    ranges = cut_ranges(
+        [(str(tmp_path / "x.parquet"), PartMetadata("x", "f", 1, "s", 0, {}, {}, tally.details))], 10 << 20
+    )
     assert len(ranges) == 2
     found = [[name for table in read_range(one) for name in table["id"].to_pylist()] for one in ranges]
     assert found == [["0", "1", "2", "3", "4", "5"], ["6", "7", "8"]]
@@ -179,11 +181,11 @@ def test_a_part_that_is_not_what_it_was_is_an_input_error_that_names_it(data: by
 
 
 def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = Counters()
     with open(tmp_path / "x.parquet", "wb") as file, DocumentWriter(file, tally) as writer:
         for number in range(30):
             writer.add(f"d{number}", "books", "", "", f"{number:02d}" * (1 << 19))
-    whole = Record("x", "f", 1, "s", 0, tally.counts, {"short": 2}, tally.details)
+    whole = PartMetadata("x", "f", 1, "s", 0, tally.counts, {"short": 2}, tally.details)
     gone = [0, 1, 2, 3, 4, 5, 6, 7, 12, 29]
     found = without_rows(whole, [Dropped(row, f"d{row}", 1 << 20, "near duplicate") for row in reversed(gone)])
     assert found.counts == {"documents": 20, "text_bytes": 20 << 20}
@@ -202,7 +204,7 @@ def test_a_flipped_bit_in_any_page_is_noticed_when_it_is_read(tmp_path: Path) ->
     data, tally = written([(f"id{i}", "s", "", "", f"text {i} " * 40) for i in range(50)])
     path = tmp_path / "part.parquet"
     path.write_bytes(data)
-    ranges = cut_ranges([(str(path), Record("part", "f", len(data), "s", 0.0, tally.counts, {}, tally.details))])
+    ranges = cut_ranges([(str(path), PartMetadata("part", "f", len(data), "s", 0.0, tally.counts, {}, tally.details))])
     whole = [table.to_pylist() for one in ranges for table in read_range(one)]
     pages = pq.read_metadata(pa.BufferReader(data)).row_group(0)
     text = pages.column(SCHEMA.names.index("text"))

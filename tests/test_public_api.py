@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import setuptools
 
 import bertdata
 from tests.clock import child_seconds
@@ -93,7 +94,7 @@ def test_the_version_is_that_of_the_project_file() -> None:
 def test_extras_name_the_distribution_and_hold_something() -> None:
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
     assert project["name"] == "bertdata-toolkit"
-    assert project["scripts"] == {"bertdata": "bertdata.cli:main"}
+    assert project["scripts"] == {"bertdata": "bertdata.cli.main:main"}
     for name, needed in project["optional-dependencies"].items():
         assert needed, f"the extra {name} is empty"
         for one in needed:
@@ -125,11 +126,15 @@ def test_nobody_is_told_to_install_a_distribution_that_is_anothers() -> None:
         assert path == Path(__file__) or found is None, (path, found)
 
 
-def test_every_package_is_in_the_wheel() -> None:
-    project = (PACKAGE.parent / "pyproject.toml").read_text()
+def test_every_package_and_its_data_is_in_the_wheel() -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
+    found = setuptools.find_packages(str(PACKAGE.parent), include=project["packages"]["find"]["include"])
     packages = {".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")}
-    for package in packages:
-        assert f'"{package}"' in project, f"{package} is not in the packages of pyproject.toml"
+    assert sorted(found) == sorted({*packages, "bertdata.pipelines"})
+    folders = {"vocab/*/*": "vocab/bertdata-30k-cased/vocab.txt", "py.typed": "py.typed"}
+    for pattern, path in folders.items():
+        assert pattern in project["package-data"]["bertdata"]
+        assert (PACKAGE / path).is_file()
 
 
 def test_importing_bertdata_imports_nothing_heavy() -> None:
@@ -152,14 +157,14 @@ def test_importing_bertdata_takes_less_than_a_fifth_of_a_second() -> None:
 @pytest.mark.parametrize(
     ("module", "never"),
     [
-        ("bertdata.examples.masking", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
-        ("bertdata.examples.rows", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
-        ("bertdata.config", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "tokenizers", "fsspec")),
-        ("bertdata.files", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "fsspec", "zstandard")),
-        ("bertdata.tables", ("apache_beam", "torch", "numba", "nltk", "tokenizers", "fsspec")),
+        ("bertdata.masking.masking", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
+        ("bertdata.objectives.rows", ("apache_beam", "torch", "numba", "nltk", "pyarrow", "tokenizers", "fsspec")),
+        ("bertdata.options.option", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "fsspec")),
+        ("bertdata.io.files", ("apache_beam", "torch", "numba", "nltk", "numpy", "pyarrow", "fsspec", "zstandard")),
+        ("bertdata.sources.tabular", ("apache_beam", "torch", "numba", "nltk", "tokenizers", "fsspec")),
         ("bertdata.shards", ("apache_beam", "torch", "numba")),
-        ("bertdata.wikipedia", ("apache_beam", "torch", "numba", "nltk")),
-        ("bertdata.books", ("apache_beam", "torch", "numba", "nltk")),
+        ("bertdata.sources.wikipedia", ("apache_beam", "torch", "numba", "nltk")),
+        ("bertdata.sources.books.read", ("apache_beam", "torch", "numba", "nltk")),
     ],
 )
 def test_a_module_imports_no_more_than_it_needs(module: str, never: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.test_cleaning import PROSE, clean, dump, page
+from tests.sources.test_cleaning import PROSE, clean, dump, page
 
 
 def test_rule_19_redirects_disambiguations_entities_colons_and_the_last_page_are_each_what_they_are(

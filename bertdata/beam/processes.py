@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
-from bertdata import compiling
 from bertdata.beam.internals import quiet_readers
+from bertdata.kernels import warmup
 
 WORKER = "bertdata.beam.worker"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
@@ -139,7 +139,7 @@ def tell_of_compiling() -> None:
     def tell() -> None:
         os.write(2, COMPILING)
 
-    compiling.listeners.append(tell)
+    warmup.listeners.append(tell)
 
 
 def _wait_and_exit() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
-from bertdata import files
+from bertdata.io import files
 
 _PLAIN_SECONDS = 30.0
 

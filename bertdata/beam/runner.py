@@ -23,11 +23,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bertdata import compiling, errors, files
+from bertdata import errors
 from bertdata.beam.internals import make_runner, new_pipeline, outside_ipython, parse_flags, worker_environment
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Progress, Stage
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
+from bertdata.io import files
+from bertdata.kernels import warmup
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
 COMPILING = "compiling kernels, once: progress stands still for up to a minute, and later runs load them"
@@ -87,11 +89,11 @@ class Runner:
         with outside_ipython(), Workers() as workers:
             pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(stages))
             construct(pipeline)
-            compiling.listeners.append(workers.compiling.set)
+            warmup.listeners.append(workers.compiling.set)
             try:
                 failure = self._wait_for(pipeline, workers, progress)
             finally:
-                compiling.listeners.remove(workers.compiling.set)
+                warmup.listeners.remove(workers.compiling.set)
                 if progress:
                     progress.update(final=True)
         self.seconds.append((" and ".join(stage.title for stage in stages), time.monotonic() - began))

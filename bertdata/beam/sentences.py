@@ -8,10 +8,10 @@ from typing import Any
 
 import apache_beam as beam
 
-from bertdata.beam.transforms import Done, MakeParts
-from bertdata.records import Task
+from bertdata.beam.transforms import MakeParts, PartResult
+from bertdata.engine.parts import Task
 from bertdata.sentences import PunktSettings
-from bertdata.sentences.parts import counts_part, parameters_part, parameters_task
+from bertdata.sentences.stage import counts_part, parameters_part, parameters_task
 
 
 class CountSentences(MakeParts):
@@ -38,5 +38,5 @@ class TrainSentences(beam.PTransform):  # type: ignore[misc]
         )
 
 
-def _parameters_task(group: tuple[None, Iterable[Done]], directory: str, settings: PunktSettings) -> Task:
+def _parameters_task(group: tuple[None, Iterable[PartResult]], directory: str, settings: PunktSettings) -> Task:
     return parameters_task(list(group[1]), directory, settings)

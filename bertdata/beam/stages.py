@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata import files, foreign
 from bertdata.beam.progress import Stage
 from bertdata.beam.runner import Runner
-from bertdata.config import CleaningConfig
-from bertdata.digests import damaged
+from bertdata.engine.parts import PartMetadata, Task, add_counts, delete_orphans, load, read_record
 from bertdata.errors import BertDataError, InputError, printable
-from bertdata.records import Record, Task, add_counts, load, read_record, remove_others
-from bertdata.sources import find_files
-from bertdata.tables import SUFFIXES, own_part, plan_tables
+from bertdata.io import files
+from bertdata.io.digests import damaged
+from bertdata.sources import unsupported
+from bertdata.sources.names import find_files
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.tabular import SUFFIXES, own_part, plan_tables
 
-Done = tuple[Task, Record]
+PartResult = tuple[Task, PartMetadata]
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,12 @@ def stage_of(title: str, tasks: Sequence[Task], unit: str = "B") -> Stage:
     return Stage(title, sizes if unit == "B" else dict.fromkeys(sizes, 1), unit, sizes)
 
 
-def forget_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
+def delete_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
     """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
 
     Finished local parts are compared with the SHA-256 in their records, on all cores. The record of a damaged part is
     deleted too, so that the part is made again, and `say` is called with a message. Parts at a URL are checked by the
-    worker that gets them (`bertdata.records.run_once`), or when they are read.
+    worker that gets them (`bertdata.engine.parts.run_once`), or when they are read.
     """
     records = [(task, load(task)) for task in tasks]
     for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
@@ -64,7 +65,7 @@ def _unfit(task: Task) -> str:
     return "is missing or has another size than its record says" if record.fingerprint == task.fingerprint else ""
 
 
-def finished(tasks: Sequence[Task]) -> list[Done]:
+def finished(tasks: Sequence[Task]) -> list[PartResult]:
     """Return all tasks with their records; raises BertDataError where the runner left one undone."""
     done = []
     for task in tasks:
@@ -77,19 +78,21 @@ def finished(tasks: Sequence[Task]) -> list[Done]:
     return done
 
 
-def make_parts(runner: Runner, title: str, tasks: Sequence[Task], transform: Any, inputs: Sequence[str]) -> list[Done]:
+def make_parts(
+    runner: Runner, title: str, tasks: Sequence[Task], transform: Any, inputs: Sequence[str]
+) -> list[PartResult]:
     """Run one transform of `inputs` over the tasks that are not done yet; returns all tasks with their records."""
     if not tasks:
         return []
-    pending = forget_stale(tasks, runner.say)
+    pending = delete_stale(tasks, runner.say)
     if pending:
         paths = [tasks[0].directory, *inputs]
         runner.run([stage_of(title, tasks)], lambda pipeline: create(pipeline, pending) | transform(), paths)
-    remove_others(tasks[0].directory, tasks)
+    delete_orphans(tasks[0].directory, tasks)
     return finished(tasks)
 
 
-def require_documents(parts: Sequence[Done], source: str = "") -> None:
+def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
     """Raise InputError where parts, all or those of one source, hold no document, saying what was dropped."""
     if not any(record.counts.get("documents") for _, record in parts):
         drops = add_counts(record.drops for _, record in parts)
@@ -125,7 +128,7 @@ def _expand(paths: Sequence[str]) -> list[str]:
         return files.expand(paths, SUFFIXES)
     except InputError:
         for path in paths:
-            if not files.is_remote(path) and os.path.isdir(path) and (known := foreign.what_a_folder_is(path)):
+            if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
                 raise InputError(known, path=path) from None
         raise
 
@@ -138,9 +141,9 @@ def input_of(task: Task) -> str:
 
 def plan_documents(
     patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
-) -> tuple[list[Done], list[Task]]:
+) -> tuple[list[PartResult], list[Task]]:
     """Return the parts that clean_* wrote, with their records, and the tasks that read the other tables."""
-    own: list[Done] = []
+    own: list[PartResult] = []
     foreign = []
     for path in files.expand(patterns, SUFFIXES):
         record = own_part(path)
@@ -156,7 +159,7 @@ def plan_documents(
 
 def read_documents(
     runner: Runner, patterns: Sequence[str], directory: str, config: CleaningConfig, text_column: str
-) -> list[Done]:
+) -> list[PartResult]:
     """Return documents as parts: those that clean_* wrote as they are, other tables read into `directory`."""
     own, tasks = plan_documents(patterns, directory, config, text_column)
     _refuse_damaged(own)
@@ -170,7 +173,7 @@ def read_documents(
     return own + make_parts(runner, "read documents", tasks, transform, inputs)
 
 
-def _refuse_damaged(own: Sequence[Done]) -> None:
+def _refuse_damaged(own: Sequence[PartResult]) -> None:
     """Raise InputError for a local part that is not as cleaning wrote it; those at a URL are checked when read."""
     expected = [(task.path, record.sha256) for task, record in own if not files.is_remote(task.path)]
     for path, problem in damaged(expected, "check documents"):

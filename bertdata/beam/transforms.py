@@ -1,6 +1,6 @@
 """PTransforms that make parts: each wraps one pure function and does a task once.
 
-An element is a `Task`; the output is the task with its `Record`. A task that is done already gives its record at once,
+An element is a `Task`; the output is the task with its `PartMetadata`. A task that is done already gives it at once,
 so replays, retries and reruns do no work twice. What it does not do: any logic of the stages.
 """
 
@@ -13,11 +13,8 @@ from typing import Any, BinaryIO
 
 import apache_beam as beam
 
-from bertdata import files
-from bertdata.cleaning import books_part, wikipedia_part
-from bertdata.config import DedupConfig, VocabularyConfig
-from bertdata.dedup.parts import (
-    Signed,
+from bertdata.curation.dedup.stage import (
+    SignatureRef,
     bucket_task,
     buckets_part,
     decision_part,
@@ -25,16 +22,27 @@ from bertdata.dedup.parts import (
     keys_of,
     signatures_part,
 )
+from bertdata.curation.settings import DedupConfig
+from bertdata.engine.byte_ranges import Stream
+from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.errors import BertDataError
-from bertdata.records import Record, Tally, Task, run_once
-from bertdata.shards.parts import ShardsSpec, TokensSpec, bin_tasks, shard_part, slices_of, tokens_part
-from bertdata.shards.tokens import Slice
-from bertdata.streams import Stream
-from bertdata.tables import table_part
-from bertdata.wordpiece.parts import merge_part, merge_task, vocabulary_part, vocabulary_task, words_of, words_part
+from bertdata.io import files
+from bertdata.shards.stage import ShardsSpec, TokensSpec, bin_tasks, shard_part, slices_of, tokens_part
+from bertdata.shards.token_store import Slice
+from bertdata.sources.cleaning import books_part, wikipedia_part
+from bertdata.sources.tabular import table_part
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece.stage import (
+    merge_part,
+    merge_task,
+    vocabulary_part,
+    vocabulary_task,
+    words_of,
+    words_part,
+)
 
-Work = Callable[[Task, BinaryIO], Tally]
-Done = tuple[Task, Record]
+Work = Callable[[Task, BinaryIO], Counters]
+PartResult = tuple[Task, PartMetadata]
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
@@ -43,7 +51,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
     def __init__(self, work: Work) -> None:
         self._work = work
 
-    def process(self, task: Task) -> Iterator[Done]:
+    def process(self, task: Task) -> Iterator[PartResult]:
         try:
             yield task, run_once(task, self._work)
         except BertDataError as error:
@@ -106,11 +114,11 @@ class FindDuplicates(beam.PTransform):  # type: ignore[misc]
         )
 
 
-def _bucket_task(group: tuple[int, Iterable[Signed]], directory: str) -> Task:
+def _bucket_task(group: tuple[int, Iterable[SignatureRef]], directory: str) -> Task:
     return bucket_task(group[0], group[1], directory)
 
 
-def _decision_task(group: tuple[None, Iterable[Done]], directory: str, config: DedupConfig) -> Task:
+def _decision_task(group: tuple[None, Iterable[PartResult]], directory: str, config: DedupConfig) -> Task:
     return decision_task(group[1], directory, config)
 
 
@@ -146,7 +154,7 @@ def _merge_task(group: tuple[int, Iterable[Stream]], stages: str) -> Task:
     return merge_task(group[0], group[1], stages)
 
 
-def _vocabulary_task(group: tuple[None, Iterable[Done]], stages: str, config: VocabularyConfig) -> Task:
+def _vocabulary_task(group: tuple[None, Iterable[PartResult]], stages: str, config: VocabularyConfig) -> Task:
     return vocabulary_task(group[1], stages, config)
 
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.draws import key
+from bertdata.counter_rng import key
 from bertdata.errors import ConfigError
-from bertdata.loader.lines import TURN, Line, Members, MixedLine, PermutedLine, apportion, blocks_of
+from bertdata.loader.sample_order import TURN, Line, Members, MixedLine, PermutedLine, apportion, blocks_of
 
 AUTOMATIC_BINS = 8
 

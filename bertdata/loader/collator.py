@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from bertdata.config import MaskingConfig
 from bertdata.errors import ConfigError
-from bertdata.examples.masking import IGNORE_INDEX, mask_tokens
+from bertdata.loader.datasets import Source
 from bertdata.loader.epoch import Epoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
-from bertdata.loader.sets import Source
+from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import BORDERS
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 Ints = NDArray[np.int64]
 Batch = dict[str, NDArray[Any]]

@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.draws import text_bits
+from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
+from bertdata.loader.datasets import Source, common_info, opened
 from bertdata.loader.epoch import Epoch
-from bertdata.loader.sets import Source, common_info, opened
 from bertdata.shards import Shards
 from bertdata.shards.schema import ShardInfo
 
@@ -48,7 +48,7 @@ class ShardExamples:
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair, or `set_epoch` was called. Of fine-tuning shards the columns are those of `bertdata.shards.tasks`.
+    index was a pair, or `set_epoch` was called. Of fine-tuning shards the columns are those of `shards.task_info`.
     A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32 says where those in it end.
     Whole batches are read at once (`__getitems__`). It pickles to paths and opens the memory map again where it
     arrives, so it works with any number of workers, forked or spawned.

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bertdata.draws import text_bits
+from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.epoch import checked

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
-from bertdata.sentences.lookup import Tables
+from bertdata.sentences.compiled_parameters import Tables
 
 Longs = NDArray[np.int64]
 RECORDS = 1 << 14
@@ -34,8 +34,8 @@ def find_spans(data: NDArray[np.uint8], offsets: Longs, tables: Tables, decide: 
     The offsets ascend within `data`. `decide` tells of a context whether a sentence ends in it. Raises InputError, with
     the byte of the row, where it must be asked of bytes that are not UTF-8.
     """
-    from bertdata.sentences import kernel
-    from bertdata.sentences.kernel_words import LONGEST
+    from bertdata.sentences import punkt_kernel
+    from bertdata.sentences.words_kernel import LONGEST
 
     for array in (data, offsets):
         array.flags.writeable = False  # the one type that the kernel is compiled for
@@ -44,15 +44,15 @@ def find_spans(data: NDArray[np.uint8], offsets: Longs, tables: Tables, decide: 
     records = np.empty((room, 5), np.int64)
     word = np.empty(LONGEST, np.uint8)
     state, joined = np.zeros(4, np.int64), np.zeros(4, np.int64)
-    state[kernel.AT] = offsets[0]
+    state[punkt_kernel.AT] = offsets[0]
     counts = np.zeros(len(offsets) - 1, np.int64)
     rounds: list[tuple[Longs, Longs]] = []
-    while n := kernel.find_breaks(data, offsets, tables.places, tables.chars, state, records, word):
-        unknown = records[:n, kernel.KIND] == kernel.UNKNOWN
+    while n := punkt_kernel.find_breaks(data, offsets, tables.places, tables.chars, state, records, word):
+        unknown = records[:n, punkt_kernel.KIND] == punkt_kernel.UNKNOWN
         if unknown.any():
             _decide_all(data, offsets, records[:n], unknown, decide)
         starts, stops = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-        written = kernel.join_breaks(data, records, n, tables.chars, joined, starts, stops, counts)
+        written = punkt_kernel.join_breaks(data, records, n, tables.chars, joined, starts, stops, counts)
         rounds.append((starts[:written], stops[:written]))
     if len(rounds) == 1:
         return Spans(*rounds[0], counts)
@@ -68,10 +68,10 @@ def _decide_all(
     unknown: NDArray[np.bool_],
     decide: Callable[[bytes], bool],
 ) -> None:
-    from bertdata.sentences import kernel
+    from bertdata.sentences import punkt_kernel
 
     view = data.data
-    places = records[unknown][:, [kernel.WORD_AT, kernel.CONTEXT_END]].tolist()
+    places = records[unknown][:, [punkt_kernel.WORD_AT, punkt_kernel.CONTEXT_END]].tolist()
     try:
         answers = [decide(bytes(view[begin:end])) for begin, end in places]
     except UnicodeDecodeError as error:
@@ -81,4 +81,4 @@ def _decide_all(
             f"row {row} is not UTF-8 (byte 0x{error.object[error.start]:02x} at byte "
             f"{begin + error.start - offsets[row]} of the row); build the column from decoded text"
         ) from error
-    records[unknown, kernel.KIND] = np.where(answers, kernel.BREAK, kernel.NO)
+    records[unknown, punkt_kernel.KIND] = np.where(answers, punkt_kernel.BREAK, punkt_kernel.NO)

@@ -14,8 +14,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bertdata import files
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 CARD = "card.json"

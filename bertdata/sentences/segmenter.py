@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.sentences.decisions import Decisions
-from bertdata.sentences.lookup import Tables, build_tables
+from bertdata.sentences.citations import join_references as moved_references
+from bertdata.sentences.classifier import Decisions
+from bertdata.sentences.compiled_parameters import Tables, build_tables
 from bertdata.sentences.parameters import PunktParameters, load_parameters
-from bertdata.sentences.references import join_references as moved_references
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from bertdata.sentences.batch import Spans
-    from bertdata.strings import Texts
+    from bertdata.text_arrays import Texts
 
 ALGORITHM = "punkt-nltk-3.10/2"
 _SHORT = 2000
@@ -99,7 +99,7 @@ class SentenceSegmenter:
         if not isinstance(text, str):
             raise ConfigError(f"expected one string, found {type(text).__name__}; use segment_batch for many")
         if not text.isascii():
-            from bertdata.strings import check_text
+            from bertdata.text_arrays import check_text
 
             check_text(text, "the text")
         if len(text) < _SHORT:
@@ -108,7 +108,7 @@ class SentenceSegmenter:
         data = np.frombuffer(text.encode(), np.uint8)
         found = self._find_spans(data, np.array([0, len(data)]))
         if not text.isascii():
-            from bertdata.sentences.kernel import count_characters
+            from bertdata.sentences.punkt_kernel import count_characters
 
             count_characters(data, found.starts, found.stops)
         return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
@@ -125,7 +125,7 @@ class SentenceSegmenter:
         """
         import pyarrow as pa
 
-        from bertdata.sentences.kernel import copy_spans
+        from bertdata.sentences.punkt_kernel import copy_spans
 
         column, data, _, found = self._find(texts)
         lengths = found.stops - found.starts
@@ -175,7 +175,7 @@ class SentenceSegmenter:
 
     def _find(self, texts: Any) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
-        from bertdata.strings import as_array, offsets_of, text_of
+        from bertdata.text_arrays import as_array, offsets_of, text_of
 
         column = as_array(texts)
         data, offsets = text_of(column), offsets_of(column)
@@ -187,9 +187,9 @@ class SentenceSegmenter:
         found = find_spans(data, offsets, self._tables, self._decisions.decide)
         if not self.join_references:
             return found
-        from bertdata.sentences import kernel_references
+        from bertdata.sentences import citations_kernel
 
-        left = kernel_references.join_references(data, self._tables.chars, *found)
+        left = citations_kernel.join_references(data, self._tables.chars, *found)
         return found._replace(starts=found.starts[:left], stops=found.stops[:left])
 
 

@@ -23,8 +23,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
-from bertdata import files
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.io import files
 from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
 
 _SUFFIX, _PART, _PINS = ".arrow", ".fetching", ".pins"
@@ -184,7 +184,7 @@ def _unlink(path: str) -> None:
 def read(url: str) -> bytes | None:
     """Return the bytes of a small remote file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
-        from bertdata.fetch import NotThereError
+        from bertdata.io.http import NotThereError
 
         try:
             return bytes(_client().read(url))
@@ -233,7 +233,7 @@ def _is_http(url: str) -> bool:
 
 
 def _client() -> Any:
-    from bertdata.fetch import Client
+    from bertdata.io.http import Client
 
     return Client(quiet=True)
 

@@ -14,10 +14,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO
 
-from bertdata import files
-from bertdata.digests import damaged
+from bertdata.engine.parts import fingerprint
 from bertdata.errors import ConfigError, InputError
-from bertdata.records import fingerprint
+from bertdata.io import files
+from bertdata.io.digests import damaged
 
 VARIABLE = "BERTDATA_CHECK_SHARDS"
 _FOLDER = "checked"

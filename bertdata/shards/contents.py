@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from bertdata import files
+from bertdata.engine.parts import is_sealed
 from bertdata.errors import BertDataError, InputError
-from bertdata.records import is_sealed
+from bertdata.io import files
 
 FOLDERS = ("tokenizer", "sentences")
 """The folders beside the shards that the manifest has the digests of."""

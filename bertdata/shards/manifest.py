@@ -9,21 +9,22 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bertdata import __version__, files
-from bertdata.config import LABELS
-from bertdata.quality import english_parameters, warnings_of
-from bertdata.records import Counts, Record, add_counts, fingerprint, sealed
+from bertdata import __version__
+from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
+from bertdata.io import files
+from bertdata.objectives.settings import LABELS
 from bertdata.shards.contents import file_digests
+from bertdata.shards.corpus_warnings import english_parameters, warnings_of
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, data_files, features, shard_schema
-from bertdata.shards.tasks import TASK_SPLITS, TaskInfo, task_card
-from bertdata.sources import units_of
+from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, task_card
+from bertdata.sources.names import units_of
 
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
 
 def source_entry(
-    inputs: Sequence[tuple[str, int]], records: Sequence[Record], taken: int | None = None
+    inputs: Sequence[tuple[str, int]], records: Sequence[PartMetadata], taken: int | None = None
 ) -> dict[str, Any]:
     """Return what the manifest says of one source: its files, counts, drops by reason, broken pieces.
 
@@ -42,10 +43,10 @@ def source_entry(
 
 def build_manifest(
     origins: dict[str, dict[str, Any]],
-    tokens: Sequence[Record],
+    tokens: Sequence[PartMetadata],
     plan: ShardPlan,
     info: ShardInfo,
-    shards: Sequence[Record],
+    shards: Sequence[PartMetadata],
     mix: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.

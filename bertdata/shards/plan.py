@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.config import ShardsConfig
 from bertdata.documents import SLOTS
-from bertdata.records import Record
+from bertdata.engine.parts import PartMetadata
+from bertdata.shards.settings import ShardsConfig
 
 DOCUMENTS_PER_SHARD = 16
 LARGEST_SHARD = 4
@@ -43,7 +43,7 @@ class ShardPlan:
         return f"{self.split(shard)}/data-{number:05d}-of-{total:05d}.arrow"
 
 
-def plan_shards(records: Iterable[Record], config: ShardsConfig) -> ShardPlan:
+def plan_shards(records: Iterable[PartMetadata], config: ShardsConfig) -> ShardPlan:
     """Plan shards of about `shard_bytes` of text with at least two documents each.
 
     A function of the documents alone.

@@ -16,15 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata import files
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 from bertdata.shards.cache import RemoteShard, ShardCache, read
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
+from bertdata.shards.lengths import phase_names
 from bertdata.shards.packed import BORDERS, unpacked
-from bertdata.shards.phases import phase_names
 from bertdata.shards.schema import ShardInfo
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 MANIFEST = "manifest.json"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "tokenizer_config.json")

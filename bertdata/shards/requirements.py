@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import pyarrow.compute as pc
 
-from bertdata.config import NSP_OBJECTIVES
 from bertdata.documents import cut_ranges, read_range
+from bertdata.engine.parts import PartMetadata
 from bertdata.errors import ConfigError
-from bertdata.records import Record
+from bertdata.objectives.settings import NSP_OBJECTIVES
 from bertdata.sentences import SentenceSegmenter
 
 SENTENCE_OBJECTIVES = ("sentence-pair-nsp", "sop")
@@ -21,7 +21,9 @@ SENTENCE_OBJECTIVES = ("sentence-pair-nsp", "sop")
 _AT_ONCE = 256
 
 
-def require_documents_for(objective: str, parts: Sequence[tuple[str, Record]], segmenter: SentenceSegmenter) -> None:
+def require_documents_for(
+    objective: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter
+) -> None:
     """Raise ConfigError where parts (path, record) have not what an objective needs.
 
     NSP takes B from another document, so it needs two; pairs of sentences need a document that has two of them. Only as
@@ -41,7 +43,7 @@ def require_documents_for(objective: str, parts: Sequence[tuple[str, Record]], s
         )
 
 
-def _has_two_sentences(parts: Sequence[tuple[str, Record]], segmenter: SentenceSegmenter) -> bool:
+def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
     for one in cut_ranges(parts):
         for table in read_range(one):
             for begin in range(0, table.num_rows, _AT_ONCE):

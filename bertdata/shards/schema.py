@@ -14,10 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.config import LABELS, ExamplesConfig, MaskingConfig
 from bertdata.errors import InputError
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import LABELS, ExamplesConfig
 from bertdata.shards.packed import BORDERS
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 FORMAT = 1
 SPLITS = ("train", "validation")
@@ -107,7 +108,7 @@ class ShardInfo:
         if found != FORMAT:
             raise InputError(f"has shard format {found}; this version reads {FORMAT}: build again", path=path)
         if "task" in values:
-            from bertdata.shards.tasks import task_info
+            from bertdata.shards.task_info import task_info
 
             return task_info(values, path)
         try:

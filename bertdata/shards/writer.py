@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.draws import ascending, bits, key
-from bertdata.examples.blocks import take_documents
-from bertdata.examples.masking import count_masked, count_predictions, mask_tokens
-from bertdata.examples.mixing import documents_of_copy, number_of_copies
-from bertdata.examples.packing import pack
-from bertdata.examples.rows import Rows, build_rows
-from bertdata.examples.segments import Plan, TokenBlock, plan_examples
-from bertdata.records import Tally
+from bertdata.counter_rng import ascending, bits, key
+from bertdata.engine.parts import Counters
+from bertdata.masking.masking import count_masked, count_predictions, mask_tokens
+from bertdata.objectives.blocks import take_documents
+from bertdata.objectives.mixing import documents_of_copy, number_of_copies
+from bertdata.objectives.packing import pack
+from bertdata.objectives.rows import Rows, build_rows
+from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
 from bertdata.shards.packed import BORDERS, OF_TOKENS
 from bertdata.shards.schema import ShardInfo, label_type, numpy_type, shard_schema
 
@@ -65,7 +65,7 @@ def write_shard(
     continuation: NDArray[np.bool_] | None = None,
     copies: Iterable[PlannedCopy] | None = None,
     length_bin: int = 0,
-) -> Tally:
+) -> Counters:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
     replacement_ids and continuation: as `mask_tokens` takes them; copies: those of `plan_copies`, unless given;
@@ -75,7 +75,7 @@ def write_shard(
     those that epoch 0 will draw. Of several copies each ends with a record batch that is not full, if need be an empty
     one, so that a reader knows where the next begins. A block without documents gives a shard without rows.
     """
-    tally = Tally()
+    tally = Counters()
     schema = shard_schema(info)
     for name in ("examples", "tokens_in_examples", "labels_1"):
         tally.add(name, 0)
@@ -157,7 +157,7 @@ def _sources(planned: PlannedCopy, info: ShardInfo) -> NDArray[np.int8]:
     return found
 
 
-def _count_block(block: TokenBlock, info: ShardInfo, tally: Tally, *, whole: bool) -> None:
+def _count_block(block: TokenBlock, info: ShardInfo, tally: Counters, *, whole: bool) -> None:
     """Count the documents of a shard; of one with length bins that is with the first."""
     tally.add("documents", len(block.document_ends) if whole else 0)
     tally.add("documents_sharing_id", len(block.document_keys) - len(np.unique(block.document_keys)) if whole else 0)
@@ -172,7 +172,7 @@ def _count_block(block: TokenBlock, info: ShardInfo, tally: Tally, *, whole: boo
         tally.add(f"tokens_in_copies_of_{name}", 0)
 
 
-def _count_copy(planned: PlannedCopy, info: ShardInfo, tally: Tally) -> None:
+def _count_copy(planned: PlannedCopy, info: ShardInfo, tally: Counters) -> None:
     block = planned.block
     tally.add("tokens_in_copies", len(block.tokens))
     sizes = np.diff(block.document_ends, prepend=0)
@@ -182,7 +182,7 @@ def _count_copy(planned: PlannedCopy, info: ShardInfo, tally: Tally) -> None:
         tally.add(name, count)
 
 
-def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: Tally) -> None:
+def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: Counters) -> None:
     tally.add("examples", len(rows.ids))
     tally.add("tokens_in_examples", len(rows.special) - int(np.count_nonzero(rows.special)))
     tally.add("labels_1", int(rows.labels.sum()))
@@ -196,7 +196,7 @@ def _masked(
     replacement_ids: NDArray[np.integer],
     continuation: NDArray[np.bool_] | None,
     copy: int,
-    tally: Tally,
+    tally: Counters,
 ) -> dict[str, NDArray[np.integer]]:
     """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
     tally.add("row_tokens", len(rows.input_ids))

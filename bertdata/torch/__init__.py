@@ -24,20 +24,20 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtraError("torch", "torch") from error
 
-from bertdata.torch.albert import AlbertForPreTraining
-from bertdata.torch.bert_pretraining import BertForMaskedLM, BertForPreTraining
-from bertdata.torch.collator import PretrainingCollator
-from bertdata.torch.config import AlbertConfig, BertConfig, ElectraConfig
-from bertdata.torch.dataset import ShardDataset
-from bertdata.torch.device import DeviceCollator
-from bertdata.torch.electra import ElectraForMaskedLM, ElectraForPreTraining, ElectraForReplacedTokenDetection
-from bertdata.torch.heads import (
+from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.gpu_masking import DeviceCollator
+from bertdata.torch.data.loader import ResumableLoader
+from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.models.albert import AlbertForPreTraining
+from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
+from bertdata.torch.models.electra import ElectraForMaskedLM, ElectraForPreTraining, ElectraForReplacedTokenDetection
+from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from bertdata.torch.loader import ResumableLoader
-from bertdata.torch.sampler import ResumableSampler
 
 __all__ = [
     "AlbertConfig",

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 
 from bertdata import errors
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import Done, make_parts
-from bertdata.records import Tally, Task
+from bertdata.beam.stages import PartResult, make_parts
+from bertdata.engine.parts import Counters, Task
 
-Work = Callable[[Task, BinaryIO], Tally]
+Work = Callable[[Task, BinaryIO], Counters]
 
 
 def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "mark") -> list[Task]:
@@ -22,7 +22,7 @@ def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "
     return [Task(str(directory), f"part-{n:05d}", ".arrow", mark, 10 + n, payload) for n in range(number)]
 
 
-def make(runner: Runner, to_do: Sequence[Task], work: Work, inputs: Sequence[str] = ()) -> list[Done]:
+def make(runner: Runner, to_do: Sequence[Task], work: Work, inputs: Sequence[str] = ()) -> list[PartResult]:
     """Do tasks by a function of this module."""
 
     def transform() -> object:
@@ -33,17 +33,17 @@ def make(runner: Runner, to_do: Sequence[Task], work: Work, inputs: Sequence[str
     return make_parts(runner, "test", to_do, transform, inputs)
 
 
-def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Tally:
+def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Counters:
     """Write the task's name and tally the process that did it."""
     file.write(task.name.encode())
     time.sleep(seconds)
-    return Tally({"parts": 1}, {}, {"pid": os.getpid()})
+    return Counters({"parts": 1}, {}, {"pid": os.getpid()})
 
 
 slowly = partial(note_process, seconds=0.3)
 
 
-def fail(task: Task, file: BinaryIO) -> Tally:
+def fail(task: Task, file: BinaryIO) -> Counters:
     """Raise the error that the payload names, half-way through the part."""
     file.write(b"half")
     kind = getattr(errors, task.payload, None)
@@ -57,8 +57,8 @@ def twice(number: int) -> int:
     return 2 * number
 
 
-def compile_something(task: Task, file: BinaryIO) -> Tally:
+def compile_something(task: Task, file: BinaryIO) -> Counters:
     """Call a kernel, compiled or loaded."""
-    from bertdata.compiled import compiled
+    from bertdata.kernels.jit import compiled
 
-    return Tally({"parts": compiled(twice)(1)})
+    return Counters({"parts": compiled(twice)(1)})

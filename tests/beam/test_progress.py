@@ -11,8 +11,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from bertdata import files
 from bertdata.beam.progress import Progress, Stage
+from bertdata.io import files
 
 
 class Clock:

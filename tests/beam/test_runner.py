@@ -23,8 +23,8 @@ from bertdata.beam import internals, processes
 from bertdata.beam import runner as module
 from bertdata.beam.runner import Runner
 from bertdata.beam.stages import create, stage_of
+from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
-from bertdata.records import load
 from tests.beam.jobs import fail, make, note_process, slowly, tasks
 
 ROOT = Path(__file__).resolve().parents[2]

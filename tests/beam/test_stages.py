@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 import fsspec
 import pytest
 
-from bertdata import files
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import create, finished, forget_stale, read_documents, require_documents, stage_of
-from bertdata.config import CleaningConfig
+from bertdata.beam.stages import create, delete_stale, finished, read_documents, require_documents, stage_of
 from bertdata.documents import DocumentWriter, cut_ranges, read_range
+from bertdata.engine.parts import Counters, PartMetadata, Task, load, run_once
 from bertdata.errors import BertDataError, InputError
-from bertdata.records import Record, Tally, Task, load, run_once
+from bertdata.io import files
+from bertdata.sources.settings import CleaningConfig
 from tests.beam.jobs import make, note_process, tasks
 
 HERE = Runner(1, quiet=True)
@@ -41,7 +41,7 @@ def test_records_that_fit_no_more_are_forgotten_and_their_tasks_come_heaviest_fi
     changed = done(replace(some[2], fingerprint="other"))
     damaged = done(some[3])
     Path(damaged.path).write_bytes(b"cut")
-    assert [task.name[-1] for task in forget_stale(some)] == ["4", "3", "2", "0"]
+    assert [task.name[-1] for task in delete_stale(some)] == ["4", "3", "2", "0"]
     assert load(some[1]) is not None
     assert not any(os.path.exists(task.record_path) for task in (changed, damaged))
 
@@ -58,12 +58,12 @@ def test_a_part_with_a_flipped_bit_is_made_again_and_told(tmp_path: Path) -> Non
     whole = Path(some[1].path).read_bytes()
     flip(some[1].path)
     told: list[str] = []
-    assert forget_stale(some, told.append) == [some[1]]
+    assert delete_stale(some, told.append) == [some[1]]
     [line] = told
     assert line.startswith(f"{some[1].path}: its SHA-256 is ")
     assert line.endswith("damaged, so it is made again")
     assert Path(done(some[1]).path).read_bytes() == whole
-    assert forget_stale(some, told.append) == []
+    assert delete_stale(some, told.append) == []
     assert len(told) == 1
 
 
@@ -73,7 +73,7 @@ def test_a_part_or_a_record_that_is_cut_is_told_and_one_of_other_settings_is_not
     Path(some[1].path).write_bytes(b"cut")
     os.truncate(some[2].record_path, 9)
     told: list[str] = []
-    assert forget_stale([*some, *tasks(tmp_path / "more", 1)], told.append)
+    assert delete_stale([*some, *tasks(tmp_path / "more", 1)], told.append)
     assert told == [
         f"{some[1].path}: is missing or has another size than its record says: it is made again",
         f"{some[2].path}: its record is damaged: it is made again",
@@ -97,7 +97,7 @@ def test_a_damaged_part_at_a_url_is_made_again_by_the_worker_that_gets_it(caplog
     place = task.path.removeprefix("memory:/")
     whole = fs.cat_file(place)
     fs.pipe_file(place, bytes([whole[0] ^ 1]) + whole[1:])
-    assert forget_stale([task]) == []
+    assert delete_stale([task]) == []
     done(task)
     assert fs.cat_file(place) == whole
     assert f"{task.path} is damaged: it is made again" in caplog.text
@@ -105,8 +105,8 @@ def test_a_damaged_part_at_a_url_is_made_again_by_the_worker_that_gets_it(caplog
 
 
 def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path) -> None:
-    def write(task: Task, file: BinaryIO) -> Tally:
-        with DocumentWriter(file, tally := Tally()) as writer:
+    def write(task: Task, file: BinaryIO) -> Counters:
+        with DocumentWriter(file, tally := Counters()) as writer:
             writer.add("a", "s", "", "", "text " * 90)
         return tally
 
@@ -126,7 +126,7 @@ def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path
 
 def test_tasks_of_one_weight_come_by_name(tmp_path: Path) -> None:
     some = [replace(task, weight=1) for task in tasks(tmp_path, 4)]
-    assert forget_stale(some[::-1]) == some
+    assert delete_stale(some[::-1]) == some
 
 
 def test_every_finished_task_gives_its_record_in_the_order_of_the_tasks(tmp_path: Path) -> None:
@@ -186,8 +186,8 @@ def test_every_task_is_dealt_once(tmp_path: Path) -> None:
     assert sorted(dealt) == [task.name for task in some]
 
 
-def record(documents: int, drops: dict[str, int]) -> Record:
-    return Record("a", "f", 1, "s", 0.0, {"documents": documents} if documents else {}, drops)
+def record(documents: int, drops: dict[str, int]) -> PartMetadata:
+    return PartMetadata("a", "f", 1, "s", 0.0, {"documents": documents} if documents else {}, drops)
 
 
 def test_sources_without_a_document_are_refused_with_what_was_dropped(tmp_path: Path) -> None:
@@ -199,15 +199,15 @@ def test_sources_without_a_document_are_refused_with_what_was_dropped(tmp_path: 
         require_documents([])
 
 
-def write_documents(task: Task, file: BinaryIO) -> Tally:
-    tally = Tally()
+def write_documents(task: Task, file: BinaryIO) -> Counters:
+    tally = Counters()
     with DocumentWriter(file, tally) as writer:
         for name in task.payload:
             writer.add(name, "test", "", "", f"The text of {name}.")
     return tally
 
 
-def names(parts: list[tuple[Task, Record]]) -> list[str]:
+def names(parts: list[tuple[Task, PartMetadata]]) -> list[str]:
     ranges = cut_ranges([(task.path, one) for task, one in parts])
     return [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.engine.parts import load, run_once
 from bertdata.errors import InputError
-from bertdata.records import load, run_once
 from tests.beam.jobs import fail, make, note_process, tasks
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.config import ExamplesConfig
+from bertdata.objectives.settings import ExamplesConfig
 from tests.torch.build import write_build
 
 

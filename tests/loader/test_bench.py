@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.cli import dispatch
+from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.loader.bench import measure
 

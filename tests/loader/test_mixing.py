@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
-from bertdata.loader.lines import TURN, MixedLine, PermutedLine, apportion
+from bertdata.loader.sample_order import TURN, MixedLine, PermutedLine, apportion
+from bertdata.objectives.settings import ExamplesConfig
 from tests.loader.runs import Lengths, counted, once, ranks, run
 from tests.torch.build import write_build
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, BatchSampler, ShardExamples
+from bertdata.objectives.settings import ExamplesConfig
 from tests.shards.build import write_build
 
 Key = tuple[int, ...]

@@ -20,11 +20,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata import config, files
-from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError
-from bertdata.flags import add_flags
+from bertdata.io import files
 from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.options.flags import add_flags
+from bertdata.options.option import option
 from bertdata.shards import Shards
 from tests.loader.runs import Lengths, Pair, bins, counted, lengths, once, ranks, run, settings_of_a_run
 from tests.torch.build import write_build
@@ -288,7 +289,7 @@ def test_rule_26_length_bins_take_a_byte_an_example() -> None:
 
 
 def test_rule_28_a_flag_that_is_true_by_default_can_be_switched_off() -> None:
-    made = make_dataclass("Made", [("shuffled", bool, config._option(True, "in a drawn order"))])
+    made = make_dataclass("Made", [("shuffled", bool, option(True, "in a drawn order"))])
     parser = argparse.ArgumentParser()
     made.__annotations__["shuffled"] = bool
     add_flags(parser, made)

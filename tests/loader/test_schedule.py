@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.loader.bins import Bin
-from bertdata.loader.lines import PermutedLine
+from bertdata.loader.sample_order import PermutedLine
 from bertdata.loader.schedule import Schedule, Segment
 from tests.loader.runs import Lengths, counted, ranks, run
 

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from bertdata.beam.runner import Runner
-from bertdata.config import CleaningConfig, ExamplesConfig, MaskingConfig, ShardsConfig, VocabularyConfig
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.settings import VocabularyConfig
 from pipelines.build_corpus import Settings, Sources, build_corpus
 
 ROOT = Path(__file__).resolve().parents[2]

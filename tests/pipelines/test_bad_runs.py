@@ -15,10 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertdata import ConfigError, InputError, OutputError, files, open_shards
-from bertdata.config import ShardsConfig
+from bertdata import ConfigError, InputError, OutputError, open_shards
 from bertdata.documents import slot
-from bertdata.wordpiece import SPECIAL_TOKENS
+from bertdata.io import files
+from bertdata.shards.settings import ShardsConfig
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from pipelines import build_shards, clean_wikipedia
 from pipelines.build_corpus import Sources
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, with_examples

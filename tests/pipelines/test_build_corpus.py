@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, InputError, OutputError, VerificationError, open_shards
-from bertdata.config import SentencesConfig, ShardsConfig, VocabularyConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import PunktParameters, load_parameters, save_parameters
-from bertdata.shards.verify import verify
+from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.verify.build import verify
+from bertdata.tokenizers.settings import VocabularyConfig
 from pipelines import build_corpus as module
 from pipelines.build_corpus import Sources
 from tests.pipelines.builds import SETTINGS, build, digests, run, with_examples

@@ -11,8 +11,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata.config import CleaningConfig, DedupConfig
+from bertdata.curation.settings import DedupConfig
 from bertdata.sample import SAMPLE_BOOKS
+from bertdata.sources.settings import CleaningConfig
 from pipelines.build_corpus import Settings, Sources
 from tests.pipelines.builds import SETTINGS, build, digests, run
 

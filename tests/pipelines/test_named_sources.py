@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.cli import dispatch
+from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
+from bertdata.inspect.report.ledger import ledger
 from bertdata.loader import ShardExamples, numpy_batches
-from bertdata.report.ledger import ledger
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards
-from bertdata.shards.verify import verify
+from bertdata.shards.verify.build import verify
 from pipelines import build_corpus, build_shards, train_vocab
 from pipelines.build_corpus import Sources
 from tests.pipelines.builds import FLAGS, SETTINGS, build, digests

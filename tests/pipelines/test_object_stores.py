@@ -17,7 +17,7 @@ from bertdata.loader import numpy_batches
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.shards.cache import ShardCache
-from bertdata.shards.verify import verify
+from bertdata.shards.verify.build import verify
 from pipelines.build_corpus import Sources, build_corpus
 from tests.pipelines.builds import SETTINGS, build
 

@@ -9,9 +9,9 @@ import datasets
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.inspect.summary import build_rows
 from bertdata.shards import open_shards
-from bertdata.shards.verify import verify
-from bertdata.summary import build_rows
+from bertdata.shards.verify.build import verify
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples
 

@@ -11,7 +11,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError
 from bertdata.shards import open_shards
-from bertdata.shards.verify import verify
+from bertdata.shards.verify.build import verify
 from pipelines import build_corpus, build_shards
 from pipelines.build_corpus import Sources
 from tests.pipelines.builds import FLAGS, SAMPLE, SETTINGS, build, digests, with_examples

@@ -14,10 +14,11 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from bertdata import BertDataError, ConfigError, files, open_shards
+from bertdata import BertDataError, ConfigError, open_shards
 from bertdata.beam.runner import Runner
-from bertdata.config import CleaningConfig
+from bertdata.io import files
 from bertdata.sample import SAMPLE_DUMP
+from bertdata.sources.settings import CleaningConfig
 from pipelines import build_shards
 from pipelines.build_corpus import Sources, build_corpus
 from tests.pipelines.builds import SETTINGS, build, with_examples

@@ -33,7 +33,7 @@ def test_every_way_to_run_gives_the_same_shards(flags: list[str], sample_build: 
 def test_other_range_cuts_and_the_order_of_sources_do_not_change_the_shards(sample_build: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from bertdata.config import CleaningConfig
+    from bertdata.sources.settings import CleaningConfig
 
     build(tmp_path / "corpus", replace(SETTINGS, cleaning=CleaningConfig()), SAMPLE)
     assert digests(tmp_path / "corpus") == digests(sample_build)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.engine.origin import ORIGIN
 from bertdata.errors import InputError
-from bertdata.origin import ORIGIN
 from bertdata.sentences import PunktSettings, load_parameters, train_punkt
 from pipelines import train_sentences
 from tests.sentences.story import STORY, by_nltk

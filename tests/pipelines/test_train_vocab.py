@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import ConfigError
-from bertdata.wordpiece import WordPieceTokenizer
-from bertdata.wordpiece.partitions import PARTITIONS
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece.train.partitions import PARTITIONS
 from pipelines import build_shards, train_vocab
 
 FABLE = "The fox saw the grapes. The grapes were sour, said the fox. Sour grapes are no grapes for a fox."

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.sentences import PunktParameters, SentenceSegmenter
-from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.data import data_path
 from tests.sentences.texts import by_nltk, english, english_by_nltk, nltk_with, texts
 

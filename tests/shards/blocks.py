@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from bertdata.config import MASK_UNITS, MASKINGS, OBJECTIVES, RANDOM_TOKENS, ExamplesConfig, MaskingConfig
-from bertdata.examples.segments import TokenBlock
-from bertdata.records import Tally
+from bertdata.engine.parts import Counters
+from bertdata.masking.settings import MASK_UNITS, RANDOM_TOKENS, MaskingConfig
+from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.shards.schema import ShardInfo, shard_info
 from bertdata.shards.writer import write_shard
-from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 TOKENIZER = WordPieceTokenizer.from_tokens(
     [*SPECIAL_TOKENS, "[unused0]", "[unused1]", *(f"w{i}" for i in range(60)), *(f"##p{i}" for i in range(20))]
@@ -71,7 +72,7 @@ def block_of(documents: int, seed: int = 0, sentences: int = 8) -> TokenBlock:
     )
 
 
-def written(block: TokenBlock, info: ShardInfo) -> tuple[bytes, Tally]:
+def written(block: TokenBlock, info: ShardInfo) -> tuple[bytes, Counters]:
     """Return the bytes of the shard of a block, and what was counted on the way."""
     file = io.BytesIO()
     tally = write_shard(block, info, TOKENIZER.replacement_ids, file, continuation=TOKENIZER.continuation)

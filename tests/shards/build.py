@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bertdata.config import ExamplesConfig, MaskingConfig, ShardsConfig
 from bertdata.documents import DocumentWriter, cut_ranges
-from bertdata.examples.mixing import epochs_of
-from bertdata.records import Record, Tally, Task, run_once
+from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.mixing import epochs_of
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
-from bertdata.shards.parts import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import shard_info
-from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = ["salt", "water", "stone", "river", "lamp", "clock", "bread", "garden", "winter", "holds", "warms", "hides"]
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "[unused0]", "the", "##s", "##er", ".", ",", *WORDS])
@@ -31,8 +33,8 @@ def text_of(number: int) -> str:
     return " ".join(sentences)
 
 
-def _write_documents(task: Task, file: BinaryIO) -> Tally:
-    tally = Tally()
+def _write_documents(task: Task, file: BinaryIO) -> Counters:
+    tally = Counters()
     with DocumentWriter(file, tally) as writer:
         for name, text in task.payload:
             tally.add("pages" if name.startswith("wiki") else "books")
@@ -40,7 +42,7 @@ def _write_documents(task: Task, file: BinaryIO) -> Tally:
     return tally
 
 
-def cleaned(directory: str, kind: str, documents: Sequence[tuple[str, str]]) -> tuple[Task, Record]:
+def cleaned(directory: str, kind: str, documents: Sequence[tuple[str, str]]) -> tuple[Task, PartMetadata]:
     """Write documents, (id, text), as one part, as cleaning would."""
     task = Task(directory, f"{kind}-00000", ".parquet", f"made of {kind}", 1, documents)
     return task, run_once(task, _write_documents)

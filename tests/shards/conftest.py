@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.config import ExamplesConfig
+from bertdata.objectives.settings import ExamplesConfig
 from tests.shards.build import write_build
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from bertdata import files
 from bertdata.errors import ConfigError, InputError
-from bertdata.fetch import Client
+from bertdata.io import files
+from bertdata.io.http import Client
 from bertdata.shards import cache as module
 from bertdata.shards import open_shards
 from bertdata.shards.cache import RemoteShard, ShardCache

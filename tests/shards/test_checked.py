@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from bertdata import digests
-from bertdata.config import ExamplesConfig
 from bertdata.errors import ConfigError, InputError
-from bertdata.export import export
+from bertdata.formats import export
+from bertdata.io import digests
 from bertdata.loader import ShardExamples
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, checked, open_shards
 from tests.shards.build import write_build
 

@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from bertdata import files, stats
 from bertdata.errors import BertDataError, InputError, VerificationError
-from bertdata.export import export
-from bertdata.report import report_html
+from bertdata.formats import export
+from bertdata.inspect import stats
+from bertdata.inspect.report import report_html
+from bertdata.io import files
 from bertdata.shards import open_shards
 from bertdata.shards.contents import check_manifest, inside
-from bertdata.shards.phases import phase_names
-from bertdata.shards.verify import verify
+from bertdata.shards.lengths import phase_names
+from bertdata.shards.verify.build import verify
 from tests.shards.damage import disagreements, edit
 
 OUTSIDE = [

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.config import MaskingConfig
+from bertdata.masking.settings import MaskingConfig
 from bertdata.shards import open_shards
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_of, info_of, table_of, written
 

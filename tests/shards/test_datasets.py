@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.config import ExamplesConfig
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.phases import plan_phases, write_index
-from bertdata.shards.verify import verify
+from bertdata.shards.lengths import plan_phases, write_index
+from bertdata.shards.verify.build import verify
 from tests.shards.build import write_build
 from tests.shards.damage import disagreements
 

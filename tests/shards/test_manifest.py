@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from bertdata import __version__, files
-from bertdata.config import ExamplesConfig
-from bertdata.records import Record, fingerprint
+from bertdata import __version__
+from bertdata.engine.parts import PartMetadata, fingerprint
+from bertdata.io import files
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.manifest import build_manifest, dataset_card, dataset_files, source_entry, write_dataset_files
 from bertdata.shards.plan import ShardPlan
@@ -20,8 +21,8 @@ from tests.shards.blocks import info_of
 from tests.shards.build import TOKENIZER, write_build
 
 
-def record(name: str, counts: dict[str, int], drops: dict[str, int] | None = None, **details: Any) -> Record:
-    return Record(name, "mark", 100 * len(name), name * 64, 1.5, counts, drops or {}, details)
+def record(name: str, counts: dict[str, int], drops: dict[str, int] | None = None, **details: Any) -> PartMetadata:
+    return PartMetadata(name, "mark", 100 * len(name), name * 64, 1.5, counts, drops or {}, details)
 
 
 def manifest_of(info: ShardInfo) -> dict[str, Any]:

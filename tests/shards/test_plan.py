@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bertdata.config import ShardsConfig
 from bertdata.documents import SLOTS, slot
-from bertdata.records import Record
+from bertdata.engine.parts import PartMetadata
 from bertdata.shards.plan import ShardPlan, plan_shards
+from bertdata.shards.settings import ShardsConfig
 
 Slots = list[tuple[int, int, int]]
 some_slots = st.lists(
@@ -25,8 +25,8 @@ configs = st.builds(
 )
 
 
-def record(slots: Iterable[tuple[int, int, int]]) -> Record:
-    return Record("part", "", 0, "", 0.0, {}, {}, {"slots": [list(one) for one in slots]})
+def record(slots: Iterable[tuple[int, int, int]]) -> PartMetadata:
+    return PartMetadata("part", "", 0, "", 0.0, {}, {}, {"slots": [list(one) for one in slots]})
 
 
 def plan(slots: Slots, config: ShardsConfig) -> ShardPlan:

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.errors import ConfigError, InputError
+from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
-from bertdata.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
 from tests.shards.damage import edit
 

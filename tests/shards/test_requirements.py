@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.config import OBJECTIVES
 from bertdata.errors import ConfigError
+from bertdata.objectives.settings import OBJECTIVES
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.requirements import SENTENCE_OBJECTIVES, require_documents_for
 from tests.shards.build import cleaned

@@ -12,18 +12,18 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from bertdata import files
-from bertdata.config import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.engine.parts import PartMetadata, Task
 from bertdata.errors import ConfigError
-from bertdata.examples.segments import TokenBlock
-from bertdata.records import Record, Task
+from bertdata.inspect.show import read_examples
+from bertdata.inspect.stats import measure
+from bertdata.io import files
+from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.packed import BORDERS, unpacked
-from bertdata.shards.parts import SourcedRange, slices_of
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.verify import verify
-from bertdata.show import read_examples
-from bertdata.stats import measure
+from bertdata.shards.stage import SourcedRange, slices_of
+from bertdata.shards.verify.build import verify
 from tests.shards.blocks import block_of, blocks, info_of, infos, table_of, written
 from tests.shards.build import write_build
 from tests.shards.damage import disagreements, edit, put, rewrite
@@ -215,7 +215,7 @@ def test_a_source_of_another_name_or_number_is_found(tmp_path: Path) -> None:
 
 def test_an_example_is_of_the_source_of_its_first_token(tmp_path: Path) -> None:
     task = Task("t", "tokens-00000", ".arrow", "", 1, SourcedRange(None, 1))  # type: ignore[arg-type]
-    record = Record("x", "f", 1, "s", 0.0, {}, {}, {"slices": [[0, 8, 9]]})
+    record = PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"slices": [[0, 8, 9]]})
     assert [one.source for _, one in slices_of(task, record)] == [1]
     build = write_build(tmp_path, ExamplesConfig("doc-sentences", max_seq_length=32), validation_fraction=0)
     counts = files.read_json(str(build / "manifest.json"))["splits"]["train"]["counts"]

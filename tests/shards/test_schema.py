@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata.config import MASKINGS, OBJECTIVES
 from bertdata.errors import InputError
+from bertdata.objectives.settings import MASKINGS, OBJECTIVES
 from bertdata.shards.schema import FORMAT, ShardInfo, features, id_type, shard_schema
 from tests.shards.blocks import TOKENIZER, info_of
 

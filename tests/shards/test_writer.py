@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from bertdata.config import MASK_UNITS, MASKINGS, OBJECTIVES, ExamplesConfig, MaskingConfig
 from bertdata.errors import ConfigError
-from bertdata.examples.masking import mask_tokens
-from bertdata.examples.segments import TokenBlock, plan_examples
+from bertdata.masking.masking import mask_tokens
+from bertdata.masking.settings import MASK_UNITS, MaskingConfig
+from bertdata.objectives.segments import TokenBlock, plan_examples
+from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
 from bertdata.shards.schema import ShardInfo, shard_schema
 from bertdata.shards.writer import ROWS_PER_BATCH, write_shard
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written

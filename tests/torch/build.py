@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bertdata import files
-from bertdata.config import ExamplesConfig, MaskingConfig
-from bertdata.examples.segments import TokenBlock
+from bertdata.io import files
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import shard_info
 from bertdata.shards.writer import write_shard
-from bertdata.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = 95
 

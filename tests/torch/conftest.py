@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from bertdata.config import ExamplesConfig
+from bertdata.objectives.settings import ExamplesConfig
 from tests.torch.build import write_build
 
 torch.set_num_threads(1)
@@ -15,7 +15,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture(autouse=True)
 def _compiled_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertdata.torch.collator.COMPILED_FROM", 0)
+    monkeypatch.setattr("bertdata.torch.data.collator.COMPILED_FROM", 0)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,1 @@
+"""The `bertdata` command: one module for each subcommand, imported when it is called."""

@@ -1,0 +1,182 @@
+"""What every command line of bertdata shares: flags, runner flags behind `--`, errors as one line, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bertdata.errors import BertDataError, ConfigError, printable
+from bertdata.io import files
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from bertdata.beam.runner import Runner
+
+VOCABULARY = (
+    "a folder (also a build), a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
+)
+"""What --vocab takes."""
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """The help of argparse, with words left whole where a line ends at a hyphen in one, as in doc-sentences."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return textwrap.fill(
+            " ".join(text.split()),
+            width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that takes no abbreviations and tells a wrong call in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """End the process with code 2."""
+        unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
+        if unknown:
+            flags = list(self._option_string_actions)
+            near = [one for one in flags if one.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
+            message = f"there is no {unknown[1]}" + (f", did you mean {near[0]}?" if near else "")
+        self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
+
+
+def add_output(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
+    """Add --output and --workers."""
+    parser.add_argument(
+        "--output", required=required, default=default, metavar="DIR", help="where to write; a folder or a URL"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=0,
+        metavar="N",
+        help="worker processes on this machine (default: 0, one for each core; little work is done without)",
+    )
+    add_force(parser)
+
+
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add --force."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="do everything again, also where it replaces what was made from other inputs",
+    )
+
+
+def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add --documents and --text-column."""
+    parser.add_argument(
+        "--documents",
+        nargs="+",
+        action="extend",
+        required=required,
+        default=[],
+        metavar="PATH",
+        help="Parquet, JSON lines (.jsonl, also .gz or .zst), plain text with one sentence a line and a blank line "
+        "between documents (.txt, also .gz, .bz2 or .zst), or a folder that clean_wikipedia or clean_books wrote; "
+        "NAME=PATH names their source",
+    )
+    parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
+
+
+def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse our flags strictly; what stands behind `--` is kept for Beam as `runner_flags`."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
+    parser.epilog = "Flags behind -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
+    flags = parser.parse_args(own)
+    flags.runner_flags = tuple(beam)
+    names = {one.partition("=")[0] for one in own}
+    flags.named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
+    return flags
+
+
+def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:
+    """Raise ConfigError where a flag is given that nothing reads; `names` are of settings that are `read` or not."""
+    for name in () if read else names:
+        if name in flags.named:
+            raise ConfigError(f"{flags.named[name]} has no effect: {why}")
+
+
+@contextlib.contextmanager
+def claimed(
+    flags: argparse.Namespace, kind: str, command: str, paths: Sequence[str], *settings: DataclassInstance
+) -> Iterator[None]:
+    """Hold --output for a command that reads files and writes a `kind` of output (see `engine.output_lock`).
+
+    Prints to stderr what is replaced.
+    """
+    from dataclasses import asdict
+
+    from bertdata.engine import output_lock
+    from bertdata.engine.origin import Origin
+
+    runner(flags).check([flags.output, *paths])
+    output_lock.refuse_own(flags.output, paths)
+    origin = Origin.of(command, paths, settings={type(one).__name__: asdict(one) for one in settings})
+    with output_lock.claimed(flags.output, kind, origin, force=flags.force) as said:
+        for line in said:
+            print(line, file=sys.stderr)
+        yield
+
+
+def runner(flags: argparse.Namespace) -> Runner:
+    """Return the runner that --workers and the runner flags ask for."""
+    from bertdata.beam.runner import Runner
+
+    return Runner(flags.workers, flags.runner_flags)
+
+
+def run(main: Callable[[], int]) -> int:
+    """Run a command and return its exit code: of an error of ours 1, told in a line, of an interrupt 130."""
+    try:
+        code = main()
+    except BertDataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        code = 1
+    except KeyboardInterrupt:
+        print("interrupted: run the same command again to go on; what is done is kept", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    except Exception as error:
+        told = files.limit_of(error)
+        if told is None:
+            raise
+        print(f"error: {told}", file=sys.stderr)
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+def console(main: Callable[[], int]) -> NoReturn:
+    """Run a command and end the process with its exit code, at once where it failed.
+
+    Threads of a pipeline that was broken off are not waited for. Only for a process that is nothing but this command.
+    """
+    code = run(main)
+    if code:
+        os._exit(code)
+    sys.exit(0)

@@ -1,0 +1,232 @@
+"""`bertdata encode-task`: labelled examples to shards that the loader reads, for fine-tuning.
+
+    OUTPUT/manifest.json       the task, its labels and settings, counts of each split, what was cut off
+    OUTPUT/tokenizer/          the tokenizer the rows were made with
+    OUTPUT/train/ ...          Arrow shards, in the order of the file; also validation and test where given
+    OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
+
+The manifest is written last, so a folder without it is not finished. Files are read in runs of examples, and a run is
+written before the next is read (of SQuAD's JSON an article is held). What it does not do: shuffling, which is the
+loader's; training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bertdata import __version__
+from bertdata.cli.command_line import VOCABULARY, add_force
+from bertdata.engine.origin import Origin
+from bertdata.engine.output_lock import claimed, refuse_own
+from bertdata.engine.parts import Counters, Counts, add_counts
+from bertdata.errors import InputError
+from bertdata.finetune.layout import Encoded
+from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.sources import Columns, TaskSplit, batches, read_splits
+from bertdata.inspect.summary import Row, table
+from bertdata.io import files
+from bertdata.options.flags import add_flags
+from bertdata.shards.manifest import write_dataset_files
+from bertdata.shards.schema import FORMAT, shard_schema
+from bertdata.shards.task_info import QUESTION_ANSWERING, TASK_SPLITS, TaskInfo, make_task_info
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+EXAMPLES_AT_ONCE = 4096
+"""Examples that are held and encoded at a time."""
+ROWS_PER_BATCH, ROWS_PER_GROUP = 1000, 4096
+
+
+def encode_task(
+    output: str | os.PathLike[str],
+    vocab: str,
+    sources: Mapping[str, str],
+    config: TaskConfig | None = None,
+    columns: Columns | None = None,
+    *,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Encode the files of a task, by split (train is needed), and return the manifest.
+
+    What an earlier run from these files left is replaced; what was made from others too only if `force` is given.
+    Raises ConfigError and InputError as `read_splits` and the encoders do, before anything is written where the files
+    tell it, and OutputError where the folder holds something else.
+    """
+    settings, directory = config or TaskConfig(), files.path_text(output)
+    tokenizer = WordPieceTokenizer.load(vocab)
+    paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
+    refuse_own(directory, list(paths.values()))
+    labels, splits = read_splits(paths, tokenizer, settings, columns or Columns())
+    stride = settings.doc_stride if settings.task == QUESTION_ANSWERING else 0
+    info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
+    origin = Origin.of("encode-task", paths.values())
+    with claimed(directory, "task data", origin, force=force):
+        for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
+            files.remove(files.join(directory, name))
+        entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}
+        tokenizer.save(files.join(directory, "tokenizer"))
+        manifest = {
+            "format": FORMAT,
+            "bertdata": __version__,
+            "info": info.values(),
+            "settings": asdict(settings) | {"max_seq_length": settings.length},
+            "sources": {
+                split: {"name": files.name(path), "bytes": files.size(path), "sha256": files.sha256(path)}
+                for split, path in paths.items()
+            },
+            "splits": entries,
+        }
+        return write_dataset_files(directory, manifest, info)
+
+
+def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, settings: TaskConfig) -> dict[str, Any]:
+    shards: list[dict[str, Any]] = []
+    number, rows = -(-source.examples // settings.shard_examples), 0
+    examples, taken = source.read(), 0
+    with _originals(directory, split, source) as keep:
+
+        def encoded(some: Iterator[Any]) -> Iterator[Encoded]:
+            nonlocal taken
+            for batch in batches(some, EXAMPLES_AT_ONCE):
+                taken += len(batch)
+                keep(batch)
+                yield source.encode(batch)
+
+        for place in range(number):
+            name = f"{split}/data-{place:05d}-of-{number:05d}.arrow"
+            path = files.join(directory, *name.split("/"))
+            with files.atomic_write(path) as file:
+                written, counts = write_task_shard(encoded(islice(examples, settings.shard_examples)), info, rows, file)
+            rows += written
+            shards.append({"file": name, "bytes": files.size(path), "sha256": files.sha256(path), "counts": counts})
+        if taken != source.examples or next(examples, None) is not None:
+            raise InputError(f"the file of {split} changed while it was read; encode again")
+    if not rows:
+        raise InputError(
+            f"none of the {source.examples:,} examples of {split} is left: the answers do not stand in their contexts "
+            "where answer_start says; it counts characters from 0"
+        )
+    return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
+
+
+def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, file: Any) -> tuple[int, Counts]:
+    """Write batches of encoded examples as one shard; returns its rows and the counts of all batches.
+
+    `example_id` counts from `first_id`. How the examples are parted into batches does not show in the bytes.
+    """
+    schema, tally, rows = shard_schema(info), Counters(), 0
+    none = held = schema.empty_table()
+
+    def copied(some: pa.Table) -> pa.Table:
+        """Join the chunks of a table; of one chunk too, as a slice is written with what pads it."""
+        return pa.concat_tables([none, some]).combine_chunks()
+
+    with pa.ipc.new_stream(file, schema) as writer:
+        for one in encoded:
+            for name, count in one.counts.items():
+                tally.add(name, count)
+            ids = pa.array(np.arange(first_id + rows, first_id + rows + len(one), dtype=np.int64))
+            columns, rows = one.columns | {"example_id": ids}, rows + len(one)
+            table = pa.Table.from_arrays([columns[field.name] for field in schema], schema=schema)
+            held = pa.concat_tables([held, table])
+            while held.num_rows >= ROWS_PER_BATCH:
+                writer.write_table(copied(held.slice(0, ROWS_PER_BATCH)))
+                held = held.slice(ROWS_PER_BATCH)
+        if held.num_rows:
+            writer.write_table(copied(held))
+    return rows, tally.counts
+
+
+@contextmanager
+def _originals(directory: str, split: str, source: TaskSplit) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """Give a function that keeps examples as text beside the shards, where answers are mapped back to it."""
+    import pyarrow.parquet as pq
+
+    make = source.original
+    if make is None:
+        yield lambda batch: None
+        return
+    schema = make([]).schema
+    with (
+        files.atomic_write(files.join(directory, "examples", f"{split}.parquet")) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        held: list[Any] = []
+
+        def keep(batch: Sequence[Any]) -> None:
+            held.extend(batch)
+            while len(held) >= ROWS_PER_GROUP:
+                writer.write_table(make(held[:ROWS_PER_GROUP]))
+                del held[:ROWS_PER_GROUP]
+
+        yield keep
+        if held:
+            writer.write_table(make(held))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata encode-task` to a parser."""
+    for split in TASK_SPLITS:
+        text = "; labels may be missing" if split == "test" else ""
+        parser.add_argument(
+            f"--{split}",
+            required=split == "train",
+            metavar="FILE",
+            help=f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json" + text,
+        )
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
+    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
+    parser.add_argument(
+        "--text-columns",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="columns of the text and the second text, or of the words; numbers from 1 where no line names them",
+    )
+    parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
+    parser.add_argument(
+        "--labels",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="the labels in the order of their ids (default: those of the training file, sorted)",
+    )
+    add_flags(parser, TaskConfig)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Encode as parsed arguments say and print what was written and what was cut off."""
+    config = TaskConfig(**{one.name: getattr(arguments, one.name) for one in fields(TaskConfig)})
+    paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
+    columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
+    manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
+    print(table(summary_rows(manifest)))
+    return 0
+
+
+def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of the table of what was encoded: of counts that are 0 only those on examples and truncation."""
+    rows: list[Row] = [
+        ("task", manifest["info"]["task"]),
+        ("row", f"up to {manifest['info']['max_seq_length']} tokens"),
+    ]
+    if labels := manifest["info"]["labels"]:
+        rows.append((f"{len(labels)} labels", ", ".join(labels)))
+    for split, entry in manifest["splits"].items():
+        counts: Counts = entry["counts"]
+        rows.append((split, f"{counts['examples']:,} examples"))
+        rows += [
+            (f"  {name.replace('_', ' ')}", f"{number:,}")
+            for name, number in counts.items()
+            if name != "examples" and (number or name == "truncated_examples")
+        ]
+    return rows

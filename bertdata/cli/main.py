@@ -1,0 +1,140 @@
+"""The `bertdata` command: finds a subcommand by name and imports nothing but that one.
+
+What it does not do: any work. A subcommand is a module with `add_arguments` and `run`, or one of the pipelines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata import __version__
+from bertdata.cli import command_line
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand: one line of help, and the module that does it; a `pipeline` parses its own arguments."""
+
+    help: str
+    module: str
+    pipeline: bool = False
+
+
+COMMANDS = {
+    "build": Command("dumps, books and other documents to shards, all stages in a row", "build_corpus", True),
+    "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
+    "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.inspect.stats"),
+    "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),
+    "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
+    "export": Command(
+        "shards to Parquet, JSON lines, TFRecord, HDF5, MDS, or a folder for datasets", "bertdata.formats"
+    ),
+    "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.formats.importing"),
+    "tokenize": Command("print the pieces or ids of lines of text", "bertdata.cli.tokenize"),
+    "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
+    "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
+    "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA", "bertdata.torch.training.pretrain"),
+    "encode-task": Command(
+        "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.cli.encode_task"
+    ),
+    "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.torch.training.finetune"),
+    "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
+    "clean-books": Command("one stage: books to documents", "clean_books", True),
+    "train-vocab": Command("one stage: documents to a vocabulary", "train_vocab", True),
+    "train-sentences": Command("one stage: documents to sentence parameters", "train_sentences", True),
+    "build-shards": Command("one stage: documents and a vocabulary to shards", "build_shards", True),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call is SystemExit with 2.
+
+    Without arguments it is the console's entry point: it takes those of the process, and ends it.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if arguments is None:
+        command_line.console(lambda: dispatch(sys.argv[1:]))
+    return command_line.run(lambda: dispatch(list(arguments)))
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Run the subcommand that the first argument names; raises BertDataError, and SystemExit for a wrong call."""
+    parser = argparse.ArgumentParser(
+        prog="bertdata",
+        usage="bertdata [--help] [--version] COMMAND ...",
+        description="Pretraining data for the BERT family: Wikipedia dumps and books in, Arrow shards out.",
+        epilog=_commands_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"bertdata {__version__}")
+    if not arguments:
+        parser.error("a command is missing; bertdata --help lists them")
+    name = arguments[0]
+    if name.startswith("-"):
+        parser.parse_args(arguments[:1])
+        parser.error(f"the flag {name} stands before a command; write it behind one")
+    if name not in COMMANDS:
+        parser.error(f"there is no command {name!r}{_suggestion(name)}; bertdata --help lists all")
+    code = _runner_of(name)(list(arguments[1:]))
+    sys.stdout.flush()
+    return code
+
+
+def _commands_text() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
+    return "\n".join(["commands:", *lines, "", "bertdata COMMAND --help explains one."])
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.replace("_", "-").lower(), COMMANDS, n=1, cutoff=0.5)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def _runner_of(name: str) -> Callable[[list[str]], int]:
+    command = COMMANDS[name]
+    if command.pipeline:
+        main: Callable[[list[str]], int] = importlib.import_module(f"bertdata.pipelines.{command.module}").main
+        return main
+    module = importlib.import_module(command.module)
+
+    def run(arguments: list[str]) -> int:
+        text = command.help
+        parser = command_line.Parser(prog=f"bertdata {name}", description=f"{text[0].upper()}{text[1:]}.")
+        module.add_arguments(parser)
+        result = module.run(parser.parse_args(arguments))
+        if isinstance(result, dict):
+            _print_summary(result)
+            return 0
+        return int(result)
+
+    return run
+
+
+def _print_summary(result: dict[str, Any]) -> None:
+    from bertdata.inspect.summary import table
+
+    print(table([(name.replace("_", " "), _shown(value)) for name, value in result.items()]))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "-"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()

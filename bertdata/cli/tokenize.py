@@ -1,0 +1,95 @@
+"""`bertdata tokenize`: lines of text to pieces, ids or JSON, a line each.
+
+Lines end at a line feed only, so the output has as many lines as the input. What it does not do: special tokens around
+a line, padding, whole files as one text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from bertdata.cli.command_line import VOCABULARY
+from bertdata.errors import InputError
+from bertdata.io import compression
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+_BATCH_BYTES = 1 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata tokenize` to a parser."""
+    parser.add_argument(
+        "texts", nargs="*", metavar="FILE", help="text files, plain, .gz, .bz2 or .zst (default: standard input)"
+    )
+    parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--ids", action="store_true", help="print ids instead of pieces")
+    form.add_argument("--json", action="store_true", help='print {"tokens": [...], "ids": [...]} for each line')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tokenise as parsed arguments say and print one line for each."""
+    tokenizer = WordPieceTokenizer.load(arguments.vocab)
+    form = "json" if arguments.json else "ids" if arguments.ids else "tokens"
+    if not arguments.texts:
+        _print(tokenizer, sys.stdin.buffer, "standard input", form)
+    for path in arguments.texts:
+        with compression.open_decompressed(path) as stream:
+            _print(tokenizer, stream, path, form)
+    return 0
+
+
+def _print(tokenizer: WordPieceTokenizer, stream: BinaryIO, path: str, form: str) -> None:
+    for line in tokenize_lines(tokenizer, read_lines(stream, path, 1 if stream.isatty() else _BATCH_BYTES), form):
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def read_lines(stream: BinaryIO, path: str, batch_bytes: int = _BATCH_BYTES) -> Iterator[list[str]]:
+    r"""Yield batches of lines of about `batch_bytes`; raises InputError, with the offset, for bytes that are no UTF-8.
+
+    >>> import io
+    >>> list(read_lines(io.BytesIO(b"one\r\ntwo\n\nend"), "text"))
+    [['one', 'two', '', 'end']]
+    """
+    batch: list[str] = []
+    offset = held = 0
+    for raw in stream:
+        line = raw.removesuffix(b"\n").removesuffix(b"\r")
+        try:
+            batch.append(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"is not UTF-8 (byte 0x{line[error.start]:02x}); convert the text to UTF-8",
+                path=path,
+                offset=offset + error.start,
+            ) from error
+        offset += len(raw)
+        held += len(raw)
+        if held >= batch_bytes:
+            yield batch
+            batch, held = [], 0
+    if batch:
+        yield batch
+
+
+def tokenize_lines(tokenizer: WordPieceTokenizer, batches: Iterable[list[str]], form: str = "tokens") -> Iterator[str]:
+    """Yield one line of output for each line of text; `form` is tokens, ids or json.
+
+    >>> tokenizer = WordPieceTokenizer.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "salt", "##y"])
+    >>> list(tokenize_lines(tokenizer, [["Salty", "salt water"]]))
+    ['salt ##y', 'salt [UNK]']
+    >>> list(tokenize_lines(tokenizer, [["Salty"]], "json"))
+    ['{"tokens": ["salt", "##y"], "ids": [5, 6]}']
+    """
+    for batch in batches:
+        for ids in tokenizer.encode_batch(batch).to_pylist():
+            tokens = [tokenizer.tokens[token_id] for token_id in ids]
+            if form == "json":
+                yield json.dumps({"tokens": tokens, "ids": ids}, ensure_ascii=False)
+            else:
+                yield " ".join(tokens if form == "tokens" else map(str, ids))

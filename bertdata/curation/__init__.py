@@ -1,0 +1,1 @@
+"""Documents in, documents out: which are dropped, and why."""

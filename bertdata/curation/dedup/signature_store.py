@@ -1,0 +1,111 @@
+"""The signature store: one file for a range of documents, and what of it the next stages read.
+
+A file is Arrow IPC streams in a row: first the documents, one row each, then `PARTITIONS` streams of (key, row). Two
+documents that share a key may be duplicates; keys are dealt to partitions by their top bits, so that a partition is a
+like share of any corpus. Keys never go through a runner's shuffle, references to their streams do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import bits, key
+from bertdata.curation.dedup.minhash import BINS, EMPTY, signatures
+from bertdata.engine.byte_ranges import write_stream
+from bertdata.engine.parts import Counters
+
+PARTITIONS = 32
+DIGEST_BYTES = 16
+DOCUMENTS = pa.schema(
+    [
+        pa.field("id", pa.string()),
+        pa.field("bytes", pa.int64()),
+        pa.field("digest", pa.binary(DIGEST_BYTES)),
+        pa.field("signature", pa.binary(4 * BINS)),
+    ]
+)
+KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
+_LONGEST_BAND = 16
+
+
+def band_rows(threshold: float) -> int:
+    """Return how many numbers of a signature make a key, as many as find 98% of the pairs at the threshold.
+
+    A pair of similarity s shares one of b keys of r numbers with probability 1 - (1 - s^r)^b (Leskovec, Rajaraman and
+    Ullman, "Mining of Massive Datasets", section 3.4).
+
+    >>> band_rows(0.8), band_rows(0.5), band_rows(1.0)
+    (8, 4, 16)
+    """
+    rows = _LONGEST_BAND
+    while rows > 1 and 1 - (1 - threshold**rows) ** (BINS // rows) < 0.98:
+        rows //= 2
+    return rows
+
+
+def write_signatures(documents: Iterable[pa.Table], threshold: float | None, file: BinaryIO) -> Counters:
+    """Write the signatures and keys of documents; without a threshold, digests only, for exact duplicates.
+
+    details["streams"] lists [offset, length] of the documents and of each partition.
+    """
+    tally = Counters()
+    tables: list[pa.Table] = []
+    keys: list[NDArray[np.uint64]] = []
+    rows: list[NDArray[np.uint32]] = []
+    count = 0
+    for table in documents:
+        signed, found = _signed(table, threshold)
+        tables.append(signed)
+        keys += [one for one, _ in found]
+        rows += [(row + count).astype(np.uint32) for _, row in found]
+        count += table.num_rows
+    tally.add("documents", count)
+    streams = [write_stream(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
+    every = np.concatenate([np.zeros(0, np.uint64), *keys])
+    owner = np.concatenate([np.zeros(0, np.uint32), *rows])
+    partition = (every >> np.uint64(59)).astype(np.int64)
+    order = np.argsort(partition, kind="stable")
+    bounds = np.searchsorted(partition[order], np.arange(PARTITIONS + 1))
+    for number in range(PARTITIONS):
+        chosen = order[bounds[number] : bounds[number + 1]]
+        streams.append(write_stream(file, pa.table([pa.array(every[chosen]), pa.array(owner[chosen])], schema=KEYS)))
+    tally.details["streams"] = streams
+    return tally
+
+
+def _signed(
+    table: pa.Table, threshold: float | None
+) -> tuple[pa.Table, list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]]:
+    texts = table["text"].combine_chunks()
+    encoded = [text.encode() for text in texts.to_pylist()]
+    digests = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in encoded)
+    sizes = np.array([len(text) for text in encoded], np.int64)
+    every = np.arange(len(encoded), dtype=np.uint32)
+    keys = [(bits(key(0, "exact duplicates"), np.frombuffer(digests, np.uint64)[::2]), every)]
+    columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded))]
+    if threshold is None:
+        columns.append(pa.nulls(len(encoded), DOCUMENTS.field("signature").type))
+    else:
+        found = signatures(texts)
+        columns.append(_fixed(found.tobytes(), 4 * BINS, len(encoded)))
+        worded = every[found[:, 0] != EMPTY]
+        keys += [(one, worded) for one in band_keys(found[worded], band_rows(threshold))]
+    return pa.table(columns, schema=DOCUMENTS), keys
+
+
+def _fixed(data: bytes, width: int, count: int) -> pa.Array:
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), count, [None, pa.py_buffer(data)])
+
+
+def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
+    """Yield one key a text for each band of its signature."""
+    odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
+    for band in range(BINS // rows):
+        numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
+        yield bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))

@@ -1,0 +1,1 @@
+"""Tasks in, parts on disk out: how a stage is planned, run once, recorded, and kept for the next run."""

@@ -1,0 +1,231 @@
+"""Parts and their records: how a stage leaves what it has done on disk, so that a rerun goes on from there.
+
+A stage is a directory of parts. A part is one data file, written whole, and beside it one small JSON record with the
+fingerprint of everything the part was made from, its counts, its SHA-256, and a checksum of the record itself. The
+record is written last: a part is done when its record is there and whole, says the expected fingerprint, and the data
+file has the size it names. `intact` also reads the data and compares its SHA-256. All published figures are sums over
+records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from bertdata.errors import InputError, printable
+from bertdata.io import files
+
+Counts = dict[str, int]
+_CHECKSUM = "checksum"
+PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return 32 hexadecimal digits that identify JSON-like values, the same on every machine.
+
+    >>> fingerprint("clean", {"a": 1, "b": 2}) == fingerprint("clean", {"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part to be made: where, from what (`payload`), under which fingerprint, and how heavy it is in bytes.
+
+    `records` is the directory of its record where that is not the directory of its data.
+    """
+
+    directory: str
+    name: str
+    suffix: str
+    fingerprint: str
+    weight: int
+    payload: Any
+    records: str = ""
+
+    @property
+    def path(self) -> str:
+        """The data file."""
+        return files.join(self.directory, self.name + self.suffix)
+
+    @property
+    def record_path(self) -> str:
+        """The record of the data file."""
+        return files.join(self.records or self.directory, self.name + ".json")
+
+    @property
+    def failure_path(self) -> str:
+        """Where a failure of this task is told, so that whoever started it can name it."""
+        return files.join(self.records or self.directory, self.name + ".failure")
+
+
+@dataclass(frozen=True)
+class PartMetadata:
+    """What one finished part is: counts of things in and out, drops by reason, and details of the stage's own."""
+
+    name: str
+    fingerprint: str
+    bytes: int
+    sha256: str
+    seconds: float
+    counts: Counts
+    drops: Counts = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Counters:
+    """What a stage's function fills while it writes a part."""
+
+    counts: Counts = field(default_factory=dict)
+    drops: Counts = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, name: str, number: int = 1) -> None:
+        """Add to one count."""
+        self.counts[name] = self.counts.get(name, 0) + number
+
+    def drop(self, reason: str, number: int = 1) -> None:
+        """Add to the drops of one reason."""
+        self.drops[reason] = self.drops.get(reason, 0) + number
+
+
+class _Hashed(io.RawIOBase):
+    """A file being written that hashes and counts its bytes on the way."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._digest, self._size = file, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._file.write(view)
+        self._digest.update(view)
+        self._size += len(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self._size
+
+    def summary(self) -> tuple[int, str]:
+        return self._size, self._digest.hexdigest()
+
+
+def sealed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON-like values with a checksum of them beside them, under "checksum".
+
+    >>> sealed({"documents": 3})
+    {'documents': 3, 'checksum': '14946792190ca09ae74d4a2a703f205f'}
+    """
+    plain = {name: value for name, value in values.items() if name != _CHECKSUM}
+    return plain | {_CHECKSUM: fingerprint(json.loads(json.dumps(plain)))}
+
+
+def is_sealed(values: Any) -> bool:
+    """Tell whether values read from JSON are those that `sealed` gave.
+
+    >>> is_sealed(sealed({"documents": 3})), is_sealed(sealed({"documents": 3}) | {"documents": 4}), is_sealed({})
+    (True, False, False)
+    """
+    return isinstance(values, dict) and _CHECKSUM in values and sealed(values)[_CHECKSUM] == values[_CHECKSUM]
+
+
+def read_record(path: str) -> PartMetadata | None:
+    """Return the record in a file, None where there is none or it is not as it was written."""
+    if not files.exists(path):
+        return None
+    try:
+        values = files.read_json(path)
+        if is_sealed(values):
+            return PartMetadata(**{name: value for name, value in values.items() if name != _CHECKSUM})
+    except (InputError, TypeError):
+        pass
+    return None
+
+
+def load(task: Task) -> PartMetadata | None:
+    """Return the record of a task that is done, else None; the data is not read (see `intact`)."""
+    record = read_record(task.record_path)
+    if record is None or record.fingerprint != task.fingerprint:
+        return None
+    try:
+        return record if files.size(task.path) == record.bytes else None
+    except InputError:
+        return None
+
+
+def intact(task: Task, record: PartMetadata) -> bool:
+    """Tell whether the data of a finished part has the SHA-256 of its record; reads all of it."""
+    try:
+        return files.sha256(task.path) == record.sha256
+    except InputError:
+        return False
+
+
+def run_once(task: Task, work: Callable[[Task, BinaryIO], Counters]) -> PartMetadata:
+    """Return the task's record, doing the work only where it is not done yet.
+
+    A part at a URL that is there already is read and compared with its SHA-256 first, and made again where it is
+    damaged. Local ones are checked before a pipeline starts (`bertdata.beam.stages.forget_stale`).
+    """
+    record = load(task)
+    if record is not None and files.is_remote(task.path) and not intact(task, record):
+        logging.getLogger("bertdata").warning("%s is damaged: it is made again", printable(task.path))
+        record = None
+    if record is not None:
+        return record
+    began = time.monotonic()
+    files.remove(task.record_path)
+    with files.atomic_write(task.path) as file:
+        hashed = _Hashed(file)
+        tally = work(task, hashed)  # type: ignore[arg-type]
+        size, digest = hashed.summary()
+    seconds = round(time.monotonic() - began, 3)
+    record = PartMetadata(
+        task.name,
+        task.fingerprint,
+        size,
+        digest,
+        seconds,
+        tally.counts,
+        dict(sorted(tally.drops.items())),
+        tally.details,
+    )
+    files.write_json(task.record_path, sealed(vars(record)), indent=None)
+    return record
+
+
+def add_counts(counts: Iterable[Counts]) -> Counts:
+    """Sum counts by name, names sorted.
+
+    >>> add_counts([{"pages": 2}, {"pages": 3, "documents": 1}])
+    {'documents': 1, 'pages': 5}
+    """
+    total: Counts = {}
+    for one in counts:
+        for name, number in one.items():
+            total[name] = total.get(name, 0) + number
+    return dict(sorted(total.items()))
+
+
+def delete_orphans(directory: str, tasks: Iterable[Task]) -> int:
+    """Delete the parts of a stage's directory that are not among its tasks; returns how many files went.
+
+    Only what is named as parts are goes: an output directory may hold files of the user's beside them.
+    """
+    keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
+    others = [name for name in files.names(directory) if PART.search(name) and name not in keep]
+    for name in others:
+        files.remove(files.join(directory, name))
+    return len(others)

@@ -1,0 +1,25 @@
+"""Fine-tuning data: labelled texts, tagged words and questions to rows of ids with what a task predicts.
+
+    classification          texts and text pairs with a class or a number
+    token_classification    words with tags, the label at the first piece of each word
+    question_answering      questions on contexts, in windows; `answers` maps logits back to text
+    labels                  the label set
+    files, conll, squad     reading examples (json_list: a JSON list, element by element)
+    layout                  rows of one or two segments, which all tasks share
+
+`bertdata encode-task` writes shards of them. What this package does not do: training, metrics.
+"""
+
+from bertdata.finetune.answers import Answer, answers_from_logits
+from bertdata.finetune.classification import encode_classification
+from bertdata.finetune.question_answering import Question, encode_question_answering
+from bertdata.finetune.token_classification import encode_token_classification
+
+__all__ = [
+    "Answer",
+    "Question",
+    "answers_from_logits",
+    "encode_classification",
+    "encode_question_answering",
+    "encode_token_classification",
+]

@@ -1,0 +1,99 @@
+"""Classification of texts and text pairs, and regression (BERT section 4.1): [CLS] a [SEP] or [CLS] a [SEP] b [SEP].
+
+What is over the length is cut off the end of the longer text, as `transformers` does by `truncation="longest_first"`,
+and counted. What this module does not do: reading files, naming labels (`labels`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError
+from bertdata.finetune.layout import Encoded, Ints, Segments, join_segments
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+
+def encode_classification(
+    tokenizer: WordPieceTokenizer,
+    texts: Sequence[str],
+    pairs: Sequence[str | None] | None = None,
+    labels: Sequence[int | None] | Sequence[float | None] | None = None,
+    *,
+    max_seq_length: int = 128,
+    regression: bool = False,
+) -> Encoded:
+    """Encode texts, each with a second one where `pairs` has it, to `input_ids`, `token_type_ids` and `label`.
+
+    labels: the id of each text's class, or in regression a number; None where it is not known, and it is then -100 or
+    NaN. Counts examples, pairs, tokens (special ones included), unlabelled examples, and of truncation the examples it
+    cut and the tokens that went. Raises ConfigError where there are not as many pairs or labels as texts, and
+    InputError for a text that has no UTF-8 form.
+
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "good", "bad"])
+    >>> encoded = encode_classification(tokenizer, ["good", "bad bad bad"], labels=[1, 0], max_seq_length=4)
+    >>> encoded.columns["input_ids"].to_pylist(), encoded.columns["label"].to_pylist()
+    ([[2, 5, 3], [2, 6, 6, 3]], [1, 0])
+    >>> encoded.counts["truncated_examples"], encoded.counts["truncated_tokens"]
+    (1, 1)
+    """
+    for name, values in (("pairs", pairs), ("labels", labels)):
+        if values is not None and len(values) != len(texts):
+            raise ConfigError(f"{len(texts)} texts, but {len(values)} {name} were given; expected as many")
+    if max_seq_length < 3:
+        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least 3, for [CLS] a [SEP] b [SEP]")
+    first = Segments.of(tokenizer.encode_batch(list(texts)))
+    second, has = None, np.zeros(len(texts), np.bool_)
+    if pairs is not None:
+        has = np.array([pair is not None for pair in pairs], np.bool_)
+        second = Segments.of(tokenizer.encode_batch([pair or "" for pair in pairs]))
+    lengths = np.zeros(len(texts), np.int64) if second is None else second.lengths
+    kept_first, kept_second = longest_first(first.lengths, lengths, max_seq_length - 2 - has)
+    rows = join_segments(
+        first.cut(kept_first),
+        None if second is None else second.cut(kept_second),
+        has,
+        cls_token_id=tokenizer.cls_token_id,
+        sep_token_id=tokenizer.sep_token_id,
+    )
+    lost = first.lengths + lengths - kept_first - kept_second
+    label = label_column(labels, len(texts), regression)
+    counts = {
+        "examples": len(texts),
+        "pairs": int(has.sum()),
+        "tokens": len(rows.input_ids),
+        "truncated_examples": int((lost > 0).sum()),
+        "truncated_tokens": int(lost.sum()),
+        "unlabelled_examples": len(texts) if labels is None else sum(one is None for one in labels),
+    }
+    return Encoded(rows.columns() | {"label": label}, counts)
+
+
+def longest_first(n_first: Ints, n_second: Ints, room: NDArray[np.int64]) -> tuple[Ints, Ints]:
+    """Return how many ids of each two texts are kept: `pairs.longest_first` of WordPiece for whole arrays.
+
+    >>> longest_first(np.array([7, 7, 1]), np.array([2, 7, 2]), np.array([6, 5, 6]))
+    (array([4, 2, 1]), array([2, 3, 2]))
+    """
+    shorter, half = np.minimum(n_first, n_second), room // 2
+    small = np.minimum(shorter, half)
+    large = room - small
+    first_is_short = n_first <= n_second
+    fits = n_first + n_second <= room
+    kept_first = np.where(fits, n_first, np.where(first_is_short, small, large))
+    kept_second = np.where(fits, n_second, np.where(first_is_short, large, small))
+    return kept_first, kept_second
+
+
+def label_column(
+    labels: Sequence[int | None] | Sequence[float | None] | None, number: int, regression: bool
+) -> pa.Array:
+    """Return labels as the column of a shard: int64 with -100, or float32 with NaN, where one is not known."""
+    unknown, kind = (np.nan, np.float32) if regression else (IGNORE_INDEX, np.int64)
+    given = [None] * number if labels is None else labels
+    return pa.array(np.array([unknown if label is None else label for label in given], kind))

@@ -1,0 +1,188 @@
+"""Tagged words: CoNLL-2003 and CoNLL-U files, and rows with lists of words and tags.
+
+CoNLL-2003: a word a line, columns parted by spaces or a tab, a blank line behind each sentence, `-DOCSTART-` at the
+beginning of a document; the word is the first column and the tag the last unless said otherwise. CoNLL-U: ten columns
+parted by tabs, comments (`# newdoc` begins a document); ranges of words (1-2) and empty words (1.1) are left out.
+What this module does not do: naming labels, changing the tagging scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.files import column_names, file_format, read_rows, text_lines
+from bertdata.finetune.labels import Label
+
+BYTE_ORDER_MARK = "\ufeff"
+CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
+_WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
+_CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7, "misc": 9}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words and the tag of each, None where there are none; `document` counts documents from 0."""
+
+    words: tuple[str, ...]
+    tags: tuple[Label, ...] | None
+    document: int = 0
+    place: str = field(default="", compare=False)
+
+
+def read_sentences(
+    path: str, words_column: str | None = None, tags_column: str | None = None, *, unlabelled: bool = False
+) -> Iterator[Sentence]:
+    """Yield tagged words of a CoNLL file, JSON lines or Parquet.
+
+    Columns are named; of a CoNLL file they are numbers from 1 (or form, upos and so on, of CoNLL-U). With `unlabelled`
+    there may be no tags. Raises InputError, with the line or row, where it is not what it should be, and ConfigError
+    for a column that is not there.
+    """
+    kind = file_format(path, CONLL)
+    if kind == ".conllu":
+        sentences = _conllu(path, words_column, tags_column)
+    elif kind in CONLL:
+        sentences = _conll(path, words_column, tags_column, unlabelled)
+    else:
+        sentences = _rows(path, words_column, tags_column, unlabelled)
+    empty = True
+    for one in sentences:
+        yield one
+        empty = False
+    if empty:
+        raise InputError("holds no sentences; expected words with tags", path=path)
+
+
+def tags_column_of(path: str, tags_column: str | None) -> str | None:
+    """Return the name of the column of tags of a file of rows, None where there is none or it is a CoNLL file."""
+    if file_format(path, CONLL) in CONLL:
+        return None
+    return _named(path, tags_column, _TAGS, "tags", "--label-column", required=False)
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield (number, line), without byte order marks, as files put together have them, but of one that is a word."""
+    for number, line in text_lines(path, keep_mark=True):
+        rest = line.removeprefix(BYTE_ORDER_MARK)
+        yield number, line if rest[:1].isspace() and rest.strip() else rest
+
+
+def _conll(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
+    word_at = _number(words_column, 0, "--text-columns")
+    tag_at = _number(tags_column, -1, "--label-column")
+    words: list[str] = []
+    tags: list[Label] = []
+    document, first, width = -1, 0, 0
+
+    def sentence() -> Sentence:
+        return Sentence(tuple(words), tuple(tags) if tags else None, max(document, 0), f"line {first}")
+
+    for number, line in _lines(path):
+        fields = (line.split("\t") if "\t" in line else line.split(" ")) if line.strip() else []
+        fields = [one for one in fields if one] if "\t" not in line else fields
+        starts_document = bool(fields) and fields[0] == "-DOCSTART-"
+        if not fields or starts_document:
+            if words:
+                yield sentence()
+            words, tags = [], []
+            document += starts_document
+            continue
+        width = width or len(fields)
+        if len(fields) != width:
+            raise InputError(
+                f"line {number} has {len(fields)} columns, the lines before have {width}; expected as many", path=path
+            )
+        if max(word_at, tag_at) >= width or -tag_at > width:
+            raise ConfigError(f"the columns asked for are not in line {number}, which has {width}", path=path)
+        if not words:
+            first = number
+        words.append(fields[word_at])
+        if width > 1 or tags_column is not None:
+            tags.append(fields[tag_at])
+        elif not unlabelled:
+            raise InputError(f"line {number} is a word without a tag; expected two columns or more", path=path)
+    if words:
+        yield sentence()
+
+
+def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Iterator[Sentence]:
+    word_at = _conllu_column(words_column, "form", "--text-columns")
+    tag_at = _conllu_column(tags_column, "upos", "--label-column")
+    words: list[str] = []
+    tags: list[Label] = []
+    document, first = -1, 0
+    for number, line in _lines(path):
+        if line.startswith("#"):
+            document += line[1:].split()[:1] == ["newdoc"]
+            continue
+        if not line.strip():
+            if words:
+                yield Sentence(tuple(words), tuple(tags), max(document, 0), f"line {first}")
+            words, tags = [], []
+            continue
+        fields = line.split("\t")
+        if len(fields) != 10:
+            raise InputError(f"line {number} has {len(fields)} columns; CoNLL-U has 10, parted by tabs", path=path)
+        if "-" in fields[0] or "." in fields[0]:
+            continue
+        if not fields[0].isdigit():
+            raise InputError(f"line {number} begins with {fields[0]!r}; expected the number of a word", path=path)
+        if not words:
+            first = number
+        words.append(fields[word_at])
+        tags.append(fields[tag_at])
+    if words:
+        yield Sentence(tuple(words), tuple(tags), max(document, 0), f"line {first}")
+
+
+def _conllu_column(given: str | None, default: str, flag: str) -> int:
+    name = (given or default).lower()
+    if name in _CONLLU:
+        return _CONLLU[name]
+    number = _number(given, 0, flag)
+    if number >= 10:
+        raise ConfigError(f"{flag} is {given}; CoNLL-U has 10 columns: {', '.join(_CONLLU)}")
+    return number
+
+
+def _number(given: str | None, default: int, flag: str) -> int:
+    if given is None:
+        return default
+    if not given.isdigit() or int(given) < 1:
+        raise ConfigError(f"{flag} is {given!r}; of a CoNLL file it is the number of a column, from 1")
+    return int(given) - 1
+
+
+def _rows(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
+    words_name = _named(path, words_column, _WORDS, "words", "--text-columns")
+    tags_name = _named(path, tags_column, _TAGS, "tags", "--label-column", required=not unlabelled)
+    for place, row in read_rows(path):
+        words, tags = row.get(words_name or ""), row.get(tags_name or "")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InputError(f"{place} has no list of strings in {words_name!r}; expected the words", path=path)
+        if tags is None and not unlabelled:
+            raise InputError(f"{place} has no tags in {tags_name!r}; expected one for each word", path=path)
+        if tags is not None:
+            if not isinstance(tags, list) or not all(isinstance(tag, str | int) for tag in tags):
+                raise InputError(f"{place} has in {tags_name!r} no list of strings or whole numbers", path=path)
+            if len(tags) != len(words):
+                raise InputError(f"{place} has {len(words)} words and {len(tags)} tags; expected as many", path=path)
+        yield Sentence(tuple(words), None if tags is None else tuple(tags), 0, place)
+
+
+def _named(
+    path: str, given: str | None, known: Sequence[str], what: str, flag: str, *, required: bool = True
+) -> str | None:
+    there = column_names(path)
+    wanted = [given] if given else [name for name in known if name in there]
+    if wanted and wanted[0] in there:
+        return wanted[0]
+    if not required:
+        return None
+    asked = repr(given) if given else f"of {what}"
+    raise ConfigError(
+        f"has no column {asked}; its columns are {', '.join(map(repr, there))}: name the one of the {what} with {flag}",
+        path=path,
+    )

@@ -1,0 +1,181 @@
+"""Rows of labelled examples in JSON lines, CSV, TSV and Parquet files, each with its place for messages.
+
+The ending of a name tells the format: .jsonl, .ndjson, .csv and .tsv (compressed or not), .parquet. CSV is read with
+quotes, TSV without, as GLUE's files are written. The first line of either names the columns; of a file without such a
+line, as CoLA's, the columns are called "1", "2" and so on. What the columns mean is for others to know.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from bertdata.documents import open_parquet
+from bertdata.errors import InputError
+from bertdata.io import compression, files
+
+Row = Mapping[str, Any]
+_LONGEST_FIELD = 1 << 30
+TABLES = (".csv", ".tsv")
+"""Formats whose first line may name the columns."""
+FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+
+
+def read_rows(path: str, *, header: bool = True) -> Iterator[tuple[str, Row]]:
+    """Yield (place, row) of a file, the place as "line 3"; raises InputError, with the place, where it is damaged.
+
+    header: whether the first line of a CSV or TSV file names its columns.
+    """
+    kind = file_format(path)
+    if kind == ".parquet":
+        return _parquet_rows(path)
+    if kind in TABLES:
+        return _table_rows(_csv_fields(path) if kind == ".csv" else _tsv_fields(path), path, header=header)
+    return _json_rows(path)
+
+
+def file_format(path: str, others: Sequence[str] = ()) -> str:
+    """Return the ending that tells a file's format, compression left out; raises InputError where it tells none.
+
+    >>> file_format("s3://data/train.tsv.gz")
+    '.tsv'
+    """
+    name = files.name(path).lower()
+    plain = name.rsplit(".", 1)[0] if compression.compression(name) else name
+    for suffix in (*FORMATS, *others):
+        if plain.endswith(suffix):
+            return suffix
+    known = ", ".join((*FORMATS, *others))
+    raise InputError(
+        f"has a name that tells no format; expected one that ends in {known} (or these with .gz)", path=path
+    )
+
+
+def column_names(path: str, *, header: bool = True) -> list[str]:
+    """Return the names of a file's columns, of JSON lines those of the first row; `header` as in `read_rows`."""
+    if file_format(path) == ".parquet":
+        with files.open_raw(path) as raw:
+            return list(open_parquet(raw, path).schema_arrow.names)
+    for _, row in read_rows(path, header=header):
+        return list(row)
+    raise InputError("holds no rows; expected examples", path=path)
+
+
+def class_names(path: str, column: str) -> tuple[str, ...]:
+    """Return the names that a Parquet file gives the integers of a column, none where it does not.
+
+    `datasets` writes them into its metadata, as a `ClassLabel` or a list of them.
+    """
+    if file_format(path, (".conll",)) != ".parquet":
+        return ()
+    with files.open_raw(path) as raw:
+        metadata = open_parquet(raw, path).schema_arrow.metadata or {}
+    try:
+        feature = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"][column]
+        while "feature" in feature:
+            feature = feature["feature"]
+        return tuple(map(str, feature["names"]))
+    except (KeyError, TypeError, ValueError):
+        return ()
+
+
+def text_lines(path: str, *, keep_mark: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line without its end) of a text file; raises InputError where a line is not UTF-8.
+
+    A byte order mark at the beginning of the file is left out unless `keep_mark` says otherwise.
+    """
+    with compression.open_decompressed(path) as file:
+        for number, line in enumerate(file, 1):
+            data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_mark else line
+            try:
+                yield number, data.decode("utf-8").removesuffix("\n").removesuffix("\r")
+            except UnicodeDecodeError as error:
+                raise InputError(f"line {number} is not UTF-8 ({error.reason}); convert the file", path=path) from error
+
+
+def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
+    for number, line in text_lines(path):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"line {number} is not JSON ({error}); expected JSON lines", path=path) from error
+            if not isinstance(row, dict):
+                raise InputError(f"line {number} is not a JSON object; expected JSON lines", path=path)
+            yield f"line {number}", row
+
+
+def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
+    number = 0
+    with files.open_raw(path) as raw:
+        batches = open_parquet(raw, path).iter_batches(1024)
+        while True:
+            try:
+                batch = next(batches, None)
+                rows = [] if batch is None else batch.to_pylist()
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise InputError(f"is damaged behind row {number} ({error}); get it again", path=path) from error
+            if batch is None:
+                return
+            for row in rows:
+                number += 1
+                yield f"row {number}", row
+
+
+def _table_rows(lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool) -> Iterator[tuple[str, Row]]:
+    names: list[str] = []
+    for number, fields in lines:
+        if not names:
+            names = _checked_names(fields, path) if header else [str(one + 1) for one in range(len(fields))]
+            if header:
+                continue
+        if len(fields) != len(names):
+            columns = f"names {len(names)} columns" if header else f"has {len(names)}"
+            raise InputError(
+                f"line {number} has {len(fields)} fields, the first line {columns}; expected as many", path=path
+            )
+        yield f"line {number}", dict(zip(names, fields, strict=True))
+
+
+def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in text_lines(path):
+        if line or number == 1:
+            yield number, line.split("\t")
+
+
+def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield from _csv_fields_of_any_length(path)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_fields_of_any_length(path: str) -> Iterator[tuple[int, list[str]]]:
+    with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
+        reader = csv.reader(text, strict=True)
+        line = 1
+        while True:
+            try:
+                fields = next(reader, None)
+            except csv.Error as error:
+                raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
+            except UnicodeDecodeError as error:
+                raise InputError(f"is not UTF-8 behind line {line - 1}; convert the file", path=path) from error
+            if fields is None:
+                return
+            if fields:
+                yield line, fields
+            line = reader.line_num + 1
+
+
+def _checked_names(names: list[str], path: str) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"line 1 names the column {name!r} twice; expected a header of distinct names", path=path)
+    return names

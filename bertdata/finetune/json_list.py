@@ -1,0 +1,174 @@
+"""The elements of one list in a JSON object, read one after another, so that memory is that of about one element.
+
+    {"version": "1.1", "data": [ELEMENT, ELEMENT, ...]}
+
+A window slides over the text; where the value that begins in it goes on behind it, it grows to twice what it holds, so
+that a value is looked at about twice, however long it is. Keys may stand in any order; the values of other keys are
+read and left. What this module does not do: knowing what the elements are.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NoReturn
+
+from bertdata.errors import InputError
+from bertdata.io import compression
+
+PIECE = 1 << 20
+_SPACE = re.compile(r"[ \t\n\r]*")
+_LONGEST_ATOM = 16
+"""Characters that tell a value cut off from a wrong one: `-Infinity`, `e+` behind a number, two escapes of a pair."""
+
+
+def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
+    r"""Yield the elements of the list under `name` in the object that a JSON file holds, compressed or not.
+
+    They are those of `json.loads`. Raises InputError, with the byte of the text, where it is not JSON or cut off, and
+    where there is no such list, or two. `piece` is how many bytes are read at a time.
+    """
+    with compression.open_decompressed(path) as file:
+        text = _Window(file, path, piece)
+        if text.sign() != "{":
+            raise InputError(f"has no list `{name}`; expected an object that has", path=path)
+        found = False
+        for key in _keys(text):
+            if key != name:
+                text.value()
+            elif found:
+                text.broken(f"a second `{name}`")
+            else:
+                found = True
+                if text.needed() != "[":
+                    raise InputError(f"has no list `{name}`, but another value there", path=path)
+                yield from _elements(text)
+        if text.sign():
+            text.broken("more behind the object; rows of JSON lines are read from a .jsonl")
+    if not found:
+        raise InputError(f"has no list `{name}`; expected an object that has", path=path)
+
+
+def _keys(text: _Window) -> Iterator[str]:
+    """Yield the keys of an object; the value of each is to be taken before the next."""
+    sign = text.take("{")
+    if text.needed() == "}":
+        sign = text.take("}")
+    while sign != "}":
+        if text.needed() != '"':
+            text.broken("no name in double quotes")
+        key: str = text.value()
+        text.take(":")
+        yield key
+        sign = text.take(",}")
+
+
+def _elements(text: _Window) -> Iterator[Any]:
+    sign = text.take("[")
+    if text.needed() == "]":
+        sign = text.take("]")
+    while sign != "]":
+        yield text.value()
+        sign = text.take(",]")
+
+
+class _Window:
+    """The text of a file from the place that is being looked at on, as far as it has been read."""
+
+    def __init__(self, file: BinaryIO, path: str, piece: int) -> None:
+        self._file, self._path, self._piece = file, path, piece
+        self._text, self._at, self._bytes = "", 0, 0
+        begin = file.read(4)
+        self._encoding = json.detect_encoding(begin)
+        self._decoder = codecs.getincrementaldecoder(self._encoding)("surrogatepass")
+        self._parse = json.JSONDecoder().raw_decode
+        self._add(begin)
+
+    def sign(self) -> str:
+        """Return the next character that is not white space, without taking it; "" at the end of the file."""
+        while True:
+            found = _SPACE.match(self._text, self._at)
+            assert found is not None
+            self._at = found.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                return ""
+
+    def needed(self) -> str:
+        """Return the next character that is not white space, which must be there, without taking it."""
+        return self.sign() or self._cut_off()
+
+    def take(self, signs: str) -> str:
+        """Take the next character that is not white space, one of `signs`."""
+        found = self.needed()
+        if found not in signs:
+            self.broken(f"{found!r}, expected {' or '.join(signs)}")
+        self._at += 1
+        return found
+
+    def value(self) -> Any:
+        """Take the next value."""
+        self.needed()
+        while True:
+            try:
+                value, end = self._parse(self._text, self._at)
+            except json.JSONDecodeError as error:
+                open_string = error.msg.startswith("Unterminated string")
+                if (open_string or error.pos > len(self._text) - _LONGEST_ATOM) and self._more():
+                    continue
+                if open_string or error.pos >= len(self._text):
+                    self._cut_off()
+                self._at = error.pos
+                self.broken(error.msg)
+            except (ValueError, RecursionError) as error:
+                self.broken(str(error))
+            number = type(value) in (int, float)
+            if not number or end < len(self._text) - _LONGEST_ATOM or not self._more():
+                self._at = end
+                return value
+
+    def broken(self, found: str) -> NoReturn:
+        """Raise the error for what stands here."""
+        raise InputError(
+            f"this byte of the text is not JSON ({found}); check how the file was made",
+            path=self._path,
+            offset=self._byte(),
+        )
+
+    def _cut_off(self) -> NoReturn:
+        raise InputError(
+            "the text ends here, inside its JSON: the file was cut off; get it again and check its size",
+            path=self._path,
+            offset=self._bytes,
+        )
+
+    def _more(self) -> bool:
+        """Read as much as is held, or a piece, and leave what is behind; tells whether there was any."""
+        data = self._file.read(max(self._piece, len(self._text) - self._at))
+        if data:
+            self._text, self._at = self._text[self._at :], 0
+            self._add(data)
+        elif self._decoder.getstate()[0]:
+            self._cut_off()
+        return bool(data)
+
+    def _add(self, data: bytes) -> None:
+        waiting = len(self._decoder.getstate()[0])
+        try:
+            self._text += self._decoder.decode(data)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"is not {self._encoding.upper()} here ({error.reason}); convert the file",
+                path=self._path,
+                offset=self._bytes - waiting + error.start,
+            ) from error
+        self._bytes += len(data)
+
+    def _byte(self) -> int:
+        """Return the byte of the text that is being looked at, by those behind it."""
+        plain = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(self._encoding, self._encoding)
+        behind = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
+        return self._bytes - behind

@@ -1,0 +1,124 @@
+"""Rows of one or two segments with special tokens around them, as flat arrays: what all tasks are laid out by.
+
+Ids in, ids out; which part of a text is in a row is the caller's. The readable twin of `join_segments` is `row_of` in
+`bertdata.tokenizers.wordpiece.pairs`, a row at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.engine.parts import Counts
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded examples: the columns of a shard but `example_id`, by name, and counts of what became of the texts."""
+
+    columns: dict[str, pa.Array]
+    counts: Counts = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.columns["input_ids"])
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Runs of a flat array of ids: row i is ids[starts[i]:starts[i] + lengths[i]]; both int64 (N,)."""
+
+    ids: NDArray[Any]
+    starts: Ints
+    lengths: Ints
+
+    @staticmethod
+    def of(texts: pa.ListArray) -> Segments:
+        """Take the rows of a list array, whole."""
+        offsets = texts.offsets.to_numpy().astype(np.int64)
+        return Segments(texts.values.to_numpy(), offsets[:-1], np.diff(offsets))
+
+    def cut(self, lengths: Ints) -> Segments:
+        """Keep the first ids of each row."""
+        return Segments(self.ids, self.starts, lengths)
+
+    def take(self, rows: Ints) -> Segments:
+        """Take rows by number."""
+        return Segments(self.ids, self.starts[rows], self.lengths[rows])
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Rows laid out flat: row i lies from offsets[i] to offsets[i + 1], its second segment begins at second[i].
+
+    input_ids has the dtype of the ids, token_type_ids is uint8; offsets int64 (N + 1,); second int64 (N,), the row's
+    end where it has one segment.
+    """
+
+    input_ids: NDArray[Any]
+    token_type_ids: NDArray[np.uint8]
+    offsets: Ints
+    second: Ints
+
+    def lists(self, values: NDArray[Any]) -> pa.ListArray:
+        """Return flat values, one for each token, as a list array."""
+        return pa.ListArray.from_arrays(pa.array(self.offsets.astype(np.int32)), pa.array(values))
+
+    def columns(self) -> dict[str, pa.Array]:
+        """Return `input_ids` and `token_type_ids` as list arrays."""
+        return {"input_ids": self.lists(self.input_ids), "token_type_ids": self.lists(self.token_type_ids)}
+
+
+def join_segments(
+    first: Segments,
+    second: Segments | None = None,
+    has_second: NDArray[np.bool_] | None = None,
+    *,
+    cls_token_id: int,
+    sep_token_id: int,
+) -> Layout:
+    """Lay out [CLS] first [SEP], or [CLS] first [SEP] second [SEP] where `has_second` says so (all, if it is None).
+
+    >>> first = Segments.of(pa.array([[7, 8], [9]], pa.list_(pa.uint16())))
+    >>> second = Segments.of(pa.array([[5], []], pa.list_(pa.uint16())))
+    >>> rows = join_segments(first, second, np.array([True, False]), cls_token_id=2, sep_token_id=3)
+    >>> rows.lists(rows.input_ids).to_pylist(), rows.lists(rows.token_type_ids).to_pylist()
+    ([[2, 7, 8, 3, 5, 3], [2, 9, 3]], [[0, 0, 0, 0, 1, 1], [0, 0, 0]])
+    """
+    heads = first.lengths + 2
+    tails = np.zeros(len(heads), np.int64)
+    if second is not None:
+        has = np.ones(len(heads), np.bool_) if has_second is None else has_second
+        tails = np.where(has, second.lengths + 1, 0)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(heads + tails)])
+    behind = offsets[:-1] + heads
+    input_ids = np.full(offsets[-1], sep_token_id, first.ids.dtype)
+    input_ids[offsets[:-1]] = cls_token_id
+    _copy(input_ids, offsets[:-1] + 1, first)
+    types = np.zeros(len(input_ids), np.uint8)
+    if second is not None:
+        _copy(input_ids, behind, second.cut(np.maximum(tails - 1, 0)))
+        types[np.repeat(behind, tails) + ranges(tails)] = 1
+    return Layout(input_ids, types, offsets, behind)
+
+
+def _copy(target: NDArray[Any], places: Ints, segments: Segments) -> None:
+    steps = ranges(segments.lengths)
+    lengths = segments.lengths
+    target[np.repeat(places, lengths) + steps] = segments.ids[np.repeat(segments.starts, lengths) + steps]
+
+
+def ranges(lengths: Ints) -> Ints:
+    """Return 0, 1, ... for each length, one after another.
+
+    >>> ranges(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) - np.repeat(ends - lengths, lengths)

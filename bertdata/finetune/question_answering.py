@@ -1,0 +1,229 @@
+"""Extractive questions (BERT section 4.2 and 4.3, SQuAD): [CLS] question [SEP] a window of the context [SEP].
+
+A context that does not fit is cut to windows that overlap, so every token of it is in a row and an answer is seen
+whole. `doc_stride` is the number of tokens that neighbouring windows share, as the question-answering recipe of
+`transformers` has it; BERT's released code calls the step from window to window so (`stride_is="step"`). An answer is
+its first and last token, and [CLS], 0, in a window that does not hold all of it. What this module does not do: reading
+files (`squad`), getting from logits back to text (`answers`).
+
+Where this differs from the recipe: an answer that begins in the last token of a window is labelled with that token
+(the recipe runs on into [SEP] and the padding), white space around an answer does not count to it, and a question of
+over `max_query_length` tokens is cut, as in BERT's code, where the recipe fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, join_segments, ranges
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+STRIDES = ("overlap", "step")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question on a context; answers are (text, first character in the context), none where there is no answer.
+
+    `place` says where it stands in its file, for messages.
+    """
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[tuple[str, int], ...] = ()
+    place: str = field(default="", compare=False)
+
+
+def encode_question_answering(
+    tokenizer: WordPieceTokenizer,
+    questions: Sequence[Question],
+    *,
+    max_seq_length: int = 384,
+    doc_stride: int = 128,
+    max_query_length: int = 64,
+    stride_is: Literal["overlap", "step"] = "overlap",
+    drop_misplaced: bool = True,
+) -> Encoded:
+    """Encode questions to a row for each window, with the columns that `TaskInfo.columns` names.
+
+    The answer learnt is the first that stands in the context where it says. Questions of which none does are left out
+    with `drop_misplaced`, else taken as without an answer; both are counted. max_query_length 0: questions are never
+    cut. Counts examples (windows), questions, those without an answer, those of several windows, misplaced answers,
+    answers too long for any window, and of truncation the questions it cut and their tokens that went.
+
+    Raises ConfigError for settings that leave a context no room, and InputError, naming the question, where it alone
+    does not.
+
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "who", "?", "it", "was", "ann"])
+    >>> one = Question("q1", "Who?", "It was Ann", (("Ann", 7),))
+    >>> rows = encode_question_answering(tokenizer, [one], max_seq_length=7, doc_stride=1).columns
+    >>> rows["input_ids"].to_pylist(), rows["start_positions"].to_pylist(), rows["offsets_start"].to_pylist()
+    ([[2, 5, 6, 3, 7, 8, 3], [2, 5, 6, 3, 8, 9, 3]], [0, 5], [[-1, -1, -1, -1, 0, 3, -1], [-1, -1, -1, -1, 3, 7, -1]])
+    """
+    check_settings(max_seq_length, doc_stride, max_query_length, stride_is)
+    spans = [_answer_span(one) for one in questions]
+    misplaced = [bool(one.answers) and span is None for one, span in zip(questions, spans, strict=True)]
+    chosen = [number for number, wrong in enumerate(misplaced) if not (wrong and drop_misplaced)]
+    taken, spans = [questions[number] for number in chosen], [spans[number] for number in chosen]
+    asked = Segments.of(tokenizer.encode_batch([one.question for one in taken]))
+    kept = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
+    contexts = _Contexts.of(tokenizer, taken)
+    owner, window = _windows(taken, contexts.segments, kept, max_seq_length, doc_stride, stride_is)
+    rows = join_segments(
+        asked.cut(kept).take(owner), window, cls_token_id=tokenizer.cls_token_id, sep_token_id=tokenizer.sep_token_id
+    )
+    positions = np.zeros((len(owner), 2), np.int32)
+    answered = np.zeros(len(taken), np.bool_)
+    bounds = zip(owner.tolist(), window.starts.tolist(), window.lengths.tolist(), rows.second.tolist(), strict=True)
+    for row, (number, start, length, second) in enumerate(bounds):
+        if (span := spans[number]) is not None:
+            part = slice(start, start + length)
+            found = answer_tokens(contexts.starts[part], contexts.ends[part], *span)
+            if found is not None:
+                base = second - int(rows.offsets[row])
+                positions[row] = found[0] + base, found[1] + base
+                answered[number] = True
+    with_answer = np.array([span is not None for span in spans], np.bool_)
+    counts = {
+        "examples": len(owner),
+        "questions": len(questions),
+        "questions_without_answer": sum(not one.answers for one in questions),
+        "questions_of_several_windows": int((np.bincount(owner, minlength=1) > 1).sum()),
+        "questions_dropped_misplaced_answer": len(questions) - len(taken),
+        "misplaced_answers": sum(misplaced),
+        "answers_in_no_window": int((with_answer & ~answered).sum()),
+        "tokens": len(rows.input_ids),
+        "truncated_examples": int((kept < asked.lengths).sum()),
+        "truncated_tokens": int((asked.lengths - kept).sum()),
+    }
+    columns = rows.columns() | {
+        "start_positions": pa.array(positions[:, 0]),
+        "end_positions": pa.array(positions[:, 1]),
+        "question_id": pa.array([taken[number].id for number in owner.tolist()], pa.string()),
+        "offsets_start": _in_rows(rows, window, contexts.starts),
+        "offsets_end": _in_rows(rows, window, contexts.ends),
+    }
+    return Encoded(columns, counts)
+
+
+def check_settings(max_seq_length: int, doc_stride: int, max_query_length: int, stride_is: str) -> None:
+    """Raise ConfigError where settings of questions are out of range, or leave a context no room."""
+    if stride_is not in STRIDES:
+        raise ConfigError(f"--stride-is is {stride_is!r}; expected one of {', '.join(STRIDES)}")
+    if max_query_length < 0:
+        raise ConfigError(f"--max-query-length is {max_query_length}; expected 0 (no limit) or more")
+    least = 0 if stride_is == "overlap" else 1
+    if doc_stride < least:
+        raise ConfigError(f"--doc-stride is {doc_stride}; expected at least {least} where it is the {stride_is}")
+    if stride_is == "overlap" and doc_stride >= max_seq_length - 3:
+        raise ConfigError(
+            f"--doc-stride is {doc_stride}, but rows of {max_seq_length} tokens leave a context "
+            f"{max(0, max_seq_length - 3)} at most; it is how many tokens two windows share: give less"
+        )
+
+
+def _answer_span(question: Question) -> tuple[int, int] | None:
+    """Return the characters of the first answer that stands where it says, without white space around it."""
+    for text, start in question.answers:
+        inner = text.strip()
+        if inner and start >= 0 and question.context[start : start + len(text)] == text:
+            first = start + len(text) - len(text.lstrip())
+            return first, first + len(inner)
+    return None
+
+
+@dataclass(frozen=True)
+class _Contexts:
+    """The contexts of questions, each distinct one encoded once: ids, and the characters of each token, flat."""
+
+    segments: Segments
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+
+    @staticmethod
+    def of(tokenizer: WordPieceTokenizer, questions: Sequence[Question]) -> _Contexts:
+        distinct: dict[str, int] = {}
+        for one in questions:
+            distinct.setdefault(one.context, len(distinct))
+        encoded = tokenizer.encode_batch_with_offsets(list(distinct))
+        places = np.array([distinct[one.context] for one in questions], np.int64)
+        characters = encoded["offset_mapping"].values.flatten().to_numpy()
+        return _Contexts(Segments.of(encoded["input_ids"]).take(places), characters[::2], characters[1::2])
+
+
+def _windows(
+    questions: Sequence[Question], contexts: Segments, kept: Ints, max_seq_length: int, doc_stride: int, stride_is: str
+) -> tuple[Ints, Segments]:
+    """Return the question of each window, and the windows; the last one of a context ends where the context does."""
+    room = max_seq_length - 3 - kept
+    step = room - doc_stride if stride_is == "overlap" else np.minimum(doc_stride, room)
+    over = contexts.lengths - room
+    tight = np.flatnonzero((step <= 0) & (over > 0))
+    if len(tight):
+        number = int(tight[0])
+        raise InputError(
+            f"{questions[number].place or 'question'}, id {questions[number].id!r}, has {int(kept[number])} ids, which "
+            f"leaves its context {max(0, int(room[number]))} of {max_seq_length}, and --doc-stride is {doc_stride}; "
+            "give a smaller --doc-stride or --max-query-length, or a larger --max-seq-length"
+        )
+    windows = 1 + np.where(over > 0, -(-over // np.maximum(step, 1)), 0)
+    owner = np.repeat(np.arange(len(kept)), windows)
+    start = ranges(windows) * step[owner]
+    length = np.minimum(room[owner], contexts.lengths[owner] - start)
+    return owner, Segments(contexts.ids, contexts.starts[owner] + start, length)
+
+
+def answer_tokens(
+    starts: NDArray[np.integer], ends: NDArray[np.integer], first: int, end: int
+) -> tuple[int, int] | None:
+    """Return the first and last token of the characters from `first` to before `end`, None where they are not all here.
+
+    starts, ends: the characters of a window's tokens, (T,).
+
+    >>> answer_tokens(np.array([0, 3, 7]), np.array([2, 6, 10]), 3, 10)
+    (1, 2)
+    >>> answer_tokens(np.array([0, 3, 7]), np.array([2, 6, 10]), 8, 11) is None
+    True
+    """
+    if not len(starts) or starts[0] > first or ends[-1] < end:
+        return None
+    behind, before = np.flatnonzero(starts > first), np.flatnonzero(ends < end)
+    one = int(behind[0]) - 1 if len(behind) else len(starts) - 1
+    other = int(before[-1]) + 1 if len(before) else 0
+    return min(one, other), max(one, other)
+
+
+def _in_rows(rows: Layout, windows: Segments, values: NDArray[np.int32]) -> pa.ListArray:
+    flat = np.full(len(rows.input_ids), -1, np.int32)
+    steps = ranges(windows.lengths)
+    flat[np.repeat(rows.second, windows.lengths) + steps] = values[np.repeat(windows.starts, windows.lengths) + steps]
+    return rows.lists(flat)
+
+
+def original_examples(questions: Sequence[Question]) -> pa.Table:
+    """Return questions as a table with the columns of the `squad` data set: id, question, context, answers.
+
+    >>> original_examples([Question("q1", "Who?", "It was Ann", (("Ann", 7),))]).to_pylist()[0]["answers"]
+    {'text': ['Ann'], 'answer_start': [7]}
+    """
+    answers = pa.struct([("text", pa.list_(pa.string())), ("answer_start", pa.list_(pa.int32()))])
+    rows: list[Mapping[str, object]] = [
+        {
+            "id": one.id,
+            "question": one.question,
+            "context": one.context,
+            "answers": {"text": [text for text, _ in one.answers], "answer_start": [at for _, at in one.answers]},
+        }
+        for one in questions
+    ]
+    fields = [("id", pa.string()), ("question", pa.string()), ("context", pa.string()), ("answers", answers)]
+    return pa.Table.from_pylist(rows, pa.schema(fields))

@@ -1,0 +1,102 @@
+"""Questions on contexts: SQuAD 1.1 and 2.0 JSON, and rows with the columns of the `squad` data set.
+
+SQuAD's `is_impossible` and an empty list of answers both mean that there is none; `plausible_answers` are left out.
+Rows have `id`, `question`, `context` and `answers`, {"text": [...], "answer_start": [...]}. What this module does not
+do: checking that an answer stands where it says, which is done where it is encoded.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bertdata.counter_rng import text_bits
+from bertdata.errors import InputError
+from bertdata.finetune.files import file_format, read_rows
+from bertdata.finetune.json_list import read_list
+from bertdata.finetune.question_answering import Question
+
+
+def read_questions(path: str) -> Iterator[Question]:
+    """Yield questions of SQuAD JSON, JSON lines or Parquet, an article or some rows at a time, and 8 bytes of each id.
+
+    Raises InputError, with the place, where something is missing, and behind the last one where an id is there twice.
+    """
+    read = _squad if file_format(path, (".json",)) == ".json" else _rows
+    keys = array("Q")
+    for one in read(path):
+        keys.append(text_bits(one.id))
+        yield one
+    if not keys:
+        raise InputError("holds no questions; expected SQuAD", path=path)
+    ordered = np.sort(np.frombuffer(keys, np.uint64))
+    if repeated := set(ordered[1:][ordered[1:] == ordered[:-1]].tolist()):
+        _refuse_repeated((one for one in read(path) if text_bits(one.id) in repeated), path)
+
+
+def _refuse_repeated(questions: Iterator[Question], path: str) -> None:
+    places: dict[str, str] = {}
+    for one in questions:
+        if places.setdefault(one.id, one.place) != one.place:
+            raise InputError(
+                f"{one.place} has the id {one.id!r}, which {places[one.id]} has too; ids must differ, as predictions "
+                "are named by them",
+                path=path,
+            )
+
+
+def _squad(path: str) -> Iterator[Question]:
+    for number, article in enumerate(read_list(path, "data")):
+        for place, paragraph in _items(article, "paragraphs", f"data[{number}]", path):
+            context = _string(paragraph, "context", place, path)
+            for at, entry in _items(paragraph, "qas", place, path):
+                answers = [] if entry.get("is_impossible") else _items(entry, "answers", at, path, missing=True)
+                yield Question(
+                    _string(entry, "id", at, path),
+                    _string(entry, "question", at, path),
+                    context,
+                    tuple((_string(one, "text", here, path), _start(one, here, path)) for here, one in answers),
+                    at,
+                )
+
+
+def _items(holder: Any, name: str, place: str, path: str, *, missing: bool = False) -> list[tuple[str, dict[str, Any]]]:
+    found = holder.get(name, [] if missing else None) if isinstance(holder, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise InputError(f"{place} has no list of objects `{name}`; expected SQuAD's JSON", path=path)
+    return [(f"{place}.{name}[{number}]", one) for number, one in enumerate(found)]
+
+
+def _string(holder: Any, name: str, place: str, path: str) -> str:
+    found = holder.get(name)
+    if not isinstance(found, str):
+        raise InputError(f"{place} has {found!r} for `{name}`; expected a string", path=path)
+    return found
+
+
+def _start(answer: Any, place: str, path: str) -> int:
+    found = answer.get("answer_start")
+    if type(found) is not int:
+        raise InputError(f"{place} has {found!r} for `answer_start`; expected a number of characters", path=path)
+    return found
+
+
+def _rows(path: str) -> Iterator[Question]:
+    for place, row in read_rows(path):
+        answers = row.get("answers")
+        if isinstance(answers, str):
+            raise InputError(f"{place} has a string for `answers`; take SQuAD's JSON, JSON lines or Parquet", path=path)
+        texts, starts = ((answers or {}).get(name, []) for name in ("text", "answer_start"))
+        if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
+            raise InputError(f"{place} has not as many `answer_start` as `text` in `answers`", path=path)
+        found = [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
+        yield Question(
+            _string(row, "id", place, path),
+            _string(row, "question", place, path),
+            _string(row, "context", place, path),
+            tuple((_string(one, "text", place, path), _start(one, place, path)) for one in found),
+            place,
+        )

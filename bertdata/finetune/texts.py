@@ -1,0 +1,87 @@
+"""Labelled texts and text pairs, from the columns of JSON lines, CSV, TSV and Parquet files.
+
+Columns not named are looked for under the names that public data sets use. In CSV and TSV files without a line of names
+(as CoLA's) columns are given by number, from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.files import TABLES, column_names, file_format, read_rows
+from bertdata.finetune.labels import Label
+
+KNOWN_COLUMNS = (
+    ("text", "text_pair"),
+    ("sentence1", "sentence2"),
+    ("premise", "hypothesis"),
+    ("question1", "question2"),
+    ("question", "sentence"),
+    ("text",),
+    ("sentence",),
+)
+_KNOWN_NAMES = {"label", "labels", *(name for names in KNOWN_COLUMNS for name in names)}
+
+
+@dataclass(frozen=True)
+class LabelledText:
+    """A text as it stands in a file: its second text and its label are None where there is none."""
+
+    text: str
+    pair: str | None
+    label: Label
+    place: str
+
+
+def read_texts(
+    path: str, text_columns: Sequence[str] = (), label_column: str = "label", *, unlabelled: bool = False
+) -> Iterator[LabelledText]:
+    """Yield texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
+
+    With `unlabelled` there may be no labels. Where all columns asked for are numbers and the first line of a CSV or TSV
+    file has no name that data sets use, the file is one without names. Raises ConfigError for a column that is not
+    there, InputError, with the line or row, where a text is none.
+    """
+    numbers = [one for one in (*text_columns, label_column) if one.isdecimal()]
+    numbered = bool(text_columns) and set(text_columns) <= set(numbers) and file_format(path) in TABLES
+    header = not (numbered and _without_names(path, numbers))
+    there = column_names(path, header=header)
+    known = next((one for one in KNOWN_COLUMNS if set(one) <= set(there)), ())
+    if unlabelled and header and numbered and known and not set(text_columns) <= set(there):
+        text_columns = known
+    columns = tuple(text_columns) or known
+    missing = [name for name in columns if name not in there]
+    if not 1 <= len(columns) <= 2 or missing:
+        asked = f"no column {missing[0]!r}" if missing else "no columns of texts that are known by name"
+        raise ConfigError(
+            f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
+            path=path,
+        )
+    if label_column not in there and not unlabelled:
+        raise ConfigError(
+            f"has no column {label_column!r}; its columns are {', '.join(map(repr, there))}: name the one of the "
+            "labels with --label-column",
+            path=path,
+        )
+    empty = True
+    for place, row in read_rows(path, header=header):
+        text, label = row.get(columns[0]), row.get(label_column)
+        if not isinstance(text, str):
+            raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
+        if not isinstance(label, str | int | float | None):
+            raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
+        pair = row.get(columns[1]) if len(columns) == 2 else None
+        if not isinstance(pair, str | None):
+            raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
+        yield LabelledText(text, pair, label, place)
+        empty = False
+    if empty:
+        raise InputError("holds no rows; expected labelled texts", path=path)
+
+
+def _without_names(path: str, numbers: Sequence[str]) -> bool:
+    """Tell whether the first line of a table is an example: it has no known name, and not all the numbers as names."""
+    first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
+    return not _KNOWN_NAMES & first and not set(numbers) <= first

@@ -1,0 +1,118 @@
+"""HDF5 in the layout of NVIDIA's BERT: a data set for each of Google's fields, gzip-compressed, a row for each example.
+
+input_ids, masked_lm_positions and masked_lm_ids are int32; input_mask, segment_ids and next_sentence_labels int8. There
+are no weights: a row's predictions end at the first position that is 0. What this module does not do: other layouts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from bertdata.errors import InputError, MissingExtraError
+from bertdata.formats.static import Fields, StaticRows
+from bertdata.io import files
+
+KINDS = {
+    "input_ids": "i4",
+    "input_mask": "i1",
+    "segment_ids": "i1",
+    "masked_lm_positions": "i4",
+    "masked_lm_ids": "i4",
+    "next_sentence_labels": "i1",
+}
+_CHUNK_ROWS = 1000
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingExtraError("h5py", "hdf5") from error
+    return h5py
+
+
+def writer(rows: StaticRows) -> partial[int]:
+    """Return `write_hdf5` for some rows, as an exporter calls it; raises MissingExtraError where h5py is not there."""
+    _h5py()
+    return partial(write_hdf5, rows)
+
+
+def write_hdf5(rows: StaticRows, path: str, schema: pa.Schema, file: BinaryIO) -> int:
+    """Write a shard as an HDF5 file; returns the rows."""
+    total = rows.examples(path)
+    with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
+        place = Path(folder) / "shard.hdf5"
+        with _h5py().File(place, "w") as out:
+            _create(out, rows, total)
+            begin = 0
+            for fields in _blocks(rows.batches(path)):
+                number = len(fields["input_ids"])
+                for name in out:
+                    out[name][begin : begin + number] = fields[name]
+                begin += number
+        with place.open("rb") as written:
+            shutil.copyfileobj(written, file)
+    return total
+
+
+def _blocks(batches: Iterator[Fields]) -> Iterator[Fields]:
+    """Yield rows as many at a time as a chunk of the file has, so that its bytes do not tell how they came."""
+    held: list[Fields] = []
+    waiting = 0
+    for fields in batches:
+        held.append(fields)
+        waiting += len(fields["input_ids"])
+        if waiting >= _CHUNK_ROWS:
+            joined = {name: np.concatenate([one[name] for one in held]) for name in fields}
+            whole = waiting - waiting % _CHUNK_ROWS
+            for begin in range(0, whole, _CHUNK_ROWS):
+                yield {name: values[begin : begin + _CHUNK_ROWS] for name, values in joined.items()}
+            held, waiting = [{name: values[whole:] for name, values in joined.items()}], waiting - whole
+    if waiting:
+        yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
+
+
+def _create(out: Any, rows: StaticRows, total: int) -> None:
+    """Make the data sets, a row for each of `total` examples."""
+    for name, kind in KINDS.items():
+        width = rows.max_predictions_per_seq if name.startswith("masked") else rows.info.examples.max_seq_length
+        inner = () if name == "next_sentence_labels" else (width,)
+        if inner or rows.info.label:
+            chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
+            out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
+
+
+def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
+    """Yield the rows of a file of this layout as Google's fields, weights made of the positions, `batch` at a time.
+
+    Raises InputError where the file is cut off, damaged or has not the data sets, MissingExtraError without h5py.
+    """
+    with files.open_raw(path) as raw:
+        try:
+            file = _h5py().File(raw, "r")
+        except (OSError, RuntimeError) as error:
+            raise InputError(f"is not a whole HDF5 file ({error}); get it again", path=path) from error
+        with file:
+            names = [name for name in KINDS if name in file]
+            missing = [name for name in KINDS if name not in file and name != "next_sentence_labels"]
+            if missing:
+                there = ", ".join(file) or "nothing"
+                raise InputError(f"has no data set {missing[0]!r}, it has {there}; expected NVIDIA's layout", path=path)
+            sizes = {name: len(file[name]) for name in names}
+            if len(set(sizes.values())) > 1:
+                raise InputError(f"has data sets of unlike lengths: {sizes}; expected as many rows in each", path=path)
+            for begin in range(0, sizes["input_ids"], batch):
+                try:
+                    fields = {name: file[name][begin : begin + batch].astype(np.int64) for name in names}
+                except (OSError, RuntimeError, ValueError) as error:
+                    raise InputError(f"is damaged behind row {begin} ({error}); get it again", path=path) from error
+                ended = np.cumsum(fields["masked_lm_positions"] == 0, axis=1) > 0
+                yield fields | {"masked_lm_weights": (~ended).astype(np.float32)}

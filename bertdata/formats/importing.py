@@ -1,0 +1,287 @@
+"""`bertdata import`: TFRecords of Google's create_pretraining_data and HDF5 files of NVIDIA's BERT to shards.
+
+Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file. A
+file's format is told by its first bytes. Every row is checked against the vocabulary and the layout of BERT's rows. How
+the rows were made is not in these files, so only what can be seen is in the manifest. What this module does not do: JAX
+or PyTorch files of other tools, rows without predictions.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata import __version__
+from bertdata.cli.command_line import add_force
+from bertdata.engine.origin import Origin
+from bertdata.engine.output_lock import claimed, refuse_own
+from bertdata.engine.parts import Counters, Counts, add_counts
+from bertdata.errors import ConfigError, InputError
+from bertdata.formats.example import decode_examples
+from bertdata.formats.hdf5 import read_hdf5
+from bertdata.formats.static import Fields
+from bertdata.formats.tfrecord import read_records
+from bertdata.inspect.summary import counted, table
+from bertdata.io import files
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import LABELS, OBJECTIVES, ExamplesConfig
+from bertdata.shards.manifest import write_dataset_files
+from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+SUFFIXES = (".tfrecord", ".tfrecord.gz", ".tfrecord-*-of-*", ".tfrecords", ".hdf5", ".h5")
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_NEEDED = ("input_ids", "input_mask", "segment_ids", "masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
+_OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
+"""What TensorFlow's Model Garden calls the same fields."""
+
+
+def import_shards(
+    sources: Mapping[str, Sequence[str]], vocab: str, output: str, objective: str = "", *, force: bool = False
+) -> dict[str, Any]:
+    """Import files, folders or globs by split (train is needed) and return the manifest.
+
+    objective: what the pair label means where the files have one; nsp if it is not given. Raises InputError, with the
+    record or row, where a file is damaged, was made with another vocabulary or is not laid out as BERT's rows,
+    ConfigError for settings that do not fit the files, OutputError where the folder holds something else or, unless
+    `force` is given, what was imported from files that are left out now.
+    """
+    tokenizer = WordPieceTokenizer.load(vocab)
+    paths = {split: files.expand(sources[split], SUFFIXES) for split in SPLITS if sources.get(split)}
+    refuse_own(output, [path for found in paths.values() for path in found])
+    info = _info(tokenizer, paths["train"], objective)
+    origin = Origin.of("import", (path for found in paths.values() for path in found))
+    with claimed(output, "imported shards", origin, force=force):
+        for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
+            files.remove(files.join(output, name))
+        entries: dict[str, Any] = {}
+        begin = 0
+        for split, found in paths.items():
+            shards: list[dict[str, Any]] = []
+            for number, path in enumerate(found):
+                name = f"{split}/data-{number:05d}-of-{len(found):05d}.arrow"
+                target = files.join(output, *name.split("/"))
+                with files.atomic_write(target) as file:
+                    tally = import_file(path, info, begin, file)
+                begin += tally.counts["examples"]
+                size, digest = files.size(target), files.sha256(target)
+                shards.append({"file": name, "bytes": size, "sha256": digest, "counts": tally.counts})
+            entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
+        tokenizer.save(files.join(output, "tokenizer"))
+        manifest = _manifest(info, paths, entries)
+        return write_dataset_files(output, manifest, info)
+
+
+def import_file(path: str, info: ShardInfo, first_id: int, file: BinaryIO) -> Counters:
+    """Write the rows of a file as one shard, `example_id` counting from `first_id`; counts what is in it."""
+    schema, tally, begin = shard_schema(info), Counters(), 0
+    for name in ("examples", "documents", "tokens_in_examples", "row_tokens", "labels_1", "predictions"):
+        tally.add(name, 0)
+    with pa.ipc.new_stream(file, schema) as writer:
+        for fields in read_fields(path):
+            begin += _write_rows(writer, schema, checked(fields, info, path, begin), first_id + begin, info, tally)
+    return tally
+
+
+def read_fields(path: str) -> Iterator[Fields]:
+    """Yield the rows of a TFRecord or HDF5 file as Google's fields, a batch at a time.
+
+    A TFRecord of no bytes has no rows, as a shard without any (of a length bin that is empty) is exported.
+    """
+    if not files.size(path):
+        return
+    with files.open_raw(path) as raw:
+        hdf5 = raw.read(len(_HDF5)) == _HDF5
+    if hdf5:
+        yield from read_hdf5(path)
+        return
+    begin = 0
+    for records in read_records(path):
+        try:
+            lists = decode_examples(records, {*_NEEDED, *_OTHER_NAMES, "next_sentence_labels"})
+        except InputError as error:
+            raise InputError(f"behind record {begin}: {error}", path=path) from error
+        for name, rows in lists.items():
+            if len({len(row) for row in rows}) > 1:
+                raise InputError(
+                    f"behind record {begin}: `{name}` has lists of unlike lengths; expected rows padded to one length",
+                    path=path,
+                )
+        yield {_OTHER_NAMES.get(name, name): np.stack(rows) for name, rows in lists.items()}
+        begin += len(records)
+
+
+def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
+    """Return what the shards say of themselves, from the first rows there are."""
+    found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
+    if found is None:
+        raise InputError(f"there are no rows in {counted(len(paths), 'file')}; expected some in train", path=paths[0])
+    path, fields = found
+    _check_names(fields, path)
+    has_label = "next_sentence_labels" in fields
+    chosen = objective or ("nsp" if has_label else "doc-sentences")
+    if chosen not in OBJECTIVES or (chosen in LABELS) != has_label:
+        what = "a pair label (next_sentence_labels)" if has_label else "no pair label"
+        raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
+    length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]
+    examples = ExamplesConfig(objective=chosen, masking="static", max_seq_length=length)
+    return shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=room))
+
+
+def _check_names(fields: Fields, path: str) -> None:
+    missing = [name for name in _NEEDED if name not in fields]
+    if missing:
+        raise InputError(
+            f"has no field {missing[0]!r}, it has {', '.join(fields)}; expected pretraining data of Google's or "
+            "NVIDIA's BERT",
+            path=path,
+        )
+
+
+def checked(fields: Fields, info: ShardInfo, path: str, begin: int) -> Fields:
+    """Return fields that are rows of BERT under a vocabulary; raises InputError, with the row, where they are not.
+
+    `begin` is the number of the first row in its file.
+    """
+    _check_names(fields, path)
+    width, room = info.examples.max_seq_length, info.masking.max_predictions_per_seq
+    shapes = (fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1])
+    if shapes != (width, room) or ("next_sentence_labels" in fields) != bool(info.label):
+        raise InputError(
+            f"has rows of {shapes[0]} tokens and {shapes[1]} predictions at most, the first file {width} and {room}, "
+            "or a pair label where that has none; import files of one kind at a time",
+            path=path,
+        )
+    ids, mask, types = (fields[name] for name in ("input_ids", "input_mask", "segment_ids"))
+    lengths = mask.sum(1)
+    rows = np.arange(len(ids))
+    places = np.arange(width)
+
+    def refuse(wrong: Any, message: str) -> None:
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(f"row {begin + row} {message.format(**_seen(fields, row))}", path=path)
+
+    refuse(
+        (mask != (places < lengths[:, None])).any(1) | (lengths < 3), "has an input_mask that is not ones, then zeros"
+    )
+    largest = np.maximum(ids.max(1), fields["masked_lm_ids"].max(1))
+    smallest = np.minimum(ids.min(1), fields["masked_lm_ids"].min(1))
+    refuse(
+        (largest >= info.vocab_size) | (smallest < 0),
+        f"has the id {{largest}}, and the vocabulary ends at {info.vocab_size - 1}: it was made with another one; give "
+        "that with --vocab",
+    )
+    refuse(
+        (ids[:, 0] != info.cls_token_id) | (ids[rows, lengths - 1] != info.sep_token_id),
+        f"begins with the id {{first}} and ends with {{last}}; in this vocabulary [CLS] is {info.cls_token_id} and "
+        f"[SEP] {info.sep_token_id}: it was made with another one; give that with --vocab",
+    )
+    refuse(((types < 0) | (types > 1)).any(1), "has segment_ids other than 0 and 1")
+    weights, positions = fields["masked_lm_weights"] > 0, fields["masked_lm_positions"]
+    refuse(
+        (weights & ((positions < 1) | (positions >= lengths[:, None] - 1))).any(1),
+        "predicts a token outside its text",
+    )
+    ordered = np.sort(np.where(weights, positions, -1 - np.arange(room)), axis=1)
+    refuse((np.diff(ordered, axis=1) == 0).any(1), "predicts one token twice")
+    if info.label:
+        labels: NDArray[np.int64] = fields["next_sentence_labels"].reshape(-1)
+        refuse((labels < 0) | (labels > 1), "has a pair label other than 0 and 1")
+    return fields
+
+
+def _seen(fields: Fields, row: int) -> dict[str, int]:
+    ids = fields["input_ids"][row]
+    last = int(fields["input_mask"][row].sum()) - 1
+    both = np.concatenate([ids, fields["masked_lm_ids"][row]])
+    largest = both.max() if both.min() >= 0 else both.min()
+    return {"first": int(ids[0]), "last": int(ids[last]), "largest": int(largest)}
+
+
+def _write_rows(
+    writer: pa.RecordBatchWriter, schema: pa.Schema, fields: Fields, first_id: int, info: ShardInfo, tally: Counters
+) -> int:
+    """Write checked rows as one record batch, and count them; returns how many there are."""
+    number = len(fields["input_ids"])
+    taken = fields["input_mask"] > 0
+    lengths = taken.sum(1)
+    targets = np.full(taken.shape, IGNORE_INDEX, np.int64)
+    row, column = np.nonzero(fields["masked_lm_weights"] > 0)
+    targets[row, fields["masked_lm_positions"][row, column]] = fields["masked_lm_ids"][row, column]
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    columns: dict[str, pa.Array] = {"example_id": pa.array(np.arange(first_id, first_id + number, dtype=np.int64))}
+    values = {"input_ids": fields["input_ids"], "token_type_ids": fields["segment_ids"], "labels": targets}
+    for name, rows in values.items():
+        kind = schema.field(name).type.value_type
+        columns[name] = pa.ListArray.from_arrays(offsets, pa.array(rows[taken].astype(numpy_type(kind)), kind))
+    if info.label:
+        labels = fields["next_sentence_labels"].reshape(-1).astype(np.int8)
+        columns[info.label] = pa.array(labels)
+        tally.add("labels_1", int(labels.sum()))
+    writer.write_batch(pa.RecordBatch.from_arrays([columns[field.name] for field in schema], schema=schema))
+    shown, original = fields["input_ids"][targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX]
+    special = np.isin(
+        np.where(targets == IGNORE_INDEX, fields["input_ids"], targets), (info.cls_token_id, info.sep_token_id)
+    )
+    tally.add("examples", number)
+    tally.add("row_tokens", int(lengths.sum()))
+    tally.add("tokens_in_examples", int((taken & ~special).sum()))
+    tally.add("predictions", len(original))
+    tally.add("predictions_mask", int((shown == info.mask_token_id).sum()))
+    tally.add("predictions_kept", int((shown == original).sum()))
+    tally.add("predictions_capped_rows", 0)
+    return number
+
+
+def _manifest(info: ShardInfo, paths: dict[str, list[str]], entries: dict[str, Any]) -> dict[str, Any]:
+    inputs = [{"name": files.name(path), "bytes": files.size(path)} for found in paths.values() for path in found]
+    counts: Counts = {"rows": sum(entry["counts"]["examples"] for entry in entries.values())}
+    return {
+        "format": FORMAT,
+        "bertdata": __version__,
+        "info": info.values(),
+        "imported": True,
+        "sources": {"imported": {"inputs": inputs, "counts": counts, "drops": {}, "broken": []}},
+        "vocabulary": {"pieces": info.vocab_size},
+        "tokens": {"counts": {}, "drops": {}},
+        "notes": ["imported: the masks are those of the files, whatever the settings say they would be"],
+        "splits": entries,
+    }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata import` to a parser."""
+    parser.add_argument("files", nargs="+", metavar="PATH", help="TFRecord or HDF5 files, folders of them or globs")
+    parser.add_argument("--validation", nargs="+", default=[], metavar="PATH", help="files of the validation split")
+    parser.add_argument(
+        "--vocab", required=True, metavar="PATH", help="the vocabulary they were made with: a folder or vocab.txt"
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
+    parser.add_argument(
+        "--objective", default="", choices=OBJECTIVES, help="what the pair label means (default: nsp; ALBERT: sop)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import as parsed arguments say and print what was written."""
+    sources = {"train": arguments.files, "validation": arguments.validation}
+    manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective, force=arguments.force)
+    rows = []
+    for split, entry in manifest["splits"].items():
+        counts = entry["counts"]
+        rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
+        if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
+            rows.append(("  without rows", counted(empty, "file")))
+        rows.append(
+            ("  predictions", f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens")
+        )
+    print(table(rows))
+    return 0

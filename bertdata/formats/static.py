@@ -1,0 +1,152 @@
+"""Rows with static masks as Google's create_pretraining_data writes them: padded, predictions in lists of their own.
+
+Masks of static shards are taken as they are; of dynamic ones those of an epoch are drawn, by the function the loader
+uses. The fields have Google's names: input_ids, input_mask (1 at tokens), segment_ids, masked_lm_positions,
+masked_lm_ids, masked_lm_weights (1 at predictions), next_sentence_labels, which ALBERT's sentence order has too. The
+examples of packed rows become a row each.
+What this module does not do: files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.formats.arrow import read_batches
+from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.shards import Shards
+from bertdata.shards.packed import unpacked
+from bertdata.shards.schema import ShardInfo
+
+Fields = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class StaticRows:
+    """How shards become rows: the epoch whose masks are drawn, and the most predictions that a row has room for."""
+
+    info: ShardInfo
+    epoch: int
+    max_predictions_per_seq: int
+    replacement_ids: NDArray[np.int64]
+    continuation: NDArray[np.bool_]
+
+    def batches(self, path: str) -> Iterator[Fields]:
+        """Yield the rows of a shard, a record batch at a time.
+
+        input_ids, input_mask and segment_ids are int64 (N, L), masked_lm_positions and masked_lm_ids int64 (N, P),
+        masked_lm_weights float32 (N, P), next_sentence_labels int64 (N,). Raises ConfigError where a row has more
+        predictions than there is room for.
+        """
+        begin = 0
+        for batch in map(unpacked, read_batches(path)):
+            yield self._fields(batch, path, begin)
+            begin += batch.num_rows
+
+    def examples(self, path: str) -> int:
+        """Return the number of rows that a shard becomes."""
+        return sum(int(unpacked(batch).num_rows) for batch in read_batches(path))
+
+    def most_predictions(self, path: str) -> int:
+        """Return the largest number of predictions that a row of a shard has."""
+        most = 0
+        for batch in map(unpacked, read_batches(path)):
+            _, labels, offsets = self._masked(batch)
+            behind = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
+            most = max(most, int(np.diff(behind).max(initial=0)))
+        return most
+
+    def _masked(self, batch: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids with their masks, the labels and the offsets of a batch, flat, all int64."""
+        ids, offsets = flat(batch["input_ids"])
+        if self.info.examples.masking == "static":
+            return ids.astype(np.int64), flat(batch["labels"])[0].astype(np.int64), offsets
+        masked = mask_tokens(
+            ids,
+            offsets,
+            (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id),
+            batch["example_id"].to_numpy(),
+            config=self.info.masking,
+            seed=self.info.examples.seed,
+            epoch=self.epoch,
+            mask_token_id=self.info.mask_token_id,
+            replacement_ids=self.replacement_ids,
+            continuation=self.continuation,
+        )
+        return masked.input_ids, masked.labels, offsets
+
+    def _fields(self, batch: pa.RecordBatch, path: str, begin: int) -> Fields:
+        ids, labels, offsets = self._masked(batch)
+        lengths, width, room = np.diff(offsets), self.info.examples.max_seq_length, self.max_predictions_per_seq
+        places = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
+        rows = np.repeat(np.arange(len(lengths)), lengths)
+        fields = {
+            name: np.zeros((len(lengths), width), np.int64) for name in ("input_ids", "input_mask", "segment_ids")
+        }
+        fields["input_ids"][:] = self.info.pad_token_id
+        for name, values in (
+            ("input_ids", ids),
+            ("input_mask", np.ones(len(ids), np.int64)),
+            ("segment_ids", flat(batch["token_type_ids"])[0]),
+        ):
+            fields[name][rows, places] = values
+        at = np.flatnonzero(labels != IGNORE_INDEX)
+        number = np.bincount(rows[at], minlength=len(lengths))
+        if len(number) and number.max() > room:
+            row = int(number.argmax())
+            raise ConfigError(
+                f"row {begin + row} has {number[row]} predictions, and --max-predictions-per-seq is {room}: give at "
+                f"least {number.max()}, or build with --max-predictions-per-seq {room}",
+                path=path,
+            )
+        column = np.arange(len(at)) - np.repeat(np.cumsum(number) - number, number)
+        for name, values, kind in (
+            ("masked_lm_positions", places[at], np.int64),
+            ("masked_lm_ids", labels[at], np.int64),
+            ("masked_lm_weights", np.ones(len(at)), np.float32),
+        ):
+            fields[name] = np.zeros((len(lengths), room), kind)
+            fields[name][rows[at], column] = values
+        if self.info.label:
+            fields["next_sentence_labels"] = batch[self.info.label].to_numpy().astype(np.int64)
+        return fields
+
+
+def flat(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the values of a list array and its offsets, from 0, int64."""
+    offsets = column.offsets.to_numpy().astype(np.int64)
+    return column.values.to_numpy()[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_seq: int = 0) -> StaticRows:
+    """Return how the shards of a build become rows.
+
+    max_predictions_per_seq 0: the build's own limit, else the largest number that any row has. Of dynamic masks a limit
+    is kept by drawing under it. Raises InputError for shards of fine-tuning, ConfigError for an epoch where masks are
+    static.
+    """
+    info, tokenizer = splits[0].info, splits[0].tokenizer()
+    if info.purpose != "pretraining":
+        raise InputError(
+            f"holds {info.purpose}, which has no masks; export it to parquet, jsonl, hf or mds", path=splits[0].build
+        )
+    if epoch < 0 or (epoch and info.examples.masking == "static"):
+        raise ConfigError(
+            f"--epoch is {epoch}; expected 0 or more, and 0 where masks are static"
+            + (": these are in the shards, a copy for each of --dupe-factor" if epoch > 0 else "")
+        )
+    if max_predictions_per_seq < 0:
+        raise ConfigError(f"--max-predictions-per-seq is {max_predictions_per_seq}; expected 0 (as is) or more")
+    if info.examples.masking == "dynamic" and max_predictions_per_seq:
+        info = replace(info, masking=replace(info.masking, max_predictions_per_seq=max_predictions_per_seq))
+    replacements, continuation = tokenizer.replacement_ids.astype(np.int64), tokenizer.continuation
+    rows = StaticRows(info, epoch, 0, replacements, continuation)
+    room = max_predictions_per_seq or info.masking.max_predictions_per_seq
+    room = room or max(rows.most_predictions(path) for shards in splits for path in shards.paths)
+    return replace(rows, max_predictions_per_seq=max(room, 1))

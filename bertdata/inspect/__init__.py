@@ -1,0 +1,1 @@
+"""A finished build in, text, figures and pages for its reader out."""

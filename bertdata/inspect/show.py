@@ -1,0 +1,263 @@
+"""`bertdata show`: examples of a build as text, each predicted place marked.
+
+Static masks are read from the shards; dynamic ones are drawn as the loader draws them for an epoch. The marks say what
+stands in the row and what is to be predicted: [MASK→word] hidden, [other→word] replaced, [word=] left as it is. What
+this module does not do: telling documents (shards keep none, but of several sources the name), HTML (`report`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, printable
+from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.shards import Shards, open_shards
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION
+
+LABEL_WORDS = {
+    "next_sentence_label": ("IsNext: B follows A", "NotNext: B is from another document"),
+    "sentence_order_label": ("in order: B follows A", "swapped: A follows B"),
+}
+LEGEND = (
+    ("mask", "[MASK→word]", "to be predicted, hidden"),
+    ("random", "[other→word]", "to be predicted, replaced by a random token"),
+    ("kept", "[word=]", "to be predicted, left as it is"),
+)
+"""The kinds of marks, how each looks, and what it means; ## inside a mark continues the word before it."""
+
+_CLOSING, _OPENING = frozenset(".,;:!?)]}%"), frozenset("([{")
+_COLOURS = {"mask": "1;33", "random": "1;31", "kept": "1;32", "special": "2", "head": "1"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One place of an example: the token that stands there, what is predicted there (None: nothing), and which kind.
+
+    kind: text, special, mask, random or kept; a random token that happens to be the right one counts as kept.
+    """
+
+    token: str
+    target: str | None
+    kind: str
+
+    @property
+    def original(self) -> str:
+        """The token before masking."""
+        return self.token if self.target is None else self.target
+
+    @property
+    def text(self) -> str:
+        """The piece as it is shown.
+
+        >>> [Piece("[MASK]", "salt", "mask").text, Piece("salt", "salt", "kept").text, Piece("##y", None, "text").text]
+        ['[MASK→salt]', '[salt=]', 'y']
+        """
+        if self.kind == "mask":
+            return f"[MASK→{_printable(self.original)}]"
+        if self.kind == "random":
+            return f"[{_printable(self.token)}→{_printable(self.original)}]"
+        if self.kind == "kept":
+            return f"[{_printable(self.token)}=]"
+        return _printable(self.token if self.kind == "special" else self.token.removeprefix(CONTINUATION))
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example to be shown: its number in the split, its id, its segments, and in words its label and source."""
+
+    number: int
+    example_id: int
+    label: str | None
+    segments: tuple[tuple[Piece, ...], ...]
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the row has, special ones included."""
+        return sum(map(len, self.segments))
+
+    @property
+    def predictions(self) -> int:
+        """How many of them are to be predicted."""
+        return sum(piece.target is not None for segment in self.segments for piece in segment)
+
+
+def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None = None) -> Iterator[Example]:
+    """Yield examples of a split by number, masked as in `epoch` (the first if None); of packed rows all in each.
+
+    Raises ConfigError for a number that is not there, and for an epoch where the masks are static.
+    """
+    static = shards.info.examples.masking == "static"
+    if static and epoch is not None:
+        raise ConfigError(
+            "--epoch was given, but the masks of these shards are static: written into them; leave --epoch out"
+        )
+    tokenizer = shards.tokenizer()
+    for number in numbers:
+        if not -len(shards) <= number < len(shards):
+            raise ConfigError(
+                f"there is no example {number}; {shards.split} has {len(shards):,}, 0 to {len(shards) - 1}"
+            )
+        packed = shards.examples(number)
+        for place, row in enumerate(packed):
+            ids, labels = (row["input_ids"], row["labels"]) if static else _draw(shards, tokenizer, row, epoch or 0)
+            told = []
+            if shards.info.label:
+                value = row[shards.info.label]
+                told.append(f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})")
+            if len(shards.info.sources) > 1:
+                told.append(f"from {shards.info.sources[row['source']]}")
+            if shards.info.examples.pack:
+                told.append(f"{place + 1} of {len(packed)} in this row")
+            pieces = list(_pieces(tokenizer, shards.info.mask_token_id, ids, labels))
+            borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
+            segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
+            yield Example(number % len(shards), row["example_id"], ", ".join(told) or None, segments)
+
+
+def _draw(
+    shards: Shards, tokenizer: WordPieceTokenizer, row: dict[str, Any], epoch: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    info, input_ids = shards.info, row["input_ids"]
+    masked = mask_tokens(
+        input_ids,
+        np.array([0, len(input_ids)]),
+        (input_ids == info.cls_token_id) | (input_ids == info.sep_token_id),
+        np.array([row["example_id"]]),
+        config=info.masking,
+        seed=info.examples.seed,
+        epoch=epoch,
+        mask_token_id=info.mask_token_id,
+        replacement_ids=tokenizer.replacement_ids,
+        continuation=tokenizer.continuation,
+    )
+    return masked.input_ids, masked.labels
+
+
+def _pieces(
+    tokenizer: WordPieceTokenizer, mask_token_id: int, ids: NDArray[np.integer], labels: NDArray[np.integer]
+) -> Iterator[Piece]:
+    special = frozenset(tokenizer.special_ids.tolist()) - {tokenizer.unk_token_id}
+    for token_id, label in zip(ids.tolist(), labels.tolist(), strict=True):
+        token = tokenizer.tokens[token_id]
+        if label == IGNORE_INDEX:
+            yield Piece(token, None, "special" if token_id in special else "text")
+        else:
+            kind = "mask" if token_id == mask_token_id else "kept" if token_id == label else "random"
+            yield Piece(token, tokenizer.tokens[label], kind)
+
+
+def words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Yield the pieces that are written without a space between them: words, with the punctuation that closes them.
+
+    >>> row = [Piece("salt", None, "text"), Piece("[MASK]", "##y", "mask"), Piece(".", None, "text")]
+    >>> ["".join(piece.text for piece in word) for word in words(row)]
+    ['salt[MASK→##y].']
+    """
+    word: list[Piece] = []
+    for piece in pieces:
+        glued = piece.original.startswith(CONTINUATION) or piece.original in _CLOSING
+        if word and not (glued or word[-1].original in _OPENING):
+            yield word
+            word = []
+        word.append(piece)
+    if word:
+        yield word
+
+
+def _printable(token: str) -> str:
+    return token if token.isprintable() else "".join(c if c.isprintable() else f"<U+{ord(c):04X}>" for c in token)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes.
+
+    >>> columns("salt"), columns("塩"), columns("e\u0301")
+    (4, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def render(example: Example, total: int, width: int, *, color: bool) -> str:
+    """Return one example as lines of at most `width` columns, a word that is longer alone on its line."""
+    label = f", {printable(example.label)}" if example.label else ""
+    head = f"example {example.number} of {total:,}: {example.tokens} tokens, {example.predictions} to predict{label}"
+    lines = [_painted(head, "head", color)]
+    for number, segment in enumerate(example.segments):
+        name = "AB"[number % 2] if len(example.segments) > 1 else " "
+        lines += _wrapped(segment, f"{name}  ", width, color=color)
+    return "\n".join(lines)
+
+
+def _wrapped(segment: Sequence[Piece], name: str, width: int, *, color: bool) -> Iterator[str]:
+    line, used = name, len(name)
+    for word in words(segment):
+        size = sum(columns(piece.text) for piece in word)
+        space = used > len(name)
+        if space and used + 1 + size > width:
+            yield line
+            line, used, space = " " * len(name), len(name), False
+        line += " " * space + "".join(_painted(piece.text, piece.kind, color) for piece in word)
+        used += space + size
+    yield line
+
+
+def _painted(text: str, kind: str, color: bool) -> str:
+    return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if color and kind in _COLOURS else text
+
+
+def legend(*, color: bool) -> str:
+    """Return what the marks mean, a line each."""
+    width = max(len(mark) for _, mark, _ in LEGEND)
+    lines = [_painted(mark, kind, color) + " " * (width - len(mark)) + "  " + text for kind, mark, text in LEGEND]
+    return "\n".join([*lines, f"{CONTINUATION} in a mark: this piece continues the word before it"])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata show` to a parser."""
+    parser.add_argument("shards", metavar="DIR", help="a finished build, or one of its splits")
+    parser.add_argument("--split", help="train or validation (default: train)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--index", type=int, metavar="N", help="only this example; negative numbers count from the end")
+    which.add_argument("--count", type=int, default=3, metavar="N", help="the first N examples (default: 3)")
+    parser.add_argument("--epoch", type=int, metavar="N", help="draw dynamic masks of this epoch (default: 0)")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print examples as parsed arguments say."""
+    if arguments.count < 1:
+        raise ConfigError(f"--count is {arguments.count}; expected at least 1")
+    shards = open_shards(arguments.shards, arguments.split)
+    shards.expect_pretraining()
+    color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
+    width = shutil.get_terminal_size((100, 24)).columns
+    numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
+    if not len(shards):
+        print(f"{shards.split} holds no examples")
+        return 0
+    told = False
+    for example in read_examples(shards, numbers, epoch=arguments.epoch):
+        if not told:
+            print(legend(color=color))
+            told = True
+        print("\n" + render(example, len(shards), width, color=color))
+    return 0
+
+
+def wants_color() -> bool:
+    """Tell whether standard output is a terminal that shows colour and whose user did not say no (NO_COLOR)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

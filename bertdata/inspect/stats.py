@@ -1,0 +1,313 @@
+"""`bertdata stats`: what the shards of a build hold, measured from their bytes, or how a vocabulary fits texts.
+
+Batches are read one after another from the memory map, so memory does not grow with the build. What it does not do:
+judge. Whether bytes and manifest agree is the business of `bertdata verify`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.cli.command_line import VOCABULARY
+from bertdata.errors import ConfigError, InputError
+from bertdata.inspect import summary
+from bertdata.inspect.summary import Row
+from bertdata.io import compression, files
+from bertdata.masking.masking import IGNORE_INDEX, count_predictions
+from bertdata.shards import Shards, open_shards
+from bertdata.shards.contents import reading_values
+from bertdata.shards.packed import unpacked
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+_CHUNK = 4 << 20
+_BINS = 16
+_BAR = 40
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What one split holds. A row's tokens are all its ids; ordinary ones are those that are not [CLS] or [SEP].
+
+    A packed row holds several examples; max_seq_length is that of rows. lengths[n] is the number of rows of n tokens.
+    Of the predictions, `masked` became [MASK] and `kept` stayed as they were; both are None under dynamic masking,
+    where `predictions` are those of epoch 0. labels[i] is the number of examples with pair label i, empty where the
+    objective has none.
+    """
+
+    rows: int
+    examples: int
+    tokens: int
+    ordinary_tokens: int
+    unknown_tokens: int
+    max_seq_length: int
+    lengths: tuple[int, ...]
+    labels: tuple[int, ...]
+    predictions: int
+    masked: int | None
+    kept: int | None
+
+    @property
+    def fill(self) -> float:
+        """The share of `max_seq_length` that the rows fill on average."""
+        return self.tokens / max(1, self.rows * self.max_seq_length)
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of [UNK] among the ordinary tokens."""
+        return self.unknown_tokens / max(1, self.ordinary_tokens)
+
+    @property
+    def mask_rate(self) -> float:
+        """The realised share of the ordinary tokens that are predicted."""
+        return self.predictions / max(1, self.ordinary_tokens)
+
+
+def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
+    """Open the named splits of a build; if none is named, all of a build, or the one whose folder `path` is."""
+    first = open_shards(path, splits[0] if splits else None)
+    whole = files.exists(files.join(path, "manifest.json"))
+    names = list(splits) or (list(first.manifest["splits"]) if whole else [first.split])
+    return [first if name == first.split else open_shards(first.build, name) for name in names]
+
+
+def measure(shards: Shards) -> Figures:
+    """Measure one split from its bytes, every row."""
+    info = shards.info
+    tokenizer = shards.tokenizer()
+    unk_token_id = tokenizer.unk_token_id
+    static = info.examples.masking == "static"
+    packed = [np.zeros(0, np.int64)]
+    labels = np.zeros(2 if info.label else 0, np.int64)
+    examples = tokens = ordinary = unknown = predictions = masked = kept = 0
+    for rows in shards.table.to_batches():
+        packed.append(np.diff(rows["input_ids"].offsets.to_numpy()))
+        batch = unpacked(rows)
+        examples += batch.num_rows
+        ids = batch["input_ids"].flatten().to_numpy()
+        offsets = batch["input_ids"].offsets.to_numpy()
+        targets = batch["labels"].flatten().to_numpy() if static else np.full(len(ids), IGNORE_INDEX)
+        original = np.where(targets == IGNORE_INDEX, ids.astype(np.int64), targets)
+        special = (original == info.cls_token_id) | (original == info.sep_token_id)
+        tokens += len(ids)
+        unknown += int((original == unk_token_id).sum())
+        ordinary += len(ids) - int(special.sum())
+        if static:
+            chosen = targets != IGNORE_INDEX
+            predictions += int(chosen.sum())
+            masked += int((ids[chosen] == info.mask_token_id).sum())
+            kept += int((ids[chosen] == targets[chosen]).sum())
+        else:
+            number, _ = count_predictions(
+                ids,
+                offsets - offsets[0],
+                special,
+                batch["example_id"].to_numpy(),
+                config=info.masking,
+                seed=info.examples.seed,
+                epoch=0,
+                continuation=tokenizer.continuation,
+            )
+            predictions += number
+        if info.label:
+            labels += np.bincount(batch[info.label].to_numpy(), minlength=2)
+    return Figures(
+        rows=len(shards),
+        examples=examples,
+        tokens=tokens,
+        ordinary_tokens=ordinary,
+        unknown_tokens=unknown,
+        max_seq_length=info.examples.row_length,
+        lengths=tuple(np.bincount(np.concatenate(packed), minlength=info.examples.row_length + 1).tolist()),
+        labels=tuple(labels.tolist()),
+        predictions=predictions,
+        masked=masked if static else None,
+        kept=kept if static else None,
+    )
+
+
+def histogram(lengths: Sequence[int], bins: int = _BINS) -> list[tuple[int, int, int]]:
+    """Return (first length, last length, rows) of at most `bins` runs of like width that cover 1 to the longest.
+
+    >>> histogram([0, 0, 3, 4, 1], bins=2)
+    [(1, 2, 3), (3, 4, 5)]
+    """
+    longest = len(lengths) - 1
+    width = max(1, -(-longest // bins))
+    starts = range(1, longest + 1, width)
+    return [(at, min(at + width - 1, longest), sum(lengths[at : at + width])) for at in starts]
+
+
+def figure_rows(split: str, figures: Figures) -> list[Row]:
+    """Return the rows of the table of one split, its histogram last."""
+    rows = [
+        (f"{split}: rows", f"{figures.rows:,}"),
+        *([("  examples packed into them", f"{figures.examples:,}")] if figures.examples != figures.rows else []),
+        (
+            "  tokens",
+            f"{figures.tokens:,} ({figures.tokens / max(1, figures.rows):.1f} a row, "
+            f"{figures.fill:.1%} of {figures.max_seq_length})",
+        ),
+        ("  [UNK]", f"{figures.unknown_tokens:,} of {figures.ordinary_tokens:,} ({figures.unknown_share:.3%})"),
+        ("  realised mask rate", mask_text(figures)),
+    ]
+    if figures.labels:
+        rows.append(("  pair labels", ", ".join(f"{i}: {number:,}" for i, number in enumerate(figures.labels))))
+    runs = histogram(figures.lengths)
+    most = max([number for _, _, number in runs] or [0])
+    digits = len(f"{most:,}")
+    for first, last, number in runs:
+        bar = "#" * round(_BAR * number / max(1, most)) or ("." if number else "")
+        rows.append((f"  {first} to {last} tokens", f"{number:>{digits},} {bar}"))
+    return rows
+
+
+def mask_text(figures: Figures) -> str:
+    """Return the realised mask rate and, where the masks are in the shards, what became of the predicted tokens."""
+    rate = f"{figures.mask_rate:.3%} predicted"
+    if figures.masked is None or figures.kept is None:
+        return f"{rate} in epoch 0; the loader draws masks"
+    share = 1 / max(1, figures.predictions)
+    replaced = figures.predictions - figures.masked - figures.kept
+    return (
+        f"{rate}: {figures.masked * share:.1%} [MASK], {replaced * share:.1%} random, {figures.kept * share:.1%} kept"
+    )
+
+
+@dataclass(frozen=True)
+class VocabularyFigures:
+    """How a vocabulary fits texts. A word is what BERT cuts before WordPiece: a punctuation mark is one too.
+
+    `bytes` are UTF-8 bytes of the texts, spaces and line ends included; an unknown word is one [UNK].
+    """
+
+    bytes: int
+    words: int
+    tokens: int
+    single_piece_words: int
+    unknown_words: int
+
+    @property
+    def pieces_per_word(self) -> float:
+        """Tokens for each word; 1 is the best there is."""
+        return self.tokens / max(1, self.words)
+
+    @property
+    def single_piece_share(self) -> float:
+        """The share of the words that are one piece of the vocabulary."""
+        return self.single_piece_words / max(1, self.words)
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of the words that are [UNK]."""
+        return self.unknown_words / max(1, self.words)
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Bytes of text for each token."""
+        return self.bytes / max(1, self.tokens)
+
+
+def measure_vocabulary(tokenizer: WordPieceTokenizer, paths: Sequence[str]) -> VocabularyFigures:
+    """Measure how a vocabulary fits text files; raises InputError, with the offset, where a file is not UTF-8."""
+    size = words = tokens = single = unknown = 0
+    for path in paths:
+        for text, taken in _chunks(path):
+            ids: NDArray[np.unsignedinteger] = tokenizer.encode_batch(pa.array([text])).flatten().to_numpy()
+            begins = ~tokenizer.continuation[ids]
+            last = np.append(begins[1:], True)
+            size += taken
+            tokens += len(ids)
+            words += int(begins.sum())
+            unknown += int((ids == tokenizer.unk_token_id).sum())
+            single += int((begins & last & (ids != tokenizer.unk_token_id)).sum())
+    return VocabularyFigures(size, words, tokens, single, unknown)
+
+
+def _chunks(path: str) -> Iterator[tuple[str, int]]:
+    """Yield the text of a file in pieces that end at white space, with the bytes of each."""
+    held, offset = [b""], 0
+    with compression.open_decompressed(path) as stream:
+        while data := stream.read(_CHUNK):
+            cut = max(data.rfind(space) for space in (b"\n", b" ")) + 1
+            if cut:
+                raw = b"".join([*held, data[:cut]])
+                yield _decoded(raw, path, offset), len(raw)
+                offset += len(raw)
+                held = []
+            held.append(data[cut:])
+    raw = b"".join(held)
+    if raw:
+        yield _decoded(raw, path, offset), len(raw)
+
+
+def _decoded(raw: bytes, path: str, offset: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 (byte 0x{raw[error.start]:02x}); expected plain text",
+            path=path,
+            offset=offset + error.start,
+        ) from error
+
+
+def vocabulary_rows(tokenizer: WordPieceTokenizer, figures: VocabularyFigures) -> list[Row]:
+    """Return the rows of the table on a vocabulary."""
+    return [
+        ("vocabulary", f"{tokenizer.vocab_size:,} pieces"),
+        ("text", f"{figures.bytes:,} bytes"),
+        ("words", f"{figures.words:,}, punctuation marks among them"),
+        ("tokens", f"{figures.tokens:,}"),
+        ("pieces per word", f"{figures.pieces_per_word:.3f}"),
+        ("words of one piece", f"{figures.single_piece_share:.2%}"),
+        ("words that are [UNK]", f"{figures.unknown_share:.4%} ({figures.unknown_words:,})"),
+        ("bytes per token", f"{figures.bytes_per_token:.3f}"),
+    ]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata stats` to a parser."""
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="a finished build or one of its splits; with --vocab, text files"
+    )
+    parser.add_argument("--vocab", metavar="PATH", help=f"measure this vocabulary: {VOCABULARY}")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print figures as parsed arguments say."""
+    if arguments.vocab:
+        tokenizer = WordPieceTokenizer.load(arguments.vocab)
+        found = measure_vocabulary(tokenizer, arguments.paths)
+        shares = ("pieces_per_word", "single_piece_share", "unknown_share", "bytes_per_token")
+        values = asdict(found) | {name: getattr(found, name) for name in shares}
+        _print(values | {"vocab_size": tokenizer.vocab_size}, vocabulary_rows(tokenizer, found), arguments.json)
+        return 0
+    if len(arguments.paths) > 1:
+        raise ConfigError("several paths were given; expected one build, or --vocab and text files")
+    splits = open_splits(arguments.paths[0])
+    splits[0].expect_pretraining()
+    measured = {shards.split: measure(shards) for shards in splits}
+    derived = ("fill", "unknown_share", "mask_rate")
+    values = {split: asdict(one) | {name: getattr(one, name) for name in derived} for split, one in measured.items()}
+    manifest = splits[0].manifest
+    with reading_values(splits[0].build):
+        rows = summary.build_rows(manifest)
+    for split, one in measured.items():
+        rows += [("", ""), *figure_rows(split, one)]
+    _print({"manifest": manifest, "measured": values}, rows, arguments.json)
+    return 0
+
+
+def _print(values: dict[str, object], rows: list[Row], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(values, indent=1))
+    else:
+        print("\n".join(line.rstrip() for line in summary.table(rows).split("\n")))

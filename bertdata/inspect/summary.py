@@ -1,0 +1,174 @@
+"""The table at the end of a run, from a manifest or from records: what came in, what went where, how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bertdata.errors import printable
+from bertdata.objectives.settings import LABEL_NAMES, LABELS
+from bertdata.sources.names import KINDS, units_of
+
+_SHOWN_BROKEN = 3
+
+Row = tuple[str, str]
+
+
+def source_rows(sources: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of the sources: pieces in, documents, drops by reason, and the broken ones by name."""
+    rows: list[Row] = []
+    for name, source in sources.items():
+        counts = source["counts"]
+        units = units_of(counts)
+        shown = " and ".join(units) or KINDS.get(name, "rows")
+        rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
+        rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
+        broken = source["broken"]
+        for one in broken[:_SHOWN_BROKEN]:
+            place = f", byte {one['offset']}" if "offset" in one else ""
+            rows.append(
+                (f"  broken, {one['reason']}", f"{one.get('title') or one.get('place', '?')} ({one['path']}{place})")
+            )
+        if len(broken) > _SHOWN_BROKEN:
+            rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
+        rows.append(("  documents", f"{counts.get('documents', 0):,} ({_bytes(counts.get('text_bytes', 0))} of text)"))
+    return rows
+
+
+def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    """Return the rows of a whole build; of several phases, given by name, what they share stands once."""
+    phases = manifest.get("phases", {"": manifest})
+    rows = _shared_rows(next(iter(phases.values())))
+    for name, phase in phases.items():
+        if name:
+            rows.append((f"{name} tokens a row", ""))
+        rows += _split_rows(phase)
+    return rows
+
+
+def _shared_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    tokens, vocabulary = manifest["tokens"]["counts"], manifest["vocabulary"]
+    rows = source_rows(manifest["sources"])
+    rows.append(("vocabulary", vocabulary_text(vocabulary)))
+    rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in manifest["tokens"]["drops"].items()]
+    rows.append(("documents", f"{tokens.get('documents', 0):,}"))
+    rows.append(("sentences", f"{tokens.get('sentences', 0):,}"))
+    unknown = tokens.get("unknown_tokens", 0) / max(1, tokens.get("tokens", 0))
+    rows.append(("tokens", f"{tokens.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
+    return rows
+
+
+def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
+    examples, masking = manifest["info"]["examples"], manifest["info"]["masking"]
+    rows: list[Row] = []
+    for split, entry in manifest["splits"].items():
+        counts = entry["counts"]
+        number = counts["examples"]
+        rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
+        if sharing := counts.get("documents_sharing_id"):
+            rows.append(
+                ("  documents with the id of another", f"{sharing:,}: a text given twice, or two numbered alike?")
+            )
+        names = LABEL_NAMES.get(LABELS.get(examples["objective"], ""))
+        if names and number:
+            share = counts["labels_1"] / number
+            rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
+        if counts.get("rows"):
+            padding = 1 - counts["row_tokens"] / (
+                counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
+            )
+            rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
+        if split == "train":
+            rows += _mix_rows(manifest.get("mix", {}))
+        rows += _mask_rows(counts, examples, masking)
+        for name, meaning in _TOKEN_FATES.items():
+            if counts.get(name):
+                rows.append((f"  tokens {meaning}", f"{counts[name]:,}"))
+        size = sum(shard["bytes"] for shard in entry["shards"])
+        rows.append(("  bytes", f"{_bytes(size)} in {counted(len(entry['shards']), 'shard')}"))
+    return rows
+
+
+def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
+    """Return a row for each source where there are several: its tokens, its epochs, and its weight where it has one."""
+    return [
+        (
+            f"  from {name}",
+            f"{one['tokens']:,} tokens, {one['epochs']:g} epoch{'' if one['epochs'] == 1 else 's'}"
+            + (f" (weight {one['weight']:g})" if "weight" in one else ""),
+        )
+        for name, one in mix.items()
+        if len(mix) > 1
+    ]
+
+
+def counted(number: int, name: str) -> str:
+    """Return a number and what it counts.
+
+    >>> counted(1, "shard"), counted(1200, "shard")
+    ('1 shard', '1,200 shards')
+    """
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
+
+
+_TOKEN_FATES = {
+    "tokens_dropped_single_word": "dropped, a single word left over",
+    "tokens_dropped_no_partner": "dropped, no other document's B fitted",
+    "tokens_borrowed": "used twice, a B was borrowed",
+}
+
+
+def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
+    """Return one line on a vocabulary, saying so where pieces were missing or words left out.
+
+    >>> vocabulary_text({"pieces": 900, "asked": 1000, "rare_words_left_out": 7})
+    '900 pieces, without the 7 rarest words (--max-words): too few words for the 1,000 asked for'
+    """
+    text = f"{vocabulary['pieces']:,} pieces"
+    asked, left_out = vocabulary.get("asked"), vocabulary.get("rare_words_left_out")
+    if not asked:
+        return f"{text}, given"
+    if left_out:
+        text += f", without the {left_out:,} rarest words (--max-words)"
+    if vocabulary["pieces"] == asked:
+        return text
+    return f"{text}: {'too few words' if left_out else 'the corpus is too small'} for the {asked:,} asked for"
+
+
+def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: Mapping[str, Any]) -> list[Row]:
+    ordinary = counts["tokens_in_examples"]
+    if not ordinary:
+        return []
+    rate = counts["predictions"] / ordinary
+    if examples["masking"] == "dynamic":
+        text = f"{rate:.3%} predicted in epoch 0; the loader draws masks"
+    else:
+        masked = counts["predictions_mask"] / max(1, counts["predictions"])
+        kept = counts["predictions_kept"] / max(1, counts["predictions"])
+        text = f"{rate:.3%} predicted: {masked:.1%} [MASK], {1 - masked - kept:.1%} random, {kept:.1%} kept"
+    rows = [("  realised mask rate", text)]
+    if masking["max_predictions_per_seq"]:
+        rows.append(
+            ("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {masking['max_predictions_per_seq']}")
+        )
+    return rows
+
+
+def _bytes(number: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
+def table(rows: list[Row]) -> str:
+    """Return rows as two aligned columns, control characters in them as escapes.
+
+    >>> print(table([("pages", "12"), ("documents", "9")]))
+    pages      12
+    documents  9
+    """
+    shown = [(printable(left), printable(right)) for left, right in rows]
+    width = max((len(left) for left, _ in shown), default=0)
+    return "\n".join(f"{left:<{width}}  {right}" for left, right in shown)

@@ -1,0 +1,133 @@
+"""Compressed files, read through as one stream of bytes: gz, bz2, zst, streams one after another included.
+
+Reading a damaged or truncated file raises an `InputError` that names the byte. What it does not do: find and open files
+(`files`), or unpack archives.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from bertdata.errors import InputError
+from bertdata.io import files
+
+_PIECE = 4 << 20
+_FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
+
+
+def compression(path: str) -> str | None:
+    """Return the compression a file's name tells: gz, bz2, zst, zip, or None for plain."""
+    ending = path.rsplit(".", 1)[-1].lower()
+    return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz"}.get(ending)
+
+
+def _decompressor(kind: str) -> Any:
+    if kind == "bz2":
+        return bz2.BZ2Decompressor()
+    if kind == "gz":
+        return zlib.decompressobj(31)
+    import zstandard
+
+    return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+
+
+def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
+    """Feed a decompressor; bz2 and gz give what they hold in pieces, so that a few bytes cannot fill the memory.
+
+    zst cannot, so it is fed 4 KiB at a time: 128 MiB at most come out at once.
+    """
+    if kind == "zst":
+        yield machine.decompress(data)
+        return
+    full = True
+    while not machine.eof and (full or (data if kind == "gz" else not machine.needs_input)):
+        output = machine.decompress(data, _PIECE)
+        full = len(output) == _PIECE
+        data = machine.unconsumed_tail if kind == "gz" else b""
+        yield output
+
+
+def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CHUNK) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream they came from.
+
+    Streams or members one after another are read as one. Zero bytes behind the last stream are padding. Raises
+    InputError with the byte offset where a stream is corrupt or ends too early.
+    """
+    position = raw.tell()
+    if kind is None:
+        while data := _read(raw, chunk, path):
+            yield position, data
+            position += len(data)
+        return
+    if kind not in _FEED:
+        raise InputError(f"a {kind} archive is not read here; unpack it, or name what is in it", path=path)
+    chunk = min(chunk, _FEED[kind])
+    machine, stream, pending = _decompressor(kind), position, b""
+    while True:
+        data = pending or _read(raw, chunk, path)
+        pending = b""
+        if not data:
+            break
+        if position == stream and stream and not data.strip(b"\0"):
+            position = stream = position + len(data)
+            continue
+        try:
+            for output in _outputs(machine, kind, data):
+                if output:
+                    yield stream, output
+        except Exception as error:
+            raise InputError(
+                f"the {kind} stream that starts here is corrupt; get the file again and check its checksum",
+                path=path,
+                offset=stream,
+            ) from error
+        position += len(data)
+        if machine.eof:
+            pending = machine.unused_data
+            position -= len(pending)
+            stream, machine = position, _decompressor(kind)
+    if position != stream:
+        raise InputError(
+            f"the file ends at byte {position}, inside the {kind} stream that starts here: it was cut off; "
+            "get it again and check its size",
+            path=path,
+            offset=stream,
+        )
+
+
+def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
+    try:
+        return raw.read(chunk)
+    except OSError as error:
+        raise files.input_error(error, path) from error
+
+
+class _Stream(io.RawIOBase):
+    """The decompressed bytes as a file, for readers that want one."""
+
+    def __init__(self, raw: BinaryIO, kind: str | None, path: str) -> None:
+        self._raw, self._chunks, self._rest = raw, decompress(raw, kind, path), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._chunks, (0, b""))[1]
+        taken = self._rest[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._rest = self._rest[len(taken) :]
+        return len(taken)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def open_decompressed(path: str) -> io.BufferedReader:
+    """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name."""
+    return io.BufferedReader(_Stream(files.open_raw(path), compression(path), path), files.CHUNK)

@@ -1,0 +1,1 @@
+"""What compiled code shares: how it is compiled, SIMD instructions, random numbers."""

@@ -1,0 +1,151 @@
+"""Lines: endless orders of examples as functions of a position, so that a position is all the state there is.
+
+A line sends each position to an (epoch, number). `PermutedLine` goes through its examples once an epoch, in an order of
+its own each time, by an index permutation in O(1) memory. `MixedLine` deals its positions to other lines by weight.
+`Members` names the examples of one length bin, with a byte an example. What this module does not do: batches, ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import bits, permutation
+
+Ints = NDArray[np.int64]
+
+TURN = 1 << 16
+"""Positions of a mixed line in which each set gets its exact share."""
+
+_BLOCK = 512
+
+
+class Line(Protocol):
+    """An endless order of examples."""
+
+    def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Return the epochs and the numbers of the examples at some positions, both int64 (P,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class PermutedLine:
+    """`size` examples in epoch 0 by one permutation, in epoch 1 by another, and so on.
+
+    The numbers are `first` and those behind it, or the members of a bin.
+
+    >>> epochs, numbers = PermutedLine(size=3, key=7).pairs(np.arange(6))
+    >>> epochs.tolist(), sorted(numbers[:3].tolist()), sorted(numbers[3:].tolist())
+    ([0, 0, 0, 1, 1, 1], [0, 1, 2], [0, 1, 2])
+    """
+
+    size: int
+    key: int
+    first: int = 0
+    members: Members | None = None
+
+    def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Return the epochs and the numbers at some positions, both int64 (P,)."""
+        epochs, places = np.divmod(positions, self.size)
+        numbers = np.empty_like(places)
+        for epoch in np.unique(epochs).tolist():
+            here = epochs == epoch
+            numbers[here] = permutation(places[here], self.size, int(bits(self.key, epoch)))
+        return epochs, self.first + (numbers if self.members is None else self.members.numbers(numbers))
+
+
+@dataclass(frozen=True)
+class MixedLine:
+    """Positions dealt to several lines: in each turn of 65,536, line i gets `shares[i]` of them, in a drawn order.
+
+    Each line is gone through in order, so an example of a set with twice its part of the weight comes twice as
+    often. `shares` add up to 65,536.
+
+    >>> lines = [PermutedLine(4, 1), PermutedLine(4, 2, first=4)]
+    >>> epochs, numbers = MixedLine(tuple(lines), (TURN // 4, TURN * 3 // 4), 7).pairs(np.arange(TURN))
+    >>> int((numbers < 4).sum()) * 4 == TURN
+    True
+    """
+
+    lines: tuple[Line, ...]
+    shares: tuple[int, ...]
+    key: int
+
+    def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Return the epochs and the numbers at some positions, both int64 (P,)."""
+        turns, places = np.divmod(positions, TURN)
+        owners, inner = np.empty_like(places), np.empty_like(places)
+        shares = np.array(self.shares, np.int64)
+        for turn in np.unique(turns).tolist():
+            here = turns == turn
+            dealt, ranks = _dealt(self.shares, int(bits(self.key, turn)))
+            owners[here] = owner = dealt[places[here]]
+            inner[here] = turn * shares[owner] + ranks[places[here]]
+        epochs, numbers = np.empty_like(places), np.empty_like(places)
+        for owner in np.unique(owners).tolist():
+            here = owners == owner
+            epochs[here], numbers[here] = self.lines[owner].pairs(inner[here])
+        return epochs, numbers
+
+
+@lru_cache(maxsize=16)
+def _dealt(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32]]:
+    """Return which line each place of a turn is dealt to, and how many places before it were."""
+    owners = np.searchsorted(np.cumsum(shares), permutation(np.arange(TURN), TURN, key), side="right")
+    order = np.argsort(owners, kind="stable")
+    ranks = np.empty(TURN, np.int32)
+    ranks[order] = np.concatenate([np.arange(share) for share in shares])
+    return owners, ranks
+
+
+def blocks_of(classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the classes of examples as `Members` takes them: blocks of 512, the last filled up with 255."""
+    padding = np.full(-len(classes) % _BLOCK, 255, np.uint8)
+    return np.concatenate([classes, padding]).reshape(-1, _BLOCK)
+
+
+class Members:
+    """The examples of one class, found by their rank in it without a list of them; classes come from `blocks_of`.
+
+    >>> Members(blocks_of(np.array([0, 1, 1, 0, 1], np.uint8)), 1).numbers(np.array([2, 0])).tolist()
+    [4, 1]
+    """
+
+    def __init__(self, blocks: NDArray[np.uint8], wanted: int) -> None:
+        self._blocks, self._wanted = blocks, wanted
+        counts = np.fromiter((np.count_nonzero(block == wanted) for block in self._blocks), np.int64)
+        self._before = np.concatenate([[0], np.cumsum(counts)])
+
+    def __len__(self) -> int:
+        return int(self._before[-1])
+
+    def numbers(self, ranks: Ints) -> Ints:
+        """Return the numbers of the members of some ranks, int64 (P,)."""
+        block = np.searchsorted(self._before, ranks, side="right") - 1
+        seen = np.cumsum(self._blocks[block] == self._wanted, axis=1, dtype=np.int16)
+        inside = ranks - self._before[block]
+        numbers: Ints = block * _BLOCK + np.argmax(seen > inside[:, None], axis=1)
+        return numbers
+
+
+def apportion(total: int, weights: Sequence[float]) -> list[int]:
+    """Part a whole number by weights, by largest remainders; a weight over 0 gets at least 1 where there is enough.
+
+    >>> apportion(10, [1, 1, 1]), apportion(1000, [1e-9, 1.0]), apportion(5, [0, 2])
+    ([4, 3, 3], [1, 999], [0, 5])
+    """
+    exact = [total * weight / sum(weights) for weight in weights]
+    parts = [max(int(share), 1 if weight > 0 else 0) for share, weight in zip(exact, weights, strict=True)]
+    order = sorted(range(len(parts)), key=lambda i: (parts[i] - exact[i], i))
+    while (left := total - sum(parts)) > 0:
+        for i in order[:left]:
+            parts[i] += 1
+    while sum(parts) > total:
+        large = [i for i, part in enumerate(parts) if part > 1] or [i for i, part in enumerate(parts) if part]
+        parts[max(large, key=lambda i: parts[i] - exact[i])] -= 1
+    return parts

@@ -1,0 +1,137 @@
+"""Masking as its definition reads: one row at a time, one draw at a time, in plain Python.
+
+Slow on purpose; for reading, and for checking `masking.mask_tokens`, with which it shares nothing but the chances of
+the units' lengths: the draws are written out on Python integers too. No checks of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+from bertdata.masking.masking import unit_thresholds
+from bertdata.masking.settings import MaskingConfig
+
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def draw(seed: int, purpose: str, *counters: int) -> int:
+    """Return the 64 bits that a seed, a purpose and counters name.
+
+    >>> draw(0, "mask position", 1, 2) == draw(0, "mask position", 1, 2) != draw(0, "mask position", 2, 1)
+    True
+    """
+    state = int.from_bytes(blake2b(f"{seed}\x1f{purpose}".encode(), digest_size=8).digest(), "little")
+    for counter in counters:
+        state = _mix(state ^ _mix(counter + _GOLDEN))
+    return state
+
+
+def _mix(x: int) -> int:
+    """One step of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    x = (x + _GOLDEN) % 2**64
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+    return x ^ (x >> 31)
+
+
+def mask_row(
+    input_ids: Sequence[int],
+    special: Sequence[bool],
+    example_id: int,
+    *,
+    config: MaskingConfig,
+    seed: int,
+    epoch: int,
+    mask_token_id: int,
+    replacement_ids: Sequence[int],
+    continuation: Sequence[bool] = (),
+) -> tuple[list[int], list[int], bool]:
+    """Return what `mask_tokens` makes of one row: its ids, its labels, whether `max_predictions_per_seq` bit.
+
+    >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
+    ...     mask_token_id=4, replacement_ids=range(5, 10))
+    ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100], False)
+    """
+
+    def high(purpose: str, *counters: int) -> int:
+        return draw(seed, f"mask {purpose}", epoch, example_id, *counters) >> 32
+
+    if config.random_tokens == "vocabulary":
+        replacement_ids = range(len(continuation))
+    share = round(config.masked_lm_prob * 2**32)
+    words = words_of(input_ids, special, () if config.mask_unit == "token" else continuation)
+    most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
+    limit = config.max_predictions_per_seq or len(input_ids)
+    units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
+    units.sort(key=lambda unit: draw(seed, "mask position", epoch, example_id, unit[0]))
+
+    around = places(units, most)
+    wanted = min(max((around * share + high("number")) // 2**32, 1), around)
+    window = 0 if config.mask_unit == "token" else high("window") * around // 2**32
+    circle = sorted(((places(units[:i], most) - window) % max(around, 1), unit) for i, unit in enumerate(units))
+    chosen = [unit for distance, unit in circle if distance < wanted]
+    capped = sum(map(len, chosen)) > limit
+    taken: list[list[int]] = []
+    for unit in [unit for _, unit in circle] if capped else chosen:
+        left = limit - sum(map(len, taken))
+        if len(unit) <= left or not taken:
+            taken.append(unit[:left])
+
+    masked, labels = list(input_ids), [-100] * len(input_ids)
+    for unit in taken:
+        for position in unit:
+            labels[position] = input_ids[position]
+            action = high("action", unit[0] if config.replace_unit == "unit" else position)
+            if action < round(config.mask_token_prob * 2**32):
+                masked[position] = mask_token_id
+            elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32):
+                masked[position] = replacement_ids[high("replacement", position) * len(replacement_ids) // 2**32]
+    return masked, labels, capped
+
+
+def words_of(input_ids: Sequence[int], special: Sequence[bool], continuation: Sequence[bool]) -> list[list[int]]:
+    """Return the positions of each word of a row, in order; every token is a word where nothing continues one.
+
+    >>> words_of([2, 9, 8, 7, 3], [True, False, False, False, True], [False] * 8 + [True, False])
+    [[1, 2], [3]]
+    """
+    words: list[list[int]] = []
+    for position, token in enumerate(input_ids):
+        if special[position]:
+            continue
+        if position == 0 or special[position - 1] or not (token < len(continuation) and continuation[token]):
+            words.append([])
+        words[-1].append(position)
+    return words
+
+
+def places(units: Sequence[Sequence[int]], most: int) -> int:
+    """Return how many places units have on a circle on which each has as many as tokens, but at most so many."""
+    return sum(min(len(unit), most) for unit in units)
+
+
+def join_words(
+    words: Sequence[Sequence[int]],
+    special: Sequence[bool],
+    config: MaskingConfig,
+    longest: int,
+    draw_length: Callable[[int], int],
+) -> list[list[int]]:
+    """Return the positions of each unit: so many words as are drawn, of one segment, together at most `longest` tokens.
+
+    >>> join_words([[1, 2], [3], [4]], [True] + [False] * 4, MaskingConfig(mask_unit="ngram"), 3, lambda _: 3 << 30)
+    [[1, 2, 3], [4]]
+    """
+    units: list[list[int]] = []
+    room = 0
+    for word in words:
+        in_segment = word[0] > 0 and not special[word[0] - 1]
+        if room and in_segment and len(units[-1]) + len(word) <= longest:
+            units[-1] += word
+        else:
+            units.append(list(word))
+            drawn = draw_length(word[0])
+            room = next(n for n, below in enumerate(unit_thresholds(config).tolist(), 1) if drawn < below)
+        room -= 1
+    return units

@@ -1,0 +1,90 @@
+"""What examples are made from, and what names them: a `TokenBlock` and a `Plan`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.engine.parts import Counts
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TokenBlock:
+    """The tokenised documents of one shard, one after another.
+
+    tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
+    sentence_ends: position behind each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
+    document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
+    document_sources: which source each document is of, int8 (D,); empty where that is not told.
+    """
+
+    tokens: NDArray[np.unsignedinteger]
+    word_start: Flags
+    sentence_ends: Ints
+    document_ends: Ints
+    document_keys: NDArray[np.uint64]
+    document_sources: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The examples of one copy of a block.
+
+    spans: the first token of each span and the one behind its last, int64 (N, 2); types: token type of each span, int8
+    (N,); offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the
+    objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens by what became of them.
+    """
+
+    spans: Ints
+    types: NDArray[np.int8]
+    offsets: Ints
+    labels: NDArray[np.int8]
+    ids: Ints
+    counts: Counts = field(default_factory=dict)
+
+
+def word_start_before(block: TokenBlock, position: Ints, begin: Ints) -> Ints:
+    """Return the nearest word start at or before each position, `begin` where there is none behind that.
+
+    >>> block = TokenBlock(np.zeros(6, np.uint16), np.array([1, 0, 1, 0, 0, 1], bool), np.array([6]), np.array([6]),
+    ...     np.array([1], np.uint64))
+    >>> word_start_before(block, np.array([4, 5, 4]), np.array([0, 0, 3])).tolist()
+    [2, 5, 3]
+    """
+    result = np.maximum(position, begin)
+    moving = np.flatnonzero((result > begin) & ~block.word_start[result])
+    while len(moving):
+        result[moving] -= 1
+        at = result[moving]
+        moving = moving[(at > begin[moving]) & ~block.word_start[at]]
+    return result
+
+
+def take_documents(block: TokenBlock, taken: Flags) -> TokenBlock:
+    """Return a block of the documents that flags (D,) name, in the same order; the block itself where it is all.
+
+    >>> block = TokenBlock(np.arange(6, dtype=np.uint16), np.ones(6, bool), np.array([1, 3, 6]), np.array([3, 6]),
+    ...     np.array([8, 9], np.uint64))
+    >>> second = take_documents(block, np.array([False, True]))
+    >>> second.tokens.tolist(), second.sentence_ends.tolist(), second.document_ends.tolist()
+    ([3, 4, 5], [3], [3])
+    """
+    if taken.all():
+        return block
+    sizes = np.diff(block.document_ends, prepend=0)
+    kept = np.repeat(taken, sizes)
+    sentences = kept[block.sentence_ends - 1]
+    lengths = np.diff(block.sentence_ends, prepend=0)
+    return TokenBlock(
+        block.tokens[kept],
+        block.word_start[kept],
+        np.cumsum(lengths[sentences], dtype=np.int64),
+        np.cumsum(sizes[taken], dtype=np.int64),
+        block.document_keys[taken],
+        block.document_sources[taken] if len(block.document_sources) else block.document_sources,
+    )

@@ -1,0 +1,1 @@
+"""Spans, pairs and rows of examples, compiled."""

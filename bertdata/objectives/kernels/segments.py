@@ -1,0 +1,104 @@
+"""The compiled core of `segments`: documents cut into chunks, one after another, each draw a hash.
+
+Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads within
+the ends that it is given: `segments` checks them. Its tests hold it against loops in plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import compiled_for
+from bertdata.kernels.mixer import GOLDEN, mix
+
+SHORT, LENGTH, ALONE = range(3)
+"""Places of the keys of the draws, and of the thresholds of those that have one."""
+
+_S32 = np.uint64(32)
+_INTS, _FLAGS, _BITS = (
+    numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.int64, numba.boolean, numba.uint64)
+)
+
+
+@compiled_for(numba.uint64(numba.uint64, numba.uint64, numba.uint64, numba.uint64))
+def _draw(key: Any, owner: Any, copy: Any, number: Any) -> Any:
+    """The high half of `draws.bits(key, owner, copy, number)`."""
+    state = mix(mix(key ^ mix(owner + GOLDEN)) ^ mix(copy + GOLDEN))
+    return mix(state ^ mix(number + GOLDEN)) >> _S32
+
+
+@compiled_for(
+    numba.int64(
+        *(_INTS, _INTS, _BITS, _FLAGS, _BITS, _BITS, numba.int64, numba.int64, numba.int64),
+        *(numba.boolean, numba.boolean, numba.int64[:, ::1]),
+    )
+)
+def cut_documents(
+    sentence_ends: NDArray[Any],
+    document_ends: NDArray[Any],
+    document_keys: NDArray[Any],
+    word_start: NDArray[Any],
+    keys: NDArray[Any],
+    thresholds: NDArray[Any],
+    copy: int,
+    room: int,
+    room_alone: int,
+    two_sentences: bool,
+    fill: bool,
+    chunks: NDArray[Any],
+) -> int:
+    """Write (document, number, start, end) of each chunk into `chunks`; returns how many there are, written or not.
+
+    A chunk wants to end with the sentence that reaches its target, or with its second sentence, and takes a third where
+    that is the last of the document and there is room. Where that overflows the room it is cut at a word border,
+    without `fill` after the last whole sentence if there is one.
+    """
+    count, begin, sentence = 0, 0, 0
+    for document in range(len(document_ends)):
+        limit, owner = document_ends[document], document_keys[document]
+        last = sentence
+        while last + 1 < len(sentence_ends) and sentence_ends[last] < limit:
+            last += 1
+        number = 0
+        while begin < limit:
+            space: Any = room
+            if thresholds[ALONE] and _draw(keys[ALONE], owner, copy, number) < thresholds[ALONE]:
+                space = room_alone
+            at = sentence
+            if two_sentences:
+                third = at + 2 == last and sentence_ends[last] - begin <= space
+                at = last if third else min(at + 1, last)
+            else:
+                target: Any = space
+                if _draw(keys[SHORT], owner, copy, number) < thresholds[SHORT]:
+                    drawn = _draw(keys[LENGTH], owner, copy, number) * np.uint64(space - 1)
+                    target = 2 + np.int64(drawn >> _S32)
+                while at < last and sentence_ends[at] - begin < target:
+                    at += 1
+            end = min(sentence_ends[at], limit)
+            if end - begin > space:
+                end = begin + space
+                if not fill and sentence_ends[sentence] <= end:
+                    at = sentence
+                    while at < last and sentence_ends[at + 1] <= end:
+                        at += 1
+                    end = sentence_ends[at]
+                else:
+                    border = end
+                    while border > begin and not word_start[border]:
+                        border -= 1
+                    if border > begin:
+                        end = border
+            if count < len(chunks):
+                chunks[count, 0], chunks[count, 1], chunks[count, 2], chunks[count, 3] = document, number, begin, end
+            count += 1
+            number += 1
+            begin = end
+            while sentence < last and sentence_ends[sentence] <= begin:
+                sentence += 1
+        sentence = last + 1 if last + 1 < len(sentence_ends) else last
+    return count

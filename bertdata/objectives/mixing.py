@@ -1,0 +1,102 @@
+"""Sources mixed by weight: how many epochs of each, and which documents are in which copy of the corpus.
+
+Weights are shares of the text. The whole stays as large as it was (times `dupe_factor`), so a source that weighs more
+than it holds is gone through more often, and another one less: as many whole copies as its epochs have, and in the copy
+behind them the documents that a hash of their ids draws. What it does not do: mixing finished shards, which the loader
+does (`bertdata.loader`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import bits, happens, key
+from bertdata.errors import ConfigError
+
+MOST_EPOCHS = 1000
+
+
+def parse_mix(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights that `--mix` gives; raises ConfigError for what is not SOURCE=WEIGHT or is given twice.
+
+    >>> parse_mix(["wikipedia=3", "books=1.5"])
+    {'wikipedia': 3.0, 'books': 1.5}
+    """
+    weights: dict[str, float] = {}
+    for one in given:
+        name, _, text = one.partition("=")
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = math.nan
+        if not name or not 0 < weight < math.inf:
+            raise ConfigError(
+                f"--mix {one} is not a source and its weight; expected as wikipedia=3, with a weight over 0"
+            )
+        if name in weights:
+            raise ConfigError(f"--mix names {name} twice; give each source once")
+        weights[name] = weight
+    return weights
+
+
+def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
+    """Raise ConfigError where weights are given and are not one for each source, naming the sources there are."""
+    names = ", ".join(sources)
+    if unknown := [name for name in weights if name not in sources]:
+        raise ConfigError(f"--mix names {', '.join(unknown)}, but the sources of this build are: {names}")
+    if weights and (missing := [name for name in sources if name not in weights]):
+        raise ConfigError(
+            f"--mix gives no weight to {', '.join(missing)}; the sources of this build are: {names}. "
+            "Give each a weight, or leave a source out of the build"
+        )
+
+
+def epochs_of(weights: Mapping[str, float], sizes: Mapping[str, int], dupe_factor: int) -> dict[str, float]:
+    """Return how many epochs of each source a build takes; `sizes` are the bytes of text of each.
+
+    Raises ConfigError where a source would come more than 1,000 times.
+
+    >>> epochs_of({"wikipedia": 3, "books": 1}, {"wikipedia": 600, "books": 400}, 1)
+    {'wikipedia': 1.25, 'books': 0.625}
+    """
+    whole, total = sum(sizes.values()) * dupe_factor, sum(weights[name] for name in sizes)
+    epochs = {name: weights[name] / total * whole / size for name, size in sizes.items() if size}
+    for name, number in epochs.items():
+        if number > MOST_EPOCHS:
+            raise ConfigError(
+                f"--mix would take {name} {number:,.0f} times; expected {MOST_EPOCHS:,} epochs of a source at most: "
+                "give it less weight"
+            )
+    return epochs
+
+
+def number_of_copies(epochs: Sequence[float], dupe_factor: int) -> int:
+    """Return how many copies of the corpus a build has, the last ones of a mixture in part.
+
+    >>> number_of_copies([1.25, 0.625], 1), number_of_copies([], 3)
+    (2, 3)
+    """
+    return max(map(math.ceil, epochs), default=dupe_factor)
+
+
+def documents_of_copy(
+    keys: NDArray[np.uint64], sources: NDArray[np.int8], epochs: Sequence[float], copy: int, seed: int
+) -> NDArray[np.bool_]:
+    """Tell which documents are in a copy, bool (D,), by the hashes of their ids and their sources; all without epochs.
+
+    >>> keys, sources = np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1], np.int8)
+    >>> [documents_of_copy(keys, sources, (2.0, 1.0), copy, 0).tolist() for copy in range(2)]
+    [[True, True, True, True], [True, True, False, False]]
+    """
+    taken = np.ones(len(keys), np.bool_)
+    if epochs:
+        draws = bits(key(seed, "mix"), keys)
+        for number, share in enumerate(epochs):
+            rest = min(max(share - copy, 0.0), 1.0)
+            here = sources == number
+            taken[here] = happens(draws[here], rest)
+    return taken

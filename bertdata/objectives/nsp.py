@@ -1,0 +1,192 @@
+"""Pairs of segments: where a chunk is cut in two, and which pairs exchange their second halves.
+
+A `Chunks` is consecutive pieces of documents. `segments` says how NSP pairs are made; this module does it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import ascending, below, bits, happens
+from bertdata.engine.parts import Counts
+from bertdata.objectives.blocks import TokenBlock, word_start_before
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+FEW_PAIRS = 500
+"""Of fewer pairs exactly half are NotNext: so many fair coins are out of balance by 2.2% (one standard deviation)."""
+DRAWN = 64
+"""How many pairs are drawn to borrow a B from."""
+_AT_ONCE = 4096
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Consecutive pieces of documents: document number, number in the document, first token, token behind the last."""
+
+    document: Ints
+    number: Ints
+    start: Ints
+    end: Ints
+
+
+def split_chunks(block: TokenBlock, chunks: Chunks, draws: NDArray[np.uint64]) -> Ints:
+    """Return where each chunk is cut in two: a sentence border drawn uniformly, else a word border near the middle.
+
+    The word border is the one nearest the middle, of two the first. A chunk of a single word cannot be cut; its start
+    is returned.
+    """
+    from bertdata.objectives.kernels import nsp as nsp_kernel
+
+    middle = np.empty(len(chunks.start), np.int64)
+    with np.errstate(over="ignore"):
+        nsp_kernel.split_chunks(block.sentence_ends, block.word_start, chunks.start, chunks.end, draws, middle)
+    return middle
+
+
+def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArray[np.uint64]) -> Ints:
+    """Return where each chunk is cut in two as ELECTRA's example builder does; the end where all is one segment.
+
+    The first segment takes sentences while it stays below `half` tokens, at least one; if it is still below, a coin
+    says whether the sentence that reaches it goes there too.
+    """
+    first = np.searchsorted(block.sentence_ends, chunks.start, side="right")
+    inner = np.searchsorted(block.sentence_ends, chunks.end, side="left")
+    last = np.searchsorted(block.sentence_ends, chunks.start + half, side="left") - 1
+    last = np.maximum(last, first)
+    below_half = block.sentence_ends[last] - chunks.start < half
+    last += below_half & happens(coins, 0.5)
+    middle: Ints = block.sentence_ends[np.minimum(last, len(block.sentence_ends) - 1)]
+    return np.where(last < inner, middle, chunks.end)
+
+
+def fair_labels(draws: NDArray[np.uint64]) -> Flags:
+    """Return which pairs are NotNext: a fair coin for each, of fewer than 500 pairs the half with the lowest draws.
+
+    Of an odd number a coin says whether it is one more or one fewer.
+    """
+    if len(draws) >= FEW_PAIRS:
+        return happens(draws, 0.5)
+    order = np.argsort(draws, kind="stable")
+    result = np.zeros(len(draws), np.bool_)
+    result[order[: (len(draws) + int(draws[order[:1]].sum() & np.uint64(1))) // 2]] = True
+    return result
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """Pairs after the exchange: where each chunk is cut, the B of each pair (N, 2), which are NotNext, counts."""
+
+    middle: Ints
+    second: Ints
+    not_next: Flags
+    counts: Counts
+
+
+def exchange(
+    block: TokenBlock,
+    start: Ints,
+    middle: Ints,
+    end: Ints,
+    not_next: Flags,
+    owners: NDArray[np.uint64],
+    room: int,
+    ties: NDArray[np.uint64],
+    *,
+    words: bool,
+) -> Exchanged:
+    """Exchange the Bs of NotNext pairs among different documents; chunks begin at start, B at middle.
+
+    NotNext pairs are put in order of the length of B, ties by draw, and take turns: of equal lengths each takes from
+    the one before it, in a circle, so a row keeps its length, and a full row does not tell IsNext. Lengths that occur
+    once take turns among themselves. Where the B is of its own document or too long, a pair swaps with a neighbour.
+
+    A pair for which no neighbour serves leaves the circle, and looks for a pair of another document, NotNext like it or
+    IsNext, with which it can exchange Bs where both are cut at other sentence borders, or with `words` at a word
+    border. So that the labels stay balanced, for every second such pair the label changes instead. Where that finds
+    none either (one document holds nearly everything), it borrows a copy of another document's B, and its own B is left
+    out: both are counted.
+    """
+    from bertdata.objectives.kernels import nsp as nsp_kernel
+
+    middle, not_next, sources = middle.copy(), not_next.copy(), np.arange(len(start))
+    members = np.flatnonzero(not_next)
+    takers = members[:0]
+    if len(members):
+        a_length, b_length = middle - start, end - middle
+        members = members[_in_order(b_length[members], ties[members])]
+        giver, stuck = np.empty((2, len(members)), np.int64)
+        found = nsp_kernel.deal(members, a_length, b_length, owners, room, giver, stuck)
+        sources[members] = giver
+        takers = members[stuck[:found]]
+    if len(takers):
+        free = np.empty(len(members), np.int64)
+        count = nsp_kernel.release(takers, a_length, b_length, owners, room, sources, free)
+        takers = takers[~_fit(takers, sources, a_length, b_length, owners, room)]
+        kept = takers[sources[takers] != takers]
+        by_owner = np.argsort(owners, kind="stable")
+        begins, stops = (np.searchsorted(owners[by_owner], owners[free[:count]], side) for side in _SIDES)
+        left = np.empty(count, np.int64)
+        with np.errstate(over="ignore"):
+            count = nsp_kernel.pair_anew(
+                *(free[:count], block.sentence_ends, block.word_start, start, middle, end, by_owner, begins, stops),
+                *(ties, room, words, sources, not_next, left),
+            )
+        takers = np.concatenate([kept, left[:count]])
+    second = np.stack([middle, end], axis=1)
+    dropped = int((end - middle)[sources[takers]].sum())
+    lent = second[_lenders(takers, owners, end - middle, ties)]
+    second = second[sources]
+    limit = lent[:, 0] + room - (middle - start)[takers]
+    over = lent[:, 1] > limit
+    cut = word_start_before(block, limit[over], lent[over, 0])
+    lent[over, 1] = np.where(cut > lent[over, 0], cut, limit[over])
+    second[takers] = lent
+    counts = {"tokens_borrowed": int((lent[:, 1] - lent[:, 0]).sum()), "tokens_dropped_no_partner": dropped}
+    return Exchanged(middle, second, not_next, counts)
+
+
+def _fit(takers: Ints, sources: Ints, a_length: Ints, b_length: Ints, owners: NDArray[np.uint64], room: int) -> Flags:
+    given = sources[takers]
+    fits: Flags = (owners[given] != owners[takers]) & (a_length[takers] + b_length[given] <= room)
+    return fits
+
+
+def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
+    """Return the places in order of their lengths, ties by draw, and of equal draws as they are.
+
+    >>> _in_order(np.array([4, 1, 4]), np.array([2**63, 3, 5], np.uint64)).tolist()
+    [1, 2, 0]
+    """
+    width = np.uint64(int(lengths.max()).bit_length())
+    keys = (lengths.astype(np.uint64) << (np.uint64(64) - width)) | (ties >> width)
+    order = ascending(keys)
+    found = keys[order]
+    return order if (found[1:] > found[:-1]).all() else np.lexsort((ties, lengths))
+
+
+def _lenders(takers: Ints, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> Ints:
+    """Return for each taker a pair of another document whose B is borrowed: of 64 drawn, that with the likest length.
+
+    Where all that are drawn are of its own document, as many are drawn among the others.
+    """
+    result = np.empty(len(takers), np.int64)
+    by_owner = np.argsort(owners, kind="stable")
+    sorted_owners = owners[by_owner]
+    for first in range(0, len(takers), _AT_ONCE):
+        here = takers[first : first + _AT_ONCE]
+        drawn = below(bits(ties[here][:, None], np.arange(DRAWN)), len(owners))
+        of_others = owners[drawn] != owners[here][:, None]
+        none = np.flatnonzero(~of_others.any(1))
+        begin, end = (np.searchsorted(sorted_owners, owners[here[none]], side)[:, None] for side in _SIDES)
+        number = below(bits(ties[here[none]][:, None], np.arange(DRAWN, 2 * DRAWN)), len(owners) - (end - begin))
+        drawn[none], of_others[none] = by_owner[np.where(number < begin, number, number + end - begin)], True
+        unlike = np.where(of_others, np.abs(b_length[drawn] - b_length[here][:, None]), np.iinfo(np.int64).max)
+        result[first : first + _AT_ONCE] = drawn[np.arange(len(here)), unlike.argmin(1)]
+    return result

@@ -1,0 +1,93 @@
+"""What an example is made of: settings, checked when made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertdata.options.option import check_types, choice, option, require
+
+OBJECTIVES = ("nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment")
+NSP_OBJECTIVES = ("nsp", "sentence-pair-nsp")
+LABELS = {"nsp": "next_sentence_label", "sentence-pair-nsp": "next_sentence_label", "sop": "sentence_order_label"}
+LABEL_NAMES = {"next_sentence_label": ("IsNext", "NotNext"), "sentence_order_label": ("in order", "swapped")}
+"""The pair label of each objective that has one, and what its 0 and 1 are called."""
+MASKINGS = ("dynamic", "static")
+MOST_BINS = 64
+
+
+@dataclass(frozen=True)
+class ExamplesConfig:
+    """What an example is made of."""
+
+    objective: str = option(
+        "nsp",
+        "nsp: BERT's pairs of segments; sentence-pair-nsp: pairs of sentences; sop: ALBERT's sentence order; "
+        "doc-sentences, full-sentences: RoBERTa's rows without pairs; single-segment: ELECTRA's rows",
+        OBJECTIVES,
+    )
+    masking: str = option(
+        "dynamic", "dynamic: masks are drawn by the loader; static: written into the shards", MASKINGS
+    )
+    max_seq_length: int = option(
+        128,
+        "tokens in a row, special tokens included; several numbers give a build of each, in folders of that name "
+        "(BERT: 128 512)",
+        several=True,
+    )
+    short_seq_prob: float = option(0.1, "share of the rows that are made shorter on purpose")
+    dupe_factor: int = option(1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)")
+    seed: int = option(0, "every draw is a function of it")
+    single_segment_prob: float = option(
+        0.1, "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)"
+    )
+    bin_size: int = option(
+        0,
+        "tokens by which length bins are apart: each shard holds rows of one bin, so that batches pad little; 0: none",
+    )
+    pack: bool = option(False, "put several short examples into one row, their borders beside them")
+    pack_length: int = option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        choice("--objective", self.objective, OBJECTIVES)
+        choice("--masking", self.masking, MASKINGS)
+        require(
+            8 <= self.max_seq_length <= 65536,
+            f"--max-seq-length is {self.max_seq_length}; expected 8 to 65536, as 128 or 512",
+        )
+        require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
+        require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
+        require(
+            0 <= self.single_segment_prob <= 1,
+            f"--single-segment-prob is {self.single_segment_prob}; expected 0 to 1",
+        )
+        require(
+            self.bin_size == 0 or 8 <= self.bin_size < self.max_seq_length <= MOST_BINS * self.bin_size,
+            f"--bin-size is {self.bin_size}; expected 0 (no bins), or 8 to less than the {self.max_seq_length} tokens "
+            f"of a row, with at most {MOST_BINS} bins",
+        )
+        require(
+            not (self.bin_size and self.pack),
+            f"--bin-size {self.bin_size} and --pack were given, but packed rows are all of about one length; "
+            "give one of them",
+        )
+        require(
+            self.pack_length == 0 or (self.pack and self.max_seq_length <= self.pack_length <= 1 << 20),
+            f"--pack-length is {self.pack_length}; expected 0, or with --pack a number from the {self.max_seq_length} "
+            f"tokens of an example to {1 << 20}",
+        )
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """The longest row of each length bin; one bin of all rows where there are none.
+
+        >>> ExamplesConfig(max_seq_length=100, bin_size=32).bins, ExamplesConfig().bins
+        ((32, 64, 96, 100), (128,))
+        """
+        step = self.bin_size or self.max_seq_length
+        return (*range(step, self.max_seq_length, step), self.max_seq_length)
+
+    @property
+    def row_length(self) -> int:
+        """The most tokens of a row: those of one example, or of all that are packed into it."""
+        return self.pack_length or self.max_seq_length

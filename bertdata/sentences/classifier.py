@@ -1,0 +1,183 @@
+"""What Punkt decides, step by step on strings: the readable twin of `kernel.py`, and the last word on every context.
+
+Every `.`, `?` and `!` before white space or closing punctuation is a candidate; the word it ends and the next token
+decide (Kiss and Strunk 2006, sections 3 and 4). The steps are those of NLTK's `PunktSentenceTokenizer`, in linear time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER, PunktParameters
+from bertdata.sentences.tokens import (
+    NON_WORD,
+    NUMBER,
+    QUOTES,
+    SPACE,
+    is_ellipsis,
+    is_initial,
+    tokens,
+    type_of,
+    without_period,
+)
+
+_CANDIDATE = re.compile(rf"[.?!](?=([{NON_WORD}])|[{SPACE}]+([^{SPACE}]+))")
+_CLOSING = re.compile(rf"""["')\]}}{QUOTES}]+?(?:[{SPACE}]+|(?=--)|$)""", re.MULTILINE)
+_LINE_WHITE_SPACE = "\n\t\r\v\f"
+_MARKS = frozenset(".?!")
+_ALWAYS = frozenset("?!")
+_NEVER_FIRST = frozenset(";:,.!?")
+_CACHE_ENTRIES = 1 << 16
+_CACHE_LENGTH = 64
+
+
+class Decisions:
+    """Decides with parameters, and remembers up to 65,536 contexts; threads may share it.
+
+    >>> decisions = Decisions(PunktParameters(abbrev_types=frozenset({"dr"})))
+    >>> decisions.contains_break("Dr. Brown"), decisions.contains_break("sir. Brown")
+    (False, True)
+    """
+
+    def __init__(self, parameters: PunktParameters) -> None:
+        self.parameters = parameters
+        self._not_plain = parameters.abbrev_types | {first for first, _ in parameters.collocations}
+        self._decided: dict[str | bytes, bool] = {}
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the (start, end) offsets of the sentences of a text, in characters."""
+        result: list[tuple[int, int]] = []
+        position = 0
+        while position < len(text):
+            end = text.find("\n\n", position)
+            piece = text[position : end if end >= 0 else len(text)]
+            paragraph = piece.strip()
+            if paragraph:
+                start = position + len(piece) - len(piece.lstrip())
+                for first, stop in self._paragraph(paragraph):
+                    sentence = paragraph[first:stop]
+                    if sentence[:1].isspace() or sentence[-1:].isspace():
+                        first += len(sentence) - len(sentence.lstrip())  # noqa: PLW2901
+                        sentence = sentence.strip()
+                    if sentence:
+                        result.append((start + first, start + first + len(sentence)))
+            position += len(piece) + 2
+        return result
+
+    def _paragraph(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the spans of a stripped paragraph, closing punctuation moved to the sentence it closes."""
+        first, stop = 0, -1
+        start = 0
+        for mark_end, next_start in itertools.chain(self._breaks(text), [(len(text), len(text))]):
+            if stop >= 0:
+                closing = _CLOSING.match(text, start, mark_end)
+                yield first, start + len(closing.group().rstrip()) if closing else stop
+                first = closing.end() if closing else start
+            start, stop = next_start, mark_end
+        yield first, len(text)
+
+    def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield (end of mark, start of the next sentence) for every boundary of a stripped paragraph.
+
+        Of two candidates whose words overlap, as in `Go!!!`, the later counts.
+        """
+        flat = text
+        for character in _LINE_WHITE_SPACE:
+            flat = flat.replace(character, " ")
+        candidate: re.Match[str] | None = None
+        mark = word = 0
+        for match in _CANDIDATE.finditer(flat):
+            at = match.start()
+            space = flat.rfind(" ", mark, at)
+            begin = word if space <= mark else space + 1
+            if candidate is not None and mark <= begin and self._ends_here(text, flat, word, candidate):
+                yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
+            candidate, mark, word = match, at, begin
+        if candidate is not None and self._ends_here(text, flat, word, candidate):
+            yield mark + 1, candidate.start(2) if candidate[2] else mark + 1
+
+    def _ends_here(self, text: str, flat: str, word: int, candidate: re.Match[str]) -> bool:
+        mark = candidate.start()
+        following = candidate[2] or candidate[1]
+        if following[0] >= " ":
+            if flat[mark] != ".":
+                return True
+            before = flat[word:mark]
+            if len(before) > 1 and before.isalpha() and before.lower() not in self._not_plain:
+                return True
+        context = text[word : candidate.end(2) if candidate[2] else mark + 2]
+        known = self._decided.get(context)
+        return self._remember(context, self.contains_break(context)) if known is None else known
+
+    def decide(self, context: bytes) -> bool:
+        """Tell whether a sentence ends in a context in UTF-8; raises UnicodeDecodeError for what is not UTF-8."""
+        known = self._decided.get(context)
+        if known is None:
+            known = self._remember(context, self.contains_break(context.decode("utf-8", "surrogatepass")))
+        return known
+
+    def _remember(self, context: str | bytes, known: bool) -> bool:
+        if len(context) <= _CACHE_LENGTH:
+            if len(self._decided) >= _CACHE_ENTRIES:
+                self._decided.clear()
+            self._decided[context] = known
+        return known
+
+    def contains_break(self, context: str) -> bool:
+        """Tell whether a sentence ends in a context before its last token."""
+        previous = ""
+        for token in tokens(context):
+            if previous in _ALWAYS or (previous[-1:] == "." and self._ends_sentence(previous, token)):
+                return True
+            previous = token
+        return False
+
+    def _is_abbreviation(self, token: str) -> bool:
+        word = token[:-1].lower()
+        return word in self.parameters.abbrev_types or word.rpartition("-")[2] in self.parameters.abbrev_types
+
+    def _breaks_alone(self, token: str) -> bool:
+        """Tell whether a token ends a sentence before its neighbour is looked at (section 3 of the paper)."""
+        return token in _MARKS or (token[-1] == "." and token[-2:] != ".." and not self._is_abbreviation(token))
+
+    def _ends_sentence(self, token: str, following: str) -> bool:
+        """Decide for a token with a final period by the token after it (section 4 of the paper)."""
+        parameters = self.parameters
+        alone = self._breaks_alone(token)
+        initial = is_initial(token)
+        type_ = without_period(type_of(token))
+        next_type = type_of(following)
+        if self._breaks_alone(following):
+            next_type = without_period(next_type)
+        if (type_, next_type) in parameters.collocations:
+            return False
+        if not initial and (is_ellipsis(token) or (not alone and token[-2:] != "..")):
+            if self._starts_sentence(following, next_type) is True:
+                return True
+            if following[0].isupper() and next_type in parameters.sent_starters:
+                return True
+        if initial or type_ == NUMBER:
+            starts = self._starts_sentence(following, next_type)
+            if starts is False:
+                return False
+            if (
+                starts is None
+                and initial
+                and following[0].isupper()
+                and not parameters.ortho_context.get(next_type, 0) & LOWER
+            ):
+                return False
+        return alone
+
+    def _starts_sentence(self, token: str, type_: str) -> bool | None:
+        """Tell by its case whether a token starts a sentence: yes, no, or None for unknown (section 4.1.1)."""
+        if token in _NEVER_FIRST:
+            return False
+        context = self.parameters.ortho_context.get(type_, 0)
+        if token[0].isupper() and context & LOWER and not context & MIDDLE_UPPER:
+            return True
+        if token[0].islower() and (context & UPPER or not context & BEGIN_LOWER):
+            return False
+        return None

@@ -1,0 +1,284 @@
+"""The compiled core of segmentation: one pass over UTF-8 that finds the marks and decides most of them.
+
+`find_breaks` leaves records of paragraphs and breaks, `join_breaks` makes spans of them, closing punctuation moved to
+the sentence it closes. What a mark decides is read from the token it ends and the token after; where these are out
+of the ordinary (rare characters, several marks in one word) the record is UNKNOWN, and `decisions` decides. All works
+on bytes, never reads beyond the rows it is given, whether or not they are UTF-8, and stops when the records are full.
+
+A function is compiled when it is first called, or loaded if an earlier process did (`compiled`); `data` and `offsets`
+are read-only arrays. The readable twin is `decisions`.
+"""
+
+from __future__ import annotations
+
+from bertdata.kernels.jit import uncounted
+from bertdata.sentences.compiled_parameters import (
+    BEFORE,
+    DOT,
+    FIRST,
+    HIGH,
+    IS_LOWER,
+    IS_QUOTE,
+    IS_UPPER,
+    LETTER,
+    NEWLINE,
+    NUMBER_BEFORE,
+    SPACE,
+    STARTER,
+)
+from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER
+from bertdata.sentences.words_kernel import (
+    COMMA,
+    DASH,
+    LONGEST,
+    NEWLINE_BYTE,
+    PERIOD,
+    Bytes,
+    Longs,
+    are_collocation,
+    character_flags,
+    context_end,
+    decode,
+    find,
+    is_abbreviation,
+    is_number,
+    last_token,
+    lower_case,
+    space_length,
+    strip_left,
+    strip_right,
+    token_after,
+    token_after_mark,
+    value_of,
+)
+
+NO, BREAK, UNKNOWN, BEGIN, END = range(5)
+"""Kinds of records, and the answers of a decision."""
+KIND, STOP, START, WORD_AT, CONTEXT_END = range(5)
+"""Columns of a record: BREAK and UNKNOWN have the end of the mark, the next sentence's start, and their context."""
+ROW, AT, INSIDE, PARAGRAPH = range(4)
+"""Where `find_breaks` goes on: row, byte, whether inside a paragraph, where that begins."""
+SENTENCE, MARK_END, NEXT, JOIN_ROW = range(4)
+"""Where `join_breaks` goes on: the sentence's start, the end of its mark or -1, the next one's start, row."""
+_STARTS, _STARTS_NOT, _UNSURE = 1, 0, 2
+
+
+@uncounted
+def _starts_sentence(c: int, flags: int, context: int) -> int:
+    if c in (33, COMMA, 58, 59, 63):
+        return _STARTS_NOT
+    if flags & IS_UPPER and context & LOWER and not context & MIDDLE_UPPER:
+        return _STARTS
+    if flags & IS_LOWER and (context & UPPER or not context & BEGIN_LOWER):
+        return _STARTS_NOT
+    return _UNSURE
+
+
+@uncounted
+def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
+    """Return BREAK, NO or UNKNOWN for a candidate: its word begins at `begin`, the token after it at `after`."""
+    if data[after] < 0x20:
+        return UNKNOWN
+    if data[mark] != PERIOD:
+        return BREAK
+    start = last_token(data, begin, mark, chars)
+    if start < 0 or mark - start > LONGEST:
+        return UNKNOWN
+    abbreviation = initial = number = ellipsis = False
+    if start == mark or data[mark - 1] == PERIOD:
+        ellipsis = start < mark
+        n = max(1, mark - start)
+        word[:n] = PERIOD
+        key = find(word, 0, n, index, chars, BEFORE)
+    else:
+        n = lower_case(data, start, mark, index, chars, word)
+        if n < 0:
+            return UNKNOWN
+        key = find(word, 0, n, index, chars, BEFORE)
+        abbreviation = is_abbreviation(word, n, key, index, chars)
+        initial = (
+            start + decode(data, start, mark)[1] == mark and character_flags(data, start, mark, chars) & LETTER != 0
+        )
+        number = is_number(word, n)
+        if number:
+            key = index[NUMBER_BEFORE]
+    first = value_of(key, index, chars, BEFORE) & FIRST != 0
+    alone = not (abbreviation or ellipsis)
+    if alone and not (initial or number or first):
+        return BREAK
+    stop = context_end(data, mark, after, end, chars)
+    plain, flags, next_key, context = token_after(data, after, stop, index, chars, word)
+    if plain != 1:
+        return UNKNOWN
+    if first and next_key >= 0 and are_collocation(key, next_key, index):
+        return NO
+    starts = _starts_sentence(data[after], flags, context)
+    if not initial and not alone and (starts == _STARTS or (flags & IS_UPPER and context & STARTER)):
+        return BREAK
+    if (initial or number) and (
+        starts == _STARTS_NOT or (starts == _UNSURE and initial and flags & IS_UPPER and not context & LOWER)
+    ):
+        return NO
+    return BREAK if alone else NO
+
+
+@uncounted
+def _record(
+    data: Bytes,
+    begin: int,
+    mark: int,
+    after: int,
+    end: int,
+    index: Longs,
+    chars: Bytes,
+    word: Bytes,
+    records: Longs,
+    n: int,
+) -> int:
+    """Decide a candidate and write what is not NO as record n; returns how many records there are then."""
+    answer = _decide(data, begin, mark, after, end, index, chars, word)
+    if answer == NO:
+        return n
+    records[n, KIND], records[n, STOP], records[n, START], records[n, WORD_AT] = answer, mark + 1, after, begin
+    if answer == UNKNOWN:
+        records[n, CONTEXT_END] = context_end(data, mark, after, end, chars)
+    return n + 1
+
+
+@uncounted
+def find_breaks(
+    data: Bytes, offsets: Longs, index: Longs, chars: Bytes, state: Longs, records: Longs, word: Bytes
+) -> int:
+    """Write records for the rows of `data` from where `state` says; returns how many, 0 when all is done.
+
+    Row r is data[offsets[r]:offsets[r + 1]]; `records` has room for four records at least, `word` LONGEST bytes. Of
+    the candidates of a word between ASCII spaces the last counts, as in `Go!!!`, and one that begins it.
+    """
+    n = 0
+    while state[ROW] < len(offsets) - 1:
+        end, i = offsets[state[ROW] + 1], state[AT]
+        if n + 3 > len(records):
+            return n
+        if not state[INSIDE]:
+            i = strip_left(data, i, end, chars)
+            if i >= end:
+                state[ROW] += 1
+                state[AT] = end
+                continue
+            state[INSIDE], state[PARAGRAPH] = 1, i
+            records[n, KIND], records[n, START], records[n, STOP] = BEGIN, i, state[ROW]
+            n += 1
+        begin = state[PARAGRAPH]
+        while n + 3 <= len(records):
+            while i < end and chars[data[i]] < NEWLINE:
+                i += 1
+            if i >= end:
+                break
+            if data[i] == NEWLINE_BYTE:
+                if i + 1 < end and data[i + 1] == NEWLINE_BYTE:
+                    break
+                i += 1
+                continue
+            after = token_after_mark(data, i, end, chars)
+            if after < 0:
+                i += 1
+                continue
+            at = i
+            while at > begin and not SPACE <= chars[data[at - 1]] <= NEWLINE:
+                at -= 1
+            mark = i
+            i += 1
+            while i < end and not SPACE <= chars[data[i]] <= NEWLINE:
+                later = token_after_mark(data, i, end, chars) if chars[data[i]] >= DOT else -1
+                if later >= 0:
+                    if mark == at:
+                        n = _record(data, at, mark, after, end, index, chars, word, records, n)
+                    mark, after = i, later
+                i += 1
+            n = _record(data, at, mark, after, end, index, chars, word, records, n)
+        state[AT] = i
+        if n + 3 <= len(records):
+            records[n, KIND], records[n, STOP] = END, strip_right(data, begin, i, chars)
+            n += 1
+            state[INSIDE], state[AT] = 0, min(i + 2, end)
+    return n
+
+
+@uncounted
+def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
+    """Return the ends of the closing punctuation at byte i and of the white space behind it; (-1, -1) for none."""
+    start = i
+    while i < end:
+        if data[i] in (34, 39, 41, 93, 125):
+            i += 1
+        elif chars[data[i]] == HIGH and character_flags(data, i, end, chars) & IS_QUOTE:
+            i += decode(data, i, end)[1]
+        else:
+            break
+    if i == start:
+        return -1, -1
+    if i == end or (i + 1 < end and data[i] == DASH and data[i + 1] == DASH):
+        return i, i
+    stop = i
+    while i < end:
+        length = space_length(data, i, end, chars)
+        if length == 0:
+            break
+        i += length
+    return (stop, i) if i > stop else (-1, -1)
+
+
+@uncounted
+def join_breaks(
+    data: Bytes, records: Longs, n: int, chars: Bytes, state: Longs, starts: Longs, stops: Longs, counts: Longs
+) -> int:
+    """Write the spans that the first n records make, and count those of each row; returns how many.
+
+    No record may be UNKNOWN. `starts` and `stops` have room for n + 1: the first may end a sentence of the call before.
+    """
+    written = 0
+    for i in range(n):
+        kind, stop = records[i, KIND], records[i, STOP]
+        if kind == BEGIN:
+            state[SENTENCE], state[MARK_END], state[JOIN_ROW] = records[i, START], -1, stop
+            continue
+        if kind == NO:
+            continue
+        for last in range(2 if kind == END else 1):
+            begin, end = state[SENTENCE], stop
+            if not last:
+                if state[MARK_END] < 0:
+                    continue
+                end, state[SENTENCE] = state[MARK_END], state[NEXT]
+                closed, after = _closing(data, state[NEXT], stop, chars)
+                if closed >= 0:
+                    end, state[SENTENCE] = closed, after
+            begin = strip_left(data, begin, end, chars)
+            if begin < end:
+                starts[written], stops[written] = begin, strip_right(data, begin, end, chars)
+                counts[state[JOIN_ROW]] += 1
+                written += 1
+        state[MARK_END], state[NEXT] = stop, records[i, START]
+    return written
+
+
+@uncounted
+def copy_spans(data: Bytes, starts: Longs, stops: Longs, copied: Bytes) -> None:
+    """Write data[start:stop] of all spans one after the other."""
+    at = 0
+    for i in range(len(starts)):
+        for j in range(starts[i], stops[i]):
+            copied[at] = data[j]
+            at += 1
+
+
+@uncounted
+def count_characters(data: Bytes, starts: Longs, stops: Longs) -> None:
+    """Turn the byte offsets of spans, in order, into offsets in characters, in place."""
+    at = characters = 0
+    for i in range(len(starts)):
+        for positions in (starts, stops):
+            for j in range(at, positions[i]):
+                characters += data[j] & 0xC0 != 0x80
+            at = positions[i]
+            positions[i] = characters

@@ -1,0 +1,370 @@
+"""The compiled core of segmentation, lower half: characters, look-ups and tokens in UTF-8.
+
+Every function works on data[begin:end] or on the word it is given and reads nothing beyond, whether or not the bytes
+are UTF-8. Nothing here decides where a sentence ends (`kernel`); the readable twin is `tokens`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import uncounted
+from bertdata.sentences.compiled_parameters import (
+    ABBREVIATION,
+    AFTER,
+    APOSTROPHE,
+    BEFORE,
+    CONTROL,
+    DOT,
+    FLAGS,
+    HASH_MASK,
+    HASH_PRIME,
+    HASH_START,
+    HIGH,
+    IS_QUOTE,
+    IS_SPACE,
+    KNOWN,
+    LOWER_FORMS,
+    MARK,
+    MASK,
+    NEWLINE,
+    NON_WORD,
+    NOT_FIRST,
+    NUMBER_AFTER,
+    OFFSETS,
+    PAIRS,
+    RARE,
+    SLOTS,
+    SPACE,
+    STRINGS,
+    VALUES,
+    hash_pair,
+)
+
+Bytes = NDArray[np.uint8]
+Longs = NDArray[np.int64]
+Token = tuple[int, int, int, int]
+
+LONGEST = 64
+"""Bytes of the longest word that is looked up here."""
+NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
+
+_NO_TOKEN = (-1, 0, 0, 0)
+
+_hash_pair = uncounted(hash_pair)
+
+
+@uncounted
+def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
+    """Return the character at byte i and its length; (KNOWN, 4) beyond the BMP, (-1, 1) for what is not UTF-8."""
+    first = int(data[i])
+    if first < 0x80:
+        return first, 1
+    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    if first < 0xC2 or first > 0xF4 or i + length > end:
+        return -1, 1
+    for j in range(i + 1, i + length):
+        if data[j] & 0xC0 != 0x80:
+            return -1, 1
+    if length == 2:
+        return (first & 31) << 6 | int(data[i + 1] & 63), 2
+    if length == 3:
+        return (first & 15) << 12 | int(data[i + 1] & 63) << 6 | int(data[i + 2] & 63), 3
+    return KNOWN, 4
+
+
+@uncounted
+def character_flags(data: Bytes, i: int, end: int, chars: Bytes) -> int:
+    code, _ = decode(data, i, end)
+    return RARE if code < 0 or code >= KNOWN else int(chars[FLAGS + code])
+
+
+@uncounted
+def _character_start(data: Bytes, i: int, begin: int) -> int:
+    """Return where the character that ends at byte i begins."""
+    j = i
+    while j > begin and i - j < 3 and data[j] & 0xC0 == 0x80:
+        j -= 1
+    return j
+
+
+@uncounted
+def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
+    """Return the length of the white space at byte i, or 0."""
+    kind = chars[data[i]]
+    if SPACE <= kind <= NEWLINE:
+        return 1
+    if kind == HIGH and character_flags(data, i, end, chars) & IS_SPACE:
+        return decode(data, i, end)[1]
+    return 0
+
+
+@uncounted
+def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
+    """Return the first byte from i on that `str.strip` leaves."""
+    while i < end:
+        length = 1 if 0x1C <= data[i] < 0x20 else space_length(data, i, end, chars)
+        if length == 0:
+            break
+        i += length
+    return i
+
+
+@uncounted
+def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
+    """Return the end of what `str.strip` leaves of the bytes before i."""
+    while i > begin:
+        j = _character_start(data, i - 1, begin)
+        length = 1 if 0x1C <= data[j] < 0x20 else space_length(data, j, i, chars)
+        if length == 0 or j + length != i:
+            break
+        i = j
+    return i
+
+
+@uncounted
+def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
+    """Return where the token after a mark begins, or -1 where the mark is no candidate."""
+    i = mark + 1
+    if i >= end:
+        return -1
+    kind = chars[data[i]]
+    if kind in (MARK, NON_WORD, APOSTROPHE) or (kind == HIGH and character_flags(data, i, end, chars) & IS_QUOTE):
+        return i
+    if space_length(data, i, end, chars) == 0:
+        return -1
+    while i < end:
+        if data[i] == NEWLINE_BYTE and i + 1 < end and data[i + 1] == NEWLINE_BYTE:
+            return -1
+        length = space_length(data, i, end, chars)
+        if length == 0:
+            break
+        i += length
+    if i < end and data[i] < 0x20:
+        after = strip_left(data, i, end, chars)
+        if after == end:
+            return -1
+        for j in range(i, after - 1):
+            if data[j] == NEWLINE_BYTE and data[j + 1] == NEWLINE_BYTE:
+                return -1
+    return i if i < end else -1
+
+
+@uncounted
+def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
+    """Return where a candidate's context ends: behind the one character at the mark, or behind the next word."""
+    if after == mark + 1:
+        return after + decode(data, after, end)[1]
+    i = after
+    while i < end and space_length(data, i, end, chars) == 0:
+        i += 1
+    return i
+
+
+@uncounted
+def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: int) -> int:
+    """Return the key of word[begin:end] in a table, or -1."""
+    value = HASH_START
+    for i in range(begin, end):
+        value = ((value ^ int(word[i])) * HASH_PRIME) & HASH_MASK
+    slots, mask = index[table + SLOTS], index[table + MASK]
+    slot = (value ^ value >> 15) & mask
+    while index[slots + slot] != 0:
+        content = index[slots + slot]
+        if content >> 32 == value:
+            key = (content & 0xFFFFFFFF) - 1
+            start, stop = index[index[table + OFFSETS] + key], index[index[table + OFFSETS] + key + 1]
+            same = stop - start == end - begin
+            start += index[table + STRINGS]
+            for i in range(begin, end):
+                if not same or chars[start + i - begin] != word[i]:
+                    same = False
+                    break
+            if same:
+                return int(key)
+        slot = (slot + 1) & mask
+    return -1
+
+
+@uncounted
+def value_of(key: int, index: Longs, chars: Bytes, table: int) -> int:
+    return int(chars[index[table + VALUES] + key]) if key >= 0 else 0
+
+
+@uncounted
+def are_collocation(before: int, after: int, index: Longs) -> bool:
+    pair = (before << 32 | after) + 1
+    value = _hash_pair(before, after)
+    slots, mask = index[PAIRS + SLOTS], index[PAIRS + MASK]
+    slot = (value ^ value >> 15) & mask
+    while index[slots + slot] != 0:
+        if index[slots + slot] == pair:
+            return True
+        slot = (slot + 1) & mask
+    return False
+
+
+@uncounted
+def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
+    """Write a token in lower case into `word`; its length, or -1 for a rare character or a long token."""
+    forms = index[LOWER_FORMS]
+    n = 0
+    i = begin
+    while i < end:
+        if n + 3 > LONGEST:
+            return -1
+        if data[i] < 0x80:
+            word[n] = index[forms + data[i]]
+            n += 1
+            i += 1
+            continue
+        code, length = decode(data, i, end)
+        if code < 0 or code >= KNOWN or chars[FLAGS + code] & RARE:
+            return -1
+        i += length
+        code = index[forms + code]
+        if code < 0x80:
+            word[n] = code
+            n += 1
+        elif code < 0x800:
+            word[n], word[n + 1] = 0xC0 | code >> 6, 0x80 | code & 63
+            n += 2
+        else:
+            word[n], word[n + 1], word[n + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 63, 0x80 | code & 63
+            n += 3
+    return n
+
+
+@uncounted
+def is_number(word: Bytes, n: int) -> bool:
+    i = 1 if n > 0 and word[0] == PERIOD else 0
+    if i >= n or not 48 <= word[i] <= 57:
+        return False
+    while i < n and (48 <= word[i] <= 57 or COMMA <= word[i] <= PERIOD):
+        i += 1
+    return i == n
+
+
+@uncounted
+def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
+    """Tell whether a word, or what stands behind its last hyphen, is an abbreviation."""
+    if value_of(key, index, chars, BEFORE) & ABBREVIATION:
+        return True
+    for i in range(n - 1, -1, -1):
+        if word[i] == DASH:
+            last = find(word, i + 1, n, index, chars, BEFORE)
+            return value_of(last, index, chars, BEFORE) & ABBREVIATION != 0
+    return False
+
+
+@uncounted
+def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
+    """Return where the token that ends with a period begins, or -1 where that is not plain."""
+    start = mark
+    if mark > begin and data[mark - 1] == PERIOD:
+        while start > begin and data[start - 1] == PERIOD:
+            start -= 1
+    else:
+        quoted = False
+        while start > begin:
+            c = data[start - 1]
+            kind = chars[c]
+            if kind == NON_WORD or (c == DASH and start < mark and data[start] == DASH):
+                break
+            if kind in (MARK, CONTROL) or (kind == DOT and data[start] == PERIOD):
+                return -1
+            if kind == APOSTROPHE:
+                start -= 1
+                quoted = True
+                break
+            if kind == HIGH:
+                at = _character_start(data, start - 1, begin)
+                flags = character_flags(data, at, start, chars)
+                if flags & RARE:
+                    return -1
+                if flags & IS_SPACE:
+                    break
+                start = at
+                if flags & IS_QUOTE:
+                    quoted = True
+                    break
+            else:
+                start -= 1
+        while not quoted and start < mark and chars[data[start]] == NOT_FIRST:
+            start += 1
+    for i in range(begin, start):
+        if chars[data[i]] >= DOT or chars[data[i]] == CONTROL:
+            return -1
+    return start
+
+
+@uncounted
+def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
+    """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
+    kind = chars[data[begin]]
+    i = begin + 1
+    if kind in (NON_WORD, NOT_FIRST):
+        while data[begin] == DASH and i < end and data[i] == DASH:
+            i += 1
+        return i
+    if kind >= DOT:
+        return i if kind == MARK and i == end else -1
+    if kind == HIGH:
+        i = begin + decode(data, begin, end)[1]
+    while i < end:
+        c = data[i]
+        kind = chars[c]
+        double = i + 1 < end and data[i + 1] == c
+        if kind in (NON_WORD, APOSTROPHE, MARK) or (double and c in (PERIOD, DASH)):
+            break
+        if kind == CONTROL:
+            return -1
+        if kind == HIGH:
+            flags = character_flags(data, i, end, chars)
+            if flags & RARE:
+                return -1
+            if flags & IS_QUOTE:
+                break
+            i += decode(data, i, end)[1]
+            continue
+        if c == COMMA:
+            if i + 1 >= end:
+                break
+            after = chars[data[i + 1]]
+            if after in (NON_WORD, APOSTROPHE, MARK) or (
+                after == HIGH and character_flags(data, i + 1, end, chars) & IS_QUOTE
+            ):
+                break
+            if i + 2 < end and data[i + 1] == data[i + 2] and data[i + 1] in (PERIOD, DASH):
+                break
+        i += 1
+    return i
+
+
+@uncounted
+def token_after(
+    data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes
+) -> tuple[int, int, int, int]:
+    """Return (1, flags of its first character, key, value) of the first token of a word; _NO_TOKEN where not plain.
+
+    Not plain is, too, where a later token of the word could end a sentence.
+    """
+    stop = _first_token(data, begin, end, chars)
+    if stop < 0:
+        return _NO_TOKEN
+    for i in range(stop, end - 1):
+        if chars[data[i]] >= DOT:
+            return _NO_TOKEN
+    n = lower_case(data, begin, stop, index, chars, word)
+    period = data[stop - 1] == PERIOD
+    if n < 0 or (period and stop < end):
+        return _NO_TOKEN
+    key = index[NUMBER_AFTER]
+    if not is_number(word, n):
+        if period:
+            known = find(word, 0, n - 1, index, chars, BEFORE)
+            if not is_abbreviation(word, n - 1, known, index, chars):
+                n -= 1
+        key = find(word, 0, n, index, chars, AFTER)
+    return 1, character_flags(data, begin, end, chars), key, value_of(key, index, chars, AFTER)

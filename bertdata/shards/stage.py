@@ -1,0 +1,179 @@
+"""The token file of one range of documents, and one shard, as parts.
+
+What it does not do: tokenising and building examples themselves (`tokens`, `writer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import BinaryIO
+
+from bertdata.documents import DocumentRange, read_range
+from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.plan import ShardPlan
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.token_store import Slice, load_block, write_tokens
+from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
+from bertdata.sources.tabular import part_name
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+TOKENS_REVISION = 4
+"""Of the token store and what its records count."""
+SHARDS_REVISION = 4
+"""Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
+few."""
+
+
+@dataclass(frozen=True)
+class TokensSpec:
+    """What all token files of a build share; `tokenizer` and `segmenter` are fingerprints."""
+
+    tokenizer_path: str
+    tokenizer: str
+    sentences: str
+    segmenter: str
+    shard_ends: tuple[int, ...]
+    join_references: bool = False
+
+
+@dataclass(frozen=True)
+class ShardsSpec:
+    """What all shards of a phase share; `records` is where those of the shards lie, if not in its own stages."""
+
+    output: str
+    plan: ShardPlan
+    info: ShardInfo
+    tokenizer_path: str
+    records: str = ""
+
+
+@lru_cache(maxsize=2)
+def _tokenizer(path: str, fingerprint: str) -> WordPieceTokenizer:
+    tokenizer = WordPieceTokenizer.load(path)
+    if tokenizer.fingerprint != fingerprint:
+        raise ConfigError(f"the tokenizer in {path} changed while the build was running; build again")
+    return tokenizer
+
+
+@lru_cache(maxsize=2)
+def _segmenter(name: str, fingerprint: str, join_references: bool) -> SentenceSegmenter:
+    segmenter = SentenceSegmenter.load(name, join_references=join_references)
+    if segmenter.fingerprint != fingerprint:
+        raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
+    return segmenter
+
+
+@dataclass(frozen=True)
+class SourcedRange:
+    """A range of documents, and the number of the source it is of."""
+
+    documents: DocumentRange
+    source: int = 0
+
+
+@dataclass(frozen=True)
+class BinnedSlices:
+    """The slices of a shard, and which of its length bins is written."""
+
+    slices: tuple[Slice, ...]
+    length_bin: int
+    mixed: bool
+
+
+def plan_tokens(
+    ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
+) -> list[Task]:
+    """Return one tokenising task for each range of documents; `source_of` numbers the source of each path."""
+    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
+    return [
+        Task(
+            directory,
+            part_name("tokens", number),
+            ".arrow",
+            fingerprint("tokenize", TOKENS_REVISION, shared, asdict(one) | {"path": ""}),
+            one.text_bytes,
+            SourcedRange(one, (source_of or {}).get(one.path, 0)),
+        )
+        for number, one in enumerate(ranges)
+    ]
+
+
+def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
+    """Write the token file of one range of documents."""
+    one: SourcedRange = task.payload
+    tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
+    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.join_references)
+    return write_tokens(read_range(one.documents), tokenizer, segmenter, spec.shard_ends, file)
+
+
+def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin: int = 0) -> Task:
+    """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
+    ordered = tuple(sorted(slices, key=lambda one: (one.path, one.offset)))
+    found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
+    bins = len(spec.info.examples.bins)
+    mixed = spec.plan.split(shard) == "train"
+    mark = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
+    folder, name = spec.plan.file(shard, length_bin, bins).split("/")
+    weight = sum(one.length for one in ordered) // bins
+    stem = name.removesuffix(".arrow")
+    records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
+    payload = BinnedSlices(ordered, length_bin, mixed)
+    return Task(files.join(spec.output, folder), stem, ".arrow", mark, weight, payload, records)
+
+
+def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> list[Task]:
+    """Return the tasks of one shard: one, or one for each length bin."""
+    every = tuple(slices)
+    return [shard_task(spec, shard, every, number) for number in range(len(spec.info.examples.bins))]
+
+
+def shard_tasks(spec: ShardsSpec, tokenized: Iterable[tuple[Task, PartMetadata]]) -> list[Task]:
+    """Return the tasks of all shards, from the token files that hold their slices."""
+    slices: dict[int, list[Slice]] = {shard: [] for shard in range(len(spec.plan.ends))}
+    for shard, one in (pair for task, record in tokenized for pair in slices_of(task, record)):
+        slices[shard].append(one)
+    return [task for shard, found in slices.items() for task in bin_tasks(spec, shard, found)]
+
+
+def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, Slice]]:
+    """Return the references (shard, slice) into one token file."""
+    source = task.payload.source if isinstance(task.payload, SourcedRange) else 0
+    return [
+        (shard, Slice(task.path, record.sha256, offset, length, source))
+        for shard, offset, length in record.details["slices"]
+    ]
+
+
+def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:
+    """Write one shard, or one length bin of it, from its slices of the token store."""
+    one: BinnedSlices = task.payload
+    tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
+    copies: Iterable[PlannedCopy] | None
+    if len(spec.info.examples.bins) > 1:
+        block, copies = _planned(spec, one.slices, one.mixed)
+    else:
+        block = load_block(one.slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+        copies = plan_copies(block, spec.info, mixed=one.mixed)
+    return write_shard(
+        block,
+        spec.info,
+        tokenizer.replacement_ids,
+        file,
+        continuation=tokenizer.continuation,
+        copies=copies,
+        length_bin=one.length_bin,
+    )
+
+
+@lru_cache(maxsize=1)
+def _planned(spec: ShardsSpec, slices: tuple[Slice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
+    """Return the block of a shard and its copies, kept while its length bins are written one after another."""
+    tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
+    block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+    return block, list(plan_copies(block, spec.info, mixed=mixed))

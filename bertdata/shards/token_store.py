@@ -1,0 +1,177 @@
+"""The token store: tokenised documents, one file for a range of documents, its rows grouped by output shard.
+
+A file is an Arrow IPC stream with one record batch for each shard that has rows in it. Its record names where each
+batch lies, so that whoever builds a shard reads just its slices: tokens never go through a shuffle, references do.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import bits, key, text_bits
+from bertdata.documents import slot
+from bertdata.engine.byte_ranges import Place, read_at
+from bertdata.engine.parts import Counters
+from bertdata.errors import InputError
+from bertdata.objectives.segments import TokenBlock
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
+from bertdata.shards.schema import numpy_type
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+
+@dataclass(frozen=True)
+class Slice(Place):
+    """Where a shard's rows lie in one token file; `source` is the number of its source."""
+
+    source: int = 0
+
+
+def token_schema(id_type: pa.DataType) -> pa.Schema:
+    """Return the columns of a token file: document id, token ids, the number of tokens in each sentence."""
+    return pa.schema(
+        [
+            pa.field("id", pa.string()),
+            pa.field("tokens", pa.list_(id_type)),
+            pa.field("sentence_lengths", pa.list_(pa.int32())),
+        ]
+    )
+
+
+def write_tokens(
+    documents: Iterable[pa.Table],
+    tokenizer: WordPieceTokenizer,
+    segmenter: SentenceSegmenter,
+    shard_ends: Sequence[int],
+    file: BinaryIO,
+) -> Counters:
+    """Segment and tokenise documents and write them grouped by shard; shard s has the slots below shard_ends[s].
+
+    details["slices"] lists [shard, offset, length] of each batch. Sentences without a token are left out, and a
+    document without any is dropped and counted.
+    """
+    tally = Counters()
+    schema = token_schema(tokenizer.id_type)
+    empty = pa.RecordBatch.from_pylist([], schema=schema)
+    signs = sign_tables(tokenizer.tokens)
+    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally) for table in documents]
+    [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
+    shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
+    order = np.argsort(shards, kind="stable")
+    bounds = np.searchsorted(shards[order], np.arange(len(shard_ends) + 1))
+    slices = []
+    with pa.ipc.new_stream(file, schema) as writer:
+        writer.write_batch(empty)
+        for shard in np.unique(shards).tolist():
+            rows = order[bounds[shard] : bounds[shard + 1]]
+            columns = [batch["id"].take(pa.array(rows)), *(_taken(batch[name], rows) for name in schema.names[1:])]
+            begin = file.tell()
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+            slices.append([shard, begin, file.tell() - begin])
+    tally.details["slices"] = slices
+    return tally
+
+
+def _tokenize(
+    documents: pa.Table,
+    tokenizer: WordPieceTokenizer,
+    segmenter: SentenceSegmenter,
+    schema: pa.Schema,
+    signs: SignTables,
+    tally: Counters,
+) -> pa.Table:
+    sentences = segmenter.split_batch(documents["text"])
+    encoded = tokenizer.encode_batch(sentences.flatten())
+    tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
+    lengths = np.diff(ends)
+    kept = lengths > 0
+    sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
+    token_count = np.diff(ends[borders])
+    rows = np.flatnonzero(token_count > 0)
+    tally.add("documents", len(rows))
+    tally.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
+    tally.add("sentences", int(kept.sum()))
+    tally.add("tokens", len(tokens))
+    tally.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
+    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, tally)
+    if dropped := len(sentences) - len(rows):
+        tally.drop("no tokens", dropped)
+    return pa.table(
+        [
+            documents["id"].combine_chunks().take(pa.array(rows)),
+            pa.ListArray.from_arrays(_offsets(token_count[rows]), tokens),
+            pa.ListArray.from_arrays(_offsets(sentence_count[rows]), pa.array(lengths[kept])),
+        ],
+        schema=schema,
+    )
+
+
+def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+
+
+def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
+    """Return rows of a column, at least one; Arrow's own `take` goes through them a value at a time."""
+    found = _rows(column)
+    lists = [found[row] for row in rows.tolist()]
+    return pa.ListArray.from_arrays(_offsets(np.array([len(one) for one in lists])), pa.array(np.concatenate(lists)))
+
+
+def read_slices(slices: Sequence[Slice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the record batches that slices name; raises InputError where a file is not what it was."""
+    for one in slices:
+        yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+
+
+def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int) -> TokenBlock:
+    """Return the documents of one shard as a block, in an order drawn by their ids.
+
+    The order does not depend on that of the slices. `continuation` is True for ids of pieces that continue a word.
+    """
+    batches = list(read_slices(slices, token_schema(id_type)))
+    names = [name for batch in batches for name in batch["id"].to_pylist()]
+    tokens = [_rows(batch["tokens"]) for batch in batches]
+    lengths = [_rows(batch["sentence_lengths"]) for batch in batches]
+    flat_tokens = [row for rows in tokens for row in rows]
+    flat_lengths = [row for rows in lengths for row in rows]
+    keys = np.array([text_bits(name) for name in names], np.uint64)
+    sources = np.repeat(np.array([one.source for one in slices], np.int8), [batch.num_rows for batch in batches])
+    draws = bits(key(seed, "document order"), keys).tolist() if len(keys) else []
+    repeated = len(set(names)) < len(names)
+    order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
+    ids = np.concatenate([flat_tokens[i] for i in order]) if order else np.zeros(0, numpy_type(id_type))
+    sentences = np.concatenate([flat_lengths[i] for i in order]) if order else np.zeros(0, np.int32)
+    return TokenBlock(
+        tokens=ids,
+        word_start=_word_starts(ids, continuation),
+        sentence_ends=np.cumsum(sentences, dtype=np.int64),
+        document_ends=np.cumsum([len(flat_tokens[i]) for i in order], dtype=np.int64),
+        document_keys=keys[order] if order else keys,
+        document_sources=sources[order] if order else sources,
+    )
+
+
+def _word_starts(ids: NDArray[np.unsignedinteger], continuation: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    from bertdata.objectives.kernels.rows import word_starts
+
+    found = np.empty(len(ids), np.bool_)
+    if not word_starts(ids, continuation, found):
+        raise InputError(
+            f"the token store holds an id over {len(continuation) - 1}, the last of the vocabulary; delete it and run "
+            "again"
+        )
+    return found
+
+
+def _rows(column: pa.ListArray) -> list[NDArray[np.integer]]:
+    values, offsets = column.values.to_numpy(), column.offsets.to_numpy()
+    return [values[start:end] for start, end in pairwise(offsets)]

@@ -1,0 +1,1 @@
+"""A finished build in, what is wrong with it out."""

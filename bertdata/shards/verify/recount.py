@@ -1,0 +1,325 @@
+"""The rows of one shard counted again from its record batches, and held against what rows must be.
+
+It looks at the layout of every row (special tokens, token types, ids, labels, length), at the order of the rows, and
+draws static masks again. What it does not do: files, and what the manifest says of them (see `verify`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.engine.parts import Counters
+from bertdata.masking.masking import IGNORE_INDEX, count_predictions, mask_tokens
+from bertdata.shards.packed import first_examples, unpacked
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+SEPARATORS = {
+    "nsp": (2, 2),
+    "sentence-pair-nsp": (2, 2),
+    "sop": (2, 2),
+    "doc-sentences": (1, 1),
+    "single-segment": (1, 2),
+}
+"""The fewest and the most [SEP] of a row; full-sentences has at least one."""
+
+
+class UncountableError(Exception):
+    """A record batch is so damaged that its rows cannot be counted."""
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`.
+
+    replacement_ids and continuation: as masks are drawn with.
+    """
+
+    special: Flags
+    replacement: Flags
+    replacement_ids: Ints
+    continuation: Flags
+
+    @staticmethod
+    def of(tokenizer: WordPieceTokenizer) -> Vocabulary:
+        """Take it from a tokenizer."""
+        special, replacement = (np.zeros(tokenizer.vocab_size, np.bool_) for _ in range(2))
+        special[tokenizer.special_ids] = True
+        special[tokenizer.unk_token_id] = False
+        replacement[tokenizer.replacement_ids] = True
+        return Vocabulary(special, replacement, tokenizer.replacement_ids, tokenizer.continuation)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """One record batch as flat arrays: row i is at offsets[i] to offsets[i+1]; `fail` notes rows that break a rule.
+
+    ids: the tokens before masking; shown: what stands in the rows.
+    """
+
+    ids: NDArray[np.integer]
+    shown: NDArray[np.unsignedinteger]
+    offsets: Ints
+    types: NDArray[np.uint8]
+    example_ids: Ints
+    pair_labels: NDArray[np.int8] | None
+    labels: NDArray[np.signedinteger] | None
+    fail: Callable[[str, Ints], None]
+    sources: NDArray[np.int8] | None
+
+    def fail_at(self, rule: str, wrong: Flags) -> None:
+        """Note the rows in which a flat array of flags has any."""
+        if wrong.any():
+            self.fail(rule, np.unique(np.searchsorted(self.offsets, np.flatnonzero(wrong), side="right") - 1))
+
+
+def recount(
+    batches: Iterable[pa.RecordBatch],
+    info: ShardInfo,
+    vocabulary: Vocabulary,
+    *,
+    copies: int | None = None,
+    lengths: tuple[int, int] | None = None,
+) -> tuple[Counters, list[str]]:
+    """Return the counts of a shard's rows, and a line for each rule that rows break, with how many and the first.
+
+    The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. `copies` is how many
+    copies the shard may have, `lengths` the shortest and the longest example of its length bin. Packed rows are looked
+    at example by example. Memory is that of one batch and of the example ids. Raises UncountableError where a batch is
+    not what its schema says.
+    """
+    tally = Counters()
+    broken: dict[str, tuple[int, int]] = {}
+    every_id: list[Ints] = []
+    order = _Order(info, copies or info.examples.dupe_factor)
+    shortest, longest = lengths or (1, info.examples.max_seq_length)
+    begin = 0
+
+    def fail(rule: str, rows: Ints) -> None:
+        if len(rows):
+            number, first = broken.get(rule, (0, begin + int(rows[0])))
+            broken[rule] = number + len(rows), first
+
+    for name in ("examples", "tokens_in_examples", *(f"examples_of_{source}" for source in info.sources)):
+        tally.add(name, 0)
+    for arrow in batches:
+        if not arrow.num_rows:
+            order.end_copy()
+            continue
+        single, firsts = _unpacked(arrow, info, begin, tally)
+        batch = _flat(single, info, begin, fail)
+        copy = order.copy_of(batch.example_ids if firsts is None else batch.example_ids[firsts], begin)
+        found = np.diff(batch.offsets)
+        fail(f"there are not {shortest} to {longest} tokens", np.flatnonzero((found < shortest) | (found > longest)))
+        if batch.sources is not None:
+            fail(
+                "the source is none of this build",
+                np.flatnonzero((batch.sources < 0) | (batch.sources >= len(info.sources))),
+            )
+            for number, source in enumerate(info.sources):
+                tally.add(f"examples_of_{source}", int((batch.sources == number).sum()))
+        special = _check_layout(batch, info, vocabulary)
+        if batch.pair_labels is not None:
+            tally.add("labels_1", int((batch.pair_labels == 1).sum()))
+            fail(f"{info.label} is not 0 or 1", np.flatnonzero(~np.isin(batch.pair_labels, (0, 1))))
+        fail("the example id is negative", np.flatnonzero(batch.example_ids < 0))
+        per_row = np.add.reduceat(special, batch.offsets[:-1], dtype=np.int64)
+        available = np.diff(batch.offsets) - per_row
+        tally.add("examples", len(available))
+        tally.add("row_tokens", len(batch.ids))
+        tally.add("tokens_in_examples", int(available.sum()))
+        if batch.labels is None:
+            drawn, capped = count_predictions(
+                batch.ids,
+                batch.offsets,
+                special,
+                batch.example_ids,
+                config=info.masking,
+                seed=info.examples.seed,
+                epoch=0,
+                continuation=vocabulary.continuation,
+            )
+            tally.add("predictions", drawn)
+            tally.add("predictions_capped_rows", capped)
+        else:
+            _check_predictions(batch, batch.labels, info, vocabulary, special, copy, tally)
+        every_id.append(batch.example_ids)
+        begin += len(available)
+    ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
+    tally.add("repeated_example_ids", len(ids) - len(np.unique(ids)))
+    return tally, [
+        f"{rule} in {number:,} of {begin:,} rows, first in row {first:,}" for rule, (number, first) in broken.items()
+    ]
+
+
+def _unpacked(
+    arrow: pa.RecordBatch, info: ShardInfo, begin: int, tally: Counters
+) -> tuple[pa.RecordBatch, Ints | None]:
+    """Return a batch of single examples, and of packed rows, which are counted, where the first of each stands."""
+    if not info.examples.pack:
+        return arrow, None
+    try:
+        arrow.validate(full=True)
+        single = unpacked(arrow)
+    except (pa.ArrowException, ValueError) as error:
+        raise UncountableError(f"the record batch of row {begin:,} is damaged ({error})") from error
+    longest = int(np.diff(arrow["input_ids"].offsets.to_numpy()).max(initial=0))
+    if longest > info.examples.row_length:
+        raise UncountableError(
+            f"the record batch of row {begin:,} has a packed row of {longest:,} tokens; expected at most "
+            f"{info.examples.row_length:,}"
+        )
+    tally.add("rows", arrow.num_rows)
+    return single, first_examples(arrow)
+
+
+def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[str, Ints], None]) -> _Batch:
+    where = f"the record batch of row {begin:,}"
+    try:
+        arrow.validate(full=True)
+    except pa.ArrowException as error:
+        raise UncountableError(f"{where} is damaged ({error})") from error
+    lists = [arrow[field.name] for field in arrow.schema if pa.types.is_list(field.type)]
+    if any(column.null_count for column in [*arrow.columns, *(column.values for column in lists)]):
+        raise UncountableError(f"{where} holds nulls")
+    offsets = [column.offsets.to_numpy().astype(np.int64) for column in lists]
+    if not all(np.array_equal(np.diff(one), np.diff(offsets[0])) for one in offsets):
+        raise UncountableError(f"{where} has lists of unlike lengths in one row")
+    lengths = np.diff(offsets[0])
+    shortest = 1 + 2 * SEPARATORS.get(info.examples.objective, (1, 1))[0]
+    if not len(lengths) or int(lengths.min()) < shortest:
+        raise UncountableError(f"{where} has a row of under {shortest} tokens, or no rows")
+    values = {
+        field.name: arrow[field.name].flatten().to_numpy()
+        if pa.types.is_list(field.type)
+        else arrow[field.name].to_numpy()
+        for field in arrow.schema
+    }
+    shown, labels = values["input_ids"], values.get("labels")
+    batch = _Batch(
+        shown if labels is None else np.where(labels == IGNORE_INDEX, shown.astype(np.int64), labels.astype(np.int64)),
+        shown,
+        offsets[0] - offsets[0][0],
+        values["token_type_ids"],
+        values["example_id"],
+        values[info.label] if info.label else None,
+        labels,
+        fail,
+        values.get("source"),
+    )
+    if int(shown.max()) >= info.vocab_size:
+        raise UncountableError(f"{where} has the id {shown.max()}; the vocabulary ends at {info.vocab_size - 1}")
+    if int(batch.ids.min()) < 0 or int(batch.ids.max()) >= info.vocab_size:
+        raise UncountableError(f"{where}: labels hold what is neither -100 nor an id of the vocabulary")
+    return batch
+
+
+def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Flags:
+    """Check special tokens and token types; returns where [CLS] and [SEP] stand."""
+    ids, starts, ends = batch.ids, batch.offsets[:-1], batch.offsets[1:]
+    separator: Flags = ids == info.sep_token_id
+    batch.fail("[CLS] is not the first token", np.flatnonzero(ids[starts] != info.cls_token_id))
+    batch.fail("[SEP] is not the last token", np.flatnonzero(~separator[ends - 1]))
+    at = np.flatnonzero(separator)
+    rows = np.searchsorted(batch.offsets, at, side="right") - 1
+    found = np.bincount(rows, minlength=len(starts))
+    wanted = SEPARATORS.get(info.examples.objective)
+    if wanted is not None:
+        fewest, most = wanted
+        number = f"{fewest}" if fewest == most else f"{fewest} or {most}"
+        batch.fail(f"there are not {number} [SEP]", np.flatnonzero((found < fewest) | (found > most)))
+    before = at - 1
+    batch.fail(
+        "a segment is empty", np.unique(rows[(before < starts[rows]) | (before == starts[rows]) | separator[before]])
+    )
+
+    special = separator.copy()
+    special[starts] = True
+    stray = vocabulary.special[ids] & ~special
+    if batch.labels is not None:
+        stray &= batch.labels == IGNORE_INDEX
+    batch.fail_at("a special token stands among the text", stray)
+
+    types = np.zeros(len(ids), np.uint8)
+    if wanted is not None and wanted[1] == 2:
+        first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
+        last_of_a = np.full(len(starts), len(ids), np.int64)
+        last_of_a[rows[first]] = at[first]
+        types = (np.arange(len(ids)) > np.repeat(last_of_a, ends - starts)).view(np.uint8)
+    batch.fail_at("token_type_ids do not follow the separators", batch.types != types)
+    return special
+
+
+def _check_predictions(
+    batch: _Batch,
+    labels: NDArray[np.signedinteger],
+    info: ShardInfo,
+    vocabulary: Vocabulary,
+    special: Flags,
+    copy: int,
+    tally: Counters,
+) -> None:
+    """Check and count what static masking has written into a batch."""
+    predicted = labels != IGNORE_INDEX
+    batch.fail_at("a special token is predicted", predicted & special)
+    at = np.flatnonzero(predicted)
+    original, shown = batch.ids[at], batch.shown[at]
+    rows = np.searchsorted(batch.offsets, at, side="right") - 1
+    batch.fail("a label is a special token", np.unique(rows[vocabulary.special[original]]))
+    masked, kept = shown == info.mask_token_id, shown == original
+    if info.masking.random_tokens == "ordinary":
+        strange = ~masked & ~kept & ~vocabulary.replacement[shown]
+        batch.fail("a replacement is special or unused", np.unique(rows[strange]))
+    drawn = mask_tokens(
+        batch.ids,
+        batch.offsets,
+        special,
+        batch.example_ids,
+        config=info.masking,
+        seed=info.examples.seed,
+        epoch=copy,
+        mask_token_id=info.mask_token_id,
+        replacement_ids=vocabulary.replacement_ids,
+        continuation=vocabulary.continuation,
+    )
+    number, wanted = (
+        np.add.reduceat(one != IGNORE_INDEX, batch.offsets[:-1], dtype=np.int64) for one in (labels, drawn.labels)
+    )
+    batch.fail("the number of predictions is not the one drawn", np.flatnonzero(number != wanted))
+    batch.fail_at("the mask is not the one drawn", (labels != drawn.labels) | (batch.shown != drawn.input_ids))
+    tally.add("predictions_capped_rows", drawn.capped)
+    tally.add("predictions", len(at))
+    tally.add("predictions_mask", int(masked.sum()))
+    tally.add("predictions_kept", int(kept.sum()))
+
+
+class _Order:
+    """Tells which copy each record batch belongs to: each ends with a short batch, and is in an order drawn for it."""
+
+    def __init__(self, info: ShardInfo, copies: int) -> None:
+        self._seed, self._copies = info.examples.seed, copies
+        self._copy, self._last, self._ended = 0, 0, False
+
+    def end_copy(self) -> None:
+        """Note an empty batch: behind it the next copy begins."""
+        self._copy, self._last, self._ended = self._copy + self._ended, 0, True
+
+    def copy_of(self, example_ids: Ints, begin: int) -> int:
+        """Return the copy of the next batch; raises UncountableError where its rows are in the order of none."""
+        copy = self._copy + self._ended
+        draws = order_draws(self._seed, copy, example_ids)
+        after = self._ended or int(draws[0]) >= self._last
+        if copy >= self._copies or not after or not bool((draws[1:] >= draws[:-1]).all()):
+            raise UncountableError(
+                f"the rows from row {begin:,} on are not in the order drawn for copy {copy + 1} of {self._copies}"
+            )
+        self._copy, self._last, self._ended = copy, int(draws[-1]), len(draws) < ROWS_PER_BATCH
+        return copy

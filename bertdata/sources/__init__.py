@@ -1,0 +1,1 @@
+"""Files in many formats in, documents out."""

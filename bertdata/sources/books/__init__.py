@@ -1,0 +1,1 @@
+"""Plain-text books in, documents of prose out."""

@@ -1,0 +1,250 @@
+"""What an archive and its transcribers add to a book: header, licence, credits, notes, and marks inside the text.
+
+The forms are those of Project Gutenberg from 1991 on; other archives that write `*** START OF ... EBOOK` are served
+too. What it does not do: telling prose from headings and tables (`layout`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bertdata.sources.books.prose_blocks import Candidate
+
+Block = list[str]
+
+_START = re.compile(
+    r"^\W*(?:\*{2,}\s*START OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|START OF (?:TH(?:IS|E) )?PROJECT GUTENBERG)",
+    re.IGNORECASE,
+)
+_END = re.compile(
+    r"^\W*(?:\*{2,}\s*END OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|END OF (?:TH(?:IS|E) )?PROJECT GUTENBERG|"
+    r"START: FULL LICEN[SC]E|START\W+THE SMALL PRINT|INFORMATION ABOUT PROJECT GUTENBERG\b.{0,30}$)",
+    re.IGNORECASE,
+)
+_SMALL_PRINT_END = re.compile(r"^\W*END\W+(?:OF )?THE SMALL PRINT", re.IGNORECASE)
+_ORNAMENT = " \t*-_#=<>.\"'“\ufeff"
+_MARKERS = ("START", "END", "INFORMATION")
+_MARKER_LETTERS = frozenset("SEIsei") | {"ı", "ſ"}
+_FIELD = re.compile(r"^(Title|Author):\s*(\S.*)$", re.IGNORECASE)
+
+_ARCHIVE = re.compile(
+    r"\bProject\s+Gutenberg|gutenberg\.(?:org|net|ca)\b|\bpgdp\.net|Distributed\s+Proofread|fadedpage\.(?:com|net)|"
+    r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)",
+    re.IGNORECASE,
+)
+_ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of", "at no cost")
+_HEADER_FIELD = re.compile(
+    r"^\W*(?:Title|Author|Translator|Editor|Illustrator|Contributor|Release\s+date|Posting\s+date|Last\s+updated|"
+    r"Most\s+recently\s+updated|Language|Cha[rt]acter\s+set\s+encoding|Encoding|Edition|Credits|Produced\s+by):",
+    re.IGNORECASE,
+)
+_CREDIT = re.compile(
+    r"^[\W_]*(?:(?:this\s+)?(?:e-?book|e-?text|file|text)\s+(?:was\s+)?(?:originally\s+)?(?:prepared|produced|scanned|"
+    r"transcribed|typed|created|proofread|converted)\b|transcribed\s+(?:from|by)\b|(?:e-?text\s+)?(?:produced|prepared|"
+    r"scanned|proof(?:read|ed)|digiti[sz]ed|html\s+version|typed|formatted)\b[^.]{0,80}?\b(?:by|from)\b:?\s+(?-i:[^a-z])|"
+    r"\[?copyright\b|all rights reserved|"
+    r"entered,?\s+according\s+to\s+(?:the\s+)?act|in\s+the\s+(?:\S+\s)?office\s+of|"
+    r"(?:re)?printed\s+(?:and\s+(?:bound|published)\s+)?(?:in|by|at)\b)",
+    re.IGNORECASE,
+)
+_NOTE_HEAD = re.compile(
+    r"^\W*(?:(?:original\s+|e-?text\s+)*(?:transcriber|proofreader|typist)\S{0,10}(?:\s+\w+)?\s+(?:(?:end)?note|amendment|"
+    r"correction|errata)|typographical\s+errors\s+(?:were\s+)?corrected|note\s+from\s+the\s+original\s+file|"
+    r"project\s+gutenberg\s+editor)",
+    re.IGNORECASE,
+)
+_SIDE_NOTE = re.compile(
+    r"\[\s*(?:[*†]\s*)?(?:Illustrations?|Headnotes?|Footnotes?|Sidenotes?|Side-note|Transcriber|Transcription|Original\s+Transcriber|Transcriber's|"
+    r"Editor['’]s\s+note|Frontispiece|Decoration|Picture|Map|Plate|Facsimile|Image|Portrait|Music|Blank\s+page|"
+    r"Tailpiece|Headpiece|Handwritten|Cover|Pg\.?\s*\d|Page\s*\d|p\.\s*[\divxlc]+\s*\]|Project\s+Gutenberg|Greek:?\s*\])",
+    re.IGNORECASE,
+)
+_FOOTNOTE_MARK = re.compile(
+    r"[ \t]?(?:\[(?:\d{1,4}[a-z]?|[A-Za-z]|[*†‡§#+]{1,4})\](?![A-Za-z])|\{(?:Pg\.?\s*|p\.\s*)?\d{1,4}[a-z]?\})"
+)
+_ROUND_MARK = re.compile(r"\((?<=[a-z.,;:”’\"]\()(?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”]|$)")
+_FOOTNOTE_BLOCK = re.compile(
+    r"^\s*(?:\[(?:\d{1,4}[a-z]?|[A-Z]|[*†‡§]{1,4})\]:?\s+\S|\{\d{1,4}[a-z]?\}\s+\S|\((?:\*{1,3}|[†‡])\)\s*\S|"
+    r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
+)
+_STAR_MARK = re.compile(r"(?<=[\w.,;:!?\"'”’)])(?:\*{1,3}|[†‡])(?![\w*])")
+_STARS = re.compile(r"\s*\*(?:\s+\*){2,}\s*")
+_SECTION_MARK = re.compile(r"^§+\s*\d+[.:]?\s*")
+_ACCENT = re.compile(r"\[(?:[=)(^:`'~]([A-Za-z])|([AEOaeo][Ee]))\]")
+_EMPHASIS = re.compile(
+    r"_(?:(?<![^\W_]_)(?=[^\s_])([^_]+)_|(?<=[^\W_]_)([^\W_]+)_(?![^\W_])|(?<=[a-z]_)([a-z]{1,3})_(?=[a-z]))"
+)
+_STRAY = re.compile(r"_(?:(?<![^\W_]_)|(?![^\W_]))")
+_PAIRED = re.compile(r"(?<![\w=~*])([=~*])(?=[^\s=~*])([^=~*]*[^\s=~*])\1(?![\w=~*])")
+_TAG = re.compile(r"</?(?:i|b|em|u|sc|small|sup|sub|tt|strong)>", re.IGNORECASE)
+_RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
+
+
+_NOTE_BLOCKS = 20
+
+
+def title_and_author(head: str) -> tuple[str, str]:
+    """Return what the first lines say after `Title:` and `Author:`, empty where they say nothing.
+
+    >>> title_and_author("The Project Gutenberg eBook\\n\\nTitle: A Book\\n  Of Ours\\n\\nAuthor: N. N.\\n")
+    ('A Book Of Ours', 'N. N.')
+    """
+    found = {"title": "", "author": ""}
+    name = ""
+    for line in head.splitlines()[:300]:
+        match = _FIELD.match(line)
+        if match and not found[match[1].lower()]:
+            name = match[1].lower()
+            found[name] = match[2].strip()
+        elif name and line[:1] in (" ", "\t") and line.strip():
+            found[name] += " " + line.strip()
+        else:
+            name = ""
+    return found["title"], found["author"]
+
+
+def body_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines that are neither archive header nor licence; several books in one file keep all their bodies."""
+    marks = [
+        (number, kind)
+        for number, line in enumerate(lines)
+        if line.lstrip(_ORNAMENT)[:1] in _MARKER_LETTERS and (kind := _marker(line))
+    ]
+    begins = "start" if any(kind == "start" for _, kind in marks) else "small print"
+    inside = not marks or marks[0][1] == "end"
+    if begins == "small print" and _small_print_is_first(lines, marks):
+        inside = False
+    kept: list[str] = []
+    since = 0
+    for number, kind in [*marks, (len(lines), "end")]:
+        if inside:
+            kept += [*lines[since:number], ""]
+        inside, since = kind == begins, number + 1
+    return kept
+
+
+def _marker(line: str) -> str | None:
+    if not line.lstrip(_ORNAMENT)[:11].upper().startswith(_MARKERS) or len(line) > 300:
+        return None
+    if _SMALL_PRINT_END.match(line):
+        return "small print"
+    if _START.match(line):
+        return "start"
+    return "end" if _END.match(line) else None
+
+
+def _small_print_is_first(lines: Sequence[str], marks: Sequence[tuple[int, str]]) -> bool:
+    """Tell whether the small print stands before the text, as until 2002, or behind it."""
+    closing = next((number for number, kind in marks if kind == "small print"), None)
+    if closing is None:
+        return False
+    following = next((number for number, _ in marks if number > closing), len(lines))
+    return sum(map(len, lines[closing + 1 : following])) > sum(map(len, lines[: marks[0][0]])) // 2
+
+
+def without_notes(text: str) -> str:
+    """Take out `[Illustration ...]`, `[Footnote 3: ...]` and their like, over any number of lines, brackets nested.
+
+    A note that is never closed ends with its paragraph.
+
+    >>> without_notes("He rose.[Footnote 1: See [A].] She sat.\\n\\n[Illustration:\\n\\nA CAT]\\n")
+    'He rose. She sat.\\n\\n\\n'
+    """
+    openings = [match.start() for match in _SIDE_NOTE.finditer(text)]
+    if not openings:
+        return text
+    closing: dict[int, int] = {}
+    stack: list[int] = []
+    for match in re.finditer(r"[\[\]]", text):
+        if match[0] == "[":
+            stack.append(match.start())
+        elif stack:
+            closing[stack.pop()] = match.end()
+    pieces, position = [], 0
+    for opening in openings:
+        if opening >= position:
+            end = closing.get(opening)
+            if end is None:
+                blank = text.find("\n\n", opening)
+                end = len(text) if blank < 0 else blank
+            pieces.append(text[position:opening])
+            position = end
+    return "".join([*pieces, text[position:]])
+
+
+def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Candidate]:
+    """Yield the blocks that are neither boilerplate of an archive, nor credits, nor transcriber's notes.
+
+    A note that stands under its own heading reaches to the next heading, an indented one as far as it is indented; near
+    the end of the book, to the end. A candidate for plain prose is none of them, but may stand in a note.
+    """
+    noted, indent = 0, 0
+    for number, whole in enumerate(blocks):
+        if not isinstance(whole, list) and not noted:
+            yield whole
+            continue
+        block = whole if isinstance(whole, list) else whole.text.split("\n")
+        first = block[0].strip()
+        if _NOTE_HEAD.match(first):
+            if number > max(20, 0.9 * len(blocks)):
+                return
+            noted, indent = _NOTE_BLOCKS, _indent(block)
+            continue
+        if noted == _NOTE_BLOCKS and not indent:
+            indent = _indent(block)
+        if noted and _indent(block) >= indent and (indent or not _is_short(block)):
+            noted -= 1
+            continue
+        noted = 0
+        joined = " ".join([line.strip() for line in block[:12]])
+        if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
+            continue
+        yield whole
+
+
+def _names_archive(text: str) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in _ARCHIVE_WORDS) and bool(_ARCHIVE.search(text))
+
+
+def _indent(block: Block) -> int:
+    return min([len(line) - len(line.lstrip()) for line in block])
+
+
+def _is_short(block: Block) -> bool:
+    text = block[0].strip()
+    return len(block) == 1 and len(text) < 50 and (text.isupper() or text[-1] not in ".,;:")
+
+
+def is_footnote(block: Block | Candidate) -> bool:
+    """Tell whether a block is a note to the text: it begins with a mark such as `[12]` or `*`."""
+    return isinstance(block, list) and bool(_FOOTNOTE_BLOCK.match(block[0]))
+
+
+def without_marks(paragraph: str) -> str:
+    """Take out footnote marks and the signs of italics, bold and raised letters, keeping the words.
+
+    >>> without_marks("The _Maison Vauquer_[3] was =old=,* they say; snake_case stays.")
+    'The Maison Vauquer was old, they say; snake_case stays.'
+    """
+    if "^" in paragraph or "_{" in paragraph:
+        paragraph = _RAISED.sub(r"\1", paragraph)
+    if "[" in paragraph or "{" in paragraph:
+        paragraph = _FOOTNOTE_MARK.sub("", _ACCENT.sub(r"\1\2", paragraph))
+    if ")" in paragraph:
+        paragraph = _ROUND_MARK.sub("", paragraph)
+    if "<" in paragraph:
+        paragraph = _TAG.sub("", paragraph)
+    if "_" in paragraph:
+        paragraph = re.sub(r"_{2,}", "—", paragraph)
+        paragraph = _STRAY.sub("", _EMPHASIS.sub(r"\1\2\3", paragraph))
+    if "=" in paragraph or "~" in paragraph or "*" in paragraph:
+        paragraph = _STAR_MARK.sub("", _PAIRED.sub(r"\2", _STARS.sub(" ", paragraph)))
+    if "†" in paragraph or "‡" in paragraph:
+        paragraph = _STAR_MARK.sub("", paragraph)
+    if paragraph[:1] == "§":
+        paragraph = _SECTION_MARK.sub("", paragraph)
+    return paragraph

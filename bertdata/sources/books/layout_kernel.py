@@ -1,0 +1,320 @@
+"""Blocks of lines that are plainly prose, told by one pass over a book's UTF-8; the readable twin is `layout`.
+
+Plainly: full to the margin, no sign of a heading, list, table, note or credit, and no character that its bytes do not
+tell. Whatever is not plain is left to the twin, so that a wrong "no" costs time and nothing else.
+"""
+
+# ruff: noqa: PLR1714  (numba compiles comparisons and loops well, sets and generators not)
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from bertdata.kernels.jit import compiled, inner
+
+Bytes = Any  # a C-contiguous array of uint8
+Ints = Any  # an array of int32
+Int = Any
+
+# of each line: where its characters begin and end without spaces at its end, its indent, how many characters its first
+# word has, its characters other than spaces, those that are signs, and what else is known of it
+BEGIN, END, INDENT, WORD, SOLID, SIGNS, FLAGS, LINE_COLUMNS = range(8)
+# flags: not known by its bytes, spaces at its end, a small letter, one at its begin, perhaps an entry of a list,
+# perhaps a note or credit, perhaps an archive's, perhaps a heading, speech, ends as a sentence, ends as a clause
+ODD, TRAILING, LOWER, LOWER_FIRST, ENTRY, CREDIT, ARCHIVE, HEADING, SPEECH, SENTENCE, CLAUSE = (
+    1 << bit for bit in range(11)
+)
+# of each block: its first line, the line behind its last, whether it may be plain
+FIRST, LAST, PLAIN, BLOCK_COLUMNS = range(4)
+_SPACE, _NEWLINE = 32, 10
+_ODD_SPACE = 2
+
+
+@compiled
+def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
+    """Write what is known of each line of the text to `lines`; -1 where a line may be blank by spaces beyond ASCII."""
+    i = number = character = 0
+    size = data.size
+    while True:
+        flags = indent = solid = signs = words = word = run = 0
+        seen, odd_space, begin, end = False, False, character, character
+        letter = -1
+        while i < size and data[i] != _NEWLINE:
+            byte = data[i]
+            if byte == _SPACE:
+                run += 1
+                indent += not seen
+                character += 1
+                i += 1
+                continue
+            if (byte & 0xC0) == 0x80:
+                i += 1
+                continue
+            if byte >= 128 or byte < 32 or byte == 124 or byte == 127:
+                kind = _oddness(data, i, size)
+                flags |= ODD if kind else 0
+                if kind == _ODD_SPACE:
+                    odd_space = True
+                    character += 1
+                    i += 1
+                    continue
+            if run or not seen:
+                words += 1
+                if seen and run > 2:
+                    flags |= ODD
+            if words == 1:
+                word += 1
+            if not seen:
+                flags |= LOWER_FIRST if 97 <= byte <= 122 else 0
+                letter = i
+            seen, run = True, 0
+            solid += 1
+            kind = _KINDS[byte]
+            signs += kind & 1
+            if kind & 2:
+                flags |= LOWER
+            if kind & 4 and _names_archive(data, i, size):
+                flags |= ARCHIVE
+            character += 1
+            end = character
+            i += 1
+        if seen:
+            flags |= TRAILING if run else 0
+            flags |= _begin(data, letter, i - run, words, solid, starts) | _end(data, letter, i - run)
+        elif odd_space:
+            return -1
+        lines[number, BEGIN], lines[number, END], lines[number, INDENT] = begin, end, indent
+        lines[number, WORD], lines[number, SOLID], lines[number, SIGNS] = word, solid, signs
+        lines[number, FLAGS] = flags
+        number += 1
+        if i >= size:
+            return number
+        i += 1
+        character += 1
+
+
+@inner
+def _oddness(data: Bytes, i: int, size: int) -> Int:
+    """Tell, of characters beyond ASCII's plain ones, those that `str` or `re` may take for spaces, signs or letters."""
+    byte = np.int64(data[i])
+    second = np.int64(data[i + 1]) if i + 1 < size else 0
+    third = np.int64(data[i + 2]) if i + 2 < size else 0
+    if byte < 128:
+        return _ODD_SPACE if byte == 9 or 11 <= byte <= 13 or 28 <= byte <= 31 else 1
+    if byte == 0xC2:
+        return _ODD_SPACE if second == 0xA0 or second == 0x85 else second == 0xA3
+    if byte == 0xC3:
+        return second == 0x97 or second == 0xB7
+    if byte == 0xC4:
+        return second == 0xB0 or second == 0xB1
+    if byte == 0xC5:
+        return second == 0xBF
+    if byte == 0xE2 and second == 0x80:
+        if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF:
+            return _ODD_SPACE
+        return not 0x90 <= third <= 0xA6
+    space = (
+        (byte == 0xE2 and second == 0x81 and third == 0x9F)
+        or (byte == 0xE3 and second == 0x80 and third == 0x80)
+        or (byte == 0xE1 and second == 0x9A and third == 0x80)
+    )
+    return _ODD_SPACE if space else 1
+
+
+@inner
+def _names_archive(data: Bytes, i: int, size: int) -> bool:
+    """Tell whether a name that archives put into what they add may stand around the letter data[i]."""
+    byte = data[i] | 32
+    if i < 6 or i + 1 >= size:
+        return True
+    one, two, three, following = data[i - 1] | 32, data[i - 2] | 32, data[i - 3] | 32, data[i + 1] | 32
+    if byte == 98:  # gutenberg
+        return bool(one == 110 and two == 101 and three == 116)
+    if byte == 107:  # ebook, e-book
+        return bool(one == 111 and two == 111 and three == 98 and i > 4 and _ends_in_e(data, i - 4))
+    if byte == 120:  # etext, e-text
+        return bool(one == 101 and two == 116 and following == 116 and _ends_in_e(data, i - 3))
+    if byte == 102:  # proofread
+        return bool(one == 111 and two == 111 and following == 114)
+    if byte == 100:  # pgdp
+        return bool(one == 103 and two == 112 and following == 112)
+    return bool(one == 100 and two == 101 and three == 100)  # fadedpage
+
+
+@inner
+def _ends_in_e(data: Bytes, i: int) -> bool:
+    return bool((data[i] | 32) == 101 or (data[i] == 45 and (data[i - 1] | 32) == 101))
+
+
+@inner
+def _begin(data: Bytes, i: int, end: int, words: int, solid: int, starts: Bytes) -> Int:
+    """Return the flags that the first characters of a line give."""
+    first = data[i]
+    speech = first == 34 or first == 39 or first == 96
+    if first == 0xE2 and i + 2 < end and data[i + 1] == 0x80:
+        last = data[i + 2]
+        speech = last == 0x98 or last == 0x99 or 0x9C <= last <= 0x9E
+    if first == 0xC2 and i + 1 < end:
+        speech = data[i + 1] == 0xAB or data[i + 1] == 0xBB
+    flags = SPEECH if speech else 0
+    if first == 91 or first == 123 or first == 40 or first == 42 or 48 <= first <= 57:
+        flags |= CREDIT
+    if not speech and (first == 0xC2 or first == 0xE2):
+        flags |= CREDIT
+    if words < 9 or solid < 3 * words:
+        flags |= HEADING
+    while i < end and not _is_letter_or_digit(data[i]):
+        if data[i] >= 0xC3 and data[i] != 0xE2:
+            return flags
+        flags |= HEADING if data[i] == _SPACE else 0
+        i += 1
+    known = starts[_start_of(data, i, end)]
+    if i == end or 48 <= data[i] <= 57 or known & _DIVIDES or (known & _COUNTS and _is_number(data, i, end)):
+        flags |= ENTRY | HEADING
+    flags |= CREDIT if known & _CREDITS else 0
+    flags |= HEADING if known & _NAMES else 0
+    if known & _LEADS:
+        while i < end and _is_letter_or_digit(data[i]):
+            i += 1
+        while i < end and not _is_letter_or_digit(data[i]):
+            i += 1
+        following = starts[_start_of(data, i, end)]
+        flags |= HEADING if i == end or following & _DIVIDES else 0
+        flags |= CREDIT if i == end or following & _FOLLOWS else 0
+    return flags
+
+
+@inner
+def _start_of(data: Bytes, i: int, end: int) -> Int:
+    """Return the first three letters as one number: 5 bits each, 0 for what is none."""
+    start: Int = 0
+    for k in range(3):
+        byte = np.int64(data[i + k]) if i + k < end else 0
+        start = start << 5 | ((byte & 31) if 65 <= byte <= 90 or 97 <= byte <= 122 else 0)
+    return start
+
+
+@inner
+def _is_number(data: Bytes, i: int, end: int) -> bool:
+    """Tell a word of the letters of Roman numbers alone that a mark or a gap follows."""
+    while i < end and _is_letter_or_digit(data[i]):
+        byte = data[i] | 32
+        if not (byte == 105 or byte == 118 or byte == 120 or byte == 108 or byte == 99 or byte == 100 or byte == 109):
+            return False
+        i += 1
+    return i + 1 >= end or data[i] != _SPACE or data[i + 1] == _SPACE
+
+
+@inner
+def _is_letter_or_digit(byte: int) -> bool:
+    return (97 <= byte <= 122) or (65 <= byte <= 90) or (48 <= byte <= 57)
+
+
+@inner
+def _end(data: Bytes, begin: int, end: int) -> Int:
+    """Return the flags that the last characters of a line give."""
+    last = data[end - 1]
+    flags = 0
+    if 48 <= last <= 57 or last == 105 or last == 118 or last == 120 or last == 108 or last == 99:
+        flags |= ENTRY
+    for _ in range(4):
+        if end - 1 > begin and (data[end - 1] == 34 or data[end - 1] == 39 or data[end - 1] == 95):
+            end -= 1
+        elif end - 3 > begin and data[end - 3] == 0xE2 and data[end - 2] == 0x80 and 0x99 <= data[end - 1] <= 0x9D:
+            end -= 3
+    last = data[end - 1]
+    if last == 46 or last == 33 or last == 63:
+        return flags | SENTENCE | CLAUSE
+    return flags | CLAUSE if last == 44 or last == 59 or last == 58 or last == 45 else flags
+
+
+@compiled
+def blocks_kernel(lines: Ints, count: int, blocks: Ints) -> Int:
+    """Write the runs of lines that are not blank to `blocks`; returns how many there are."""
+    number = n = 0
+    while number < count:
+        if lines[number, END] == lines[number, BEGIN]:
+            number += 1
+            continue
+        first, solid, signs, flags, sure = number, 0, 0, 0, 0
+        inside = False
+        while number < count and lines[number, END] > lines[number, BEGIN]:
+            solid += lines[number, SOLID]
+            signs += lines[number, SIGNS]
+            flags |= lines[number, FLAGS]
+            sure += (lines[number, FLAGS] & ENTRY) == 0
+            inside |= number > first and lines[number, INDENT] > 0
+            number += 1
+        length = number - first
+        head = lines[first, FLAGS]
+        plain = not (flags & (ODD | TRAILING | ARCHIVE) or head & CREDIT or inside) and head & LOWER
+        plain = (
+            plain
+            and (head & SPEECH or not head & HEADING)
+            and not (solid > 20 and signs > 0.4 * solid)
+            and sure >= length - length // 2
+        )
+        blocks[n, FIRST], blocks[n, LAST], blocks[n, PLAIN] = first, number, plain
+        n += 1
+    return n
+
+
+@compiled
+def plain_kernel(lines: Ints, blocks: Ints, count: int, width: int) -> None:
+    """Leave only those blocks marked as plain that are full to the margin of a page so wide."""
+    for number in range(count):
+        if not blocks[number, PLAIN]:
+            continue
+        first, last = blocks[number, FIRST], blocks[number, LAST]
+        flags = lines[last - 1, FLAGS]
+        if last - first == 1:
+            speech = lines[first, FLAGS] & SPEECH
+            blocks[number, PLAIN] = flags & SENTENCE and speech and lines[first, INDENT] == 0
+            continue
+        longest = 0.8 * width
+        for line in range(first, last):
+            longest = max(longest, float(lines[line, END] - lines[line, BEGIN]))
+        margin = longest * 0.9
+        full = lower = 0
+        for line in range(first, last - 1):
+            full += lines[line, END] - lines[line, BEGIN] + 1 + lines[line + 1, WORD] > margin
+            lower += (lines[line + 1, FLAGS] & LOWER_FIRST) != 0
+        others = last - first - 1
+        prose = full / others >= 0.6 or (lower / others >= 0.5 and full / others >= 0.3)
+        blocks[number, PLAIN] = prose and (last - first > 3 or flags & CLAUSE)
+
+
+def _starts() -> Bytes:
+    """Return what the first three letters of a line may begin."""
+    table = np.zeros(1 << 15, np.uint8)
+    for bit, words in (
+        (_DIVIDES, "cha boo par vol can act sce let sec sta les ess son tal sto app liv tom kap buc tei cap lib"),
+        (_COUNTS, " ".join(map("".join, product("ivxlcdm", "ivxlcdm ", "ivxlcdm ")))),
+        (
+            _CREDITS,
+            "ori ete tra pro typ not tit aut edi ill con rel pos las mos lan cha enc cre ebo fil tex pre sca dig",
+        ),
+        (_CREDITS, "htm for cop ent rep pri foo e e-b e-t"),
+        (_NAMES, "end cop"),
+        (_LEADS, "the thi all in"),
+        (_FOLLOWS, "e e-b e-t ebo ete fil tex rig the"),
+    ):
+        for word in words.split():
+            start = 0
+            for letter in word.ljust(3):
+                start = start << 5 | (ord(letter) & 31 if letter.isalpha() else 0)
+            table[start] |= bit
+    return table
+
+
+# what begins with a word: a division of a book, a Roman number, a credit or note, another heading, what only the next
+# word tells, and that next word
+_DIVIDES, _COUNTS, _CREDITS, _NAMES, _LEADS, _FOLLOWS = (1 << bit for bit in range(6))
+STARTS = _starts()
+_KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may stand in the name of an archive
+_KINDS[list(b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$")] |= 1
+_KINDS[list(range(97, 123))] |= 2
+_KINDS[list(b"bkxfdpBKXFDP")] |= 4

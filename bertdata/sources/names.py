@@ -1,0 +1,126 @@
+"""The sources of a build by name: what NAME=PATH on a command line means, and in what order sources are numbered.
+
+A source is what examples are told apart and weighed by; its files may be dumps, books and tables. A path without a name
+belongs to the source named after its kind. The name is one of the build alone: documents are cleaned and kept without
+it, so that another name cleans nothing again. What it does not do: reading files, weights (`examples.mixing`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from bertdata.errors import ConfigError
+from bertdata.io import files
+
+KINDS = {"wikipedia": "pages", "books": "books", "documents": "rows"}
+"""The kinds of input in their order, and what each is counted in."""
+MOST_SOURCES = 127
+"""The column that numbers them is int8."""
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_PATH_SIGNS = re.compile(r"[/\\:*?\[]")
+
+
+def named(given: str, default: str) -> tuple[str, str]:
+    """Return the source that a path of a command line is of, and the path: that of NAME=PATH, or all of it.
+
+    A name is of letters a to z, digits, _ and -, and does not begin with -. What is there by its whole text is a path,
+    a file called a=b.txt as well as the glob year=2024/*.parquet, and so is what has a / or : in front of the =: ./
+    makes a path of anything, as ./ behind the = makes a name of anything. Raises ConfigError for what looks like
+    NAME=PATH and is neither.
+
+    >>> named("news=dir/*.parquet", "documents"), named("s3://bucket/x?y=z", "documents")
+    (('news', 'dir/*.parquet'), ('documents', 's3://bucket/x?y=z'))
+    """
+    name, sign, path = given.partition("=")
+    if not sign or _PATH_SIGNS.search(name) or (not files.is_remote(given) and _is_there(given)):
+        return default, given
+    if not path or not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{given} names nothing that is there, nor a source and its path; expected as news=PATH, the name of "
+            "letters, digits, _ and -, or ./ in front of a path with a ="
+        )
+    return name, path if files.is_remote(path) else os.path.expanduser(path)
+
+
+def anywhere(given: str) -> str:
+    """Return what a path of a command line means from any other working directory: an absolute path, or NAME=PATH."""
+    name, path = named(given, "")
+    if not files.is_remote(path):
+        path = os.path.abspath(path)
+    return f"{name}={path}" if name else path
+
+
+def _is_there(path: str) -> bool:
+    return os.path.lexists(path) or any(glob.iglob(path, recursive=True))
+
+
+def find_files(given: Sequence[str], default: str, expand: Callable[[Sequence[str]], list[str]]) -> dict[str, str]:
+    """Return the files that paths name, sorted, each with its source; a path without a name is of `default`.
+
+    `expand` makes files of paths, folders and globs, and raises InputError where there are none. Raises ConfigError
+    for a file of two sources.
+    """
+    paths: dict[str, list[str]] = {}
+    for one in given:
+        name, path = named(one, default)
+        paths.setdefault(name, []).append(path)
+    found: dict[str, str] = {}
+    places: dict[str, str] = {}
+    for name, some in paths.items():
+        for path in expand(some):
+            other = places.setdefault(files.real_path(path), name)
+            if other != name:
+                first, second = (f"{one}=" if one else "no name" for one in (other, name))
+                raise ConfigError(f"is given twice, with {first} and {second}; expected one source", path=path)
+            found[path] = name
+    return dict(sorted(found.items()))
+
+
+def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
+    """Raise ConfigError for a file that is given as two kinds of input."""
+    kinds: dict[str, str] = {}
+    for kind, paths in inputs.items():
+        for path in paths:
+            if (other := kinds.setdefault(files.real_path(path), kind)) != kind:
+                raise ConfigError(f"is given twice, to --{other} and to --{kind}; expected one of them", path=path)
+
+
+def order_sources(names: Iterable[str]) -> list[str]:
+    """Return the names of sources, each once, in the order that numbers them: kinds first, the others by name.
+
+    Raises ConfigError where there are more than 127, or where two differ in capitals alone.
+
+    >>> order_sources(["news", "books", "arxiv", "wikipedia", "news"])
+    ['wikipedia', 'books', 'arxiv', 'news']
+    """
+    once = set(names)
+    ordered = [kind for kind in KINDS if kind in once] + sorted(once - set(KINDS))
+    if len(ordered) > MOST_SOURCES:
+        raise ConfigError(f"there are {len(ordered)} sources; expected {MOST_SOURCES} at most: put some under one name")
+    lowered: dict[str, str] = {}
+    for name in ordered:
+        if (other := lowered.setdefault(name.lower(), name)) != name:
+            raise ConfigError(f"the sources {other} and {name} differ in capitals alone; give them one name, or two")
+    return ordered
+
+
+def units_of(counts: Mapping[str, int]) -> list[str]:
+    """Return what a source was counted in, in the order of the kinds.
+
+    >>> units_of({"books": 4, "documents": 4, "pages": 2})
+    ['pages', 'books']
+    """
+    return [unit for unit in KINDS.values() if unit in counts]
+
+
+def came_in(counts: Mapping[str, int]) -> int:
+    """Return how many things of a source could become documents: of a book cut into chapters, these.
+
+    >>> came_in({"pages": 5, "books": 3, "books_in_chapters": 2, "chapters": 40})
+    46
+    """
+    whole = sum(counts[unit] for unit in units_of(counts))
+    return whole + counts.get("chapters", 0) - counts.get("books_in_chapters", 0)

@@ -1,0 +1,125 @@
+r"""Plain text as BERT's own script reads it: one sentence a line, a blank line between documents.
+
+A line becomes a paragraph, so that a sentence ends where its line does; ASCII white space at the ends of lines is left
+out, so lines may end in `\r\n`, and a line of white space is blank. A document has no name there: it is known by the
+file's and the byte that it begins at. What this module does not do: books, whose blank lines stand between paragraphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import InputError
+from bertdata.io import compression, files
+
+SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
+PIECE = 8 << 20
+LONGEST = 256 << 20
+_BOM = b"\xef\xbb\xbf"
+_NEWLINE = 10
+
+
+class Documents(NamedTuple):
+    """Documents as they stand in a file: the byte each begins at, int64 (D,), and the paragraphs, string (D,)."""
+
+    places: NDArray[np.int64]
+    texts: pa.StringArray
+
+
+def is_text(path: str) -> bool:
+    """Tell by its name whether a file is plain text.
+
+    >>> is_text("a/Wiki.TXT.gz"), is_text("a/wiki.jsonl")
+    (True, False)
+    """
+    return path.lower().endswith(SUFFIXES)
+
+
+def text_ranges(path: str, target: int) -> Iterator[tuple[int, int]]:
+    """Yield where a file is cut for several workers, in bytes; a compressed one is read by one. See `read_texts`."""
+    size = files.size(path)
+    files.open_raw(path).close()
+    step = size if compression.compression(path) else target
+    for start in range(0, size, step):
+        yield start, min(size, start + step)
+
+
+def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
+    """Yield the documents of one range of a file, about 8 MiB of them at a time.
+
+    A document is of the range in which the blank line before it begins, the first one of the first. Raises InputError
+    for bytes that are not UTF-8, and for a document of over 256 MiB, which stands for a file without blank lines.
+    """
+    compressed = compression.compression(path) is not None
+    with compression.open_decompressed(path) if compressed else files.open_raw(path) as stream:
+        begin, limit = start, np.iinfo(np.int64).max if compressed else end
+        if start:
+            stream.seek(start - 1)
+            begin += len(stream.readline(end - start + 1)) - 1
+        if begin < limit:
+            yield from _documents(stream, begin, limit, path)
+
+
+def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[Documents]:
+    from bertdata.sources import plain_text_kernel
+
+    data, whole = b"", False
+    state = np.zeros(plain_text_kernel.STATES, np.int64)
+    state[plain_text_kernel.SKIPPING] = begin > 0
+    while not whole and not state[plain_text_kernel.ENDED]:
+        if len(data) > LONGEST:
+            raise InputError(
+                f"a document of over {LONGEST >> 20} MiB begins here; expected one sentence a line and a blank line "
+                "between documents: put blank lines there, or give JSON lines",
+                path=path,
+                offset=begin,
+            )
+        wanted = max(PIECE, len(data))
+        more = _read(stream, wanted)
+        whole = len(more) < wanted
+        if not begin and not data and more.startswith(_BOM):
+            more = more.replace(_BOM, b" " * len(_BOM), 1)
+        data += more
+        values = np.frombuffer(data, np.uint8)
+        line_ends = np.flatnonzero(values == _NEWLINE)
+        if whole and not data.endswith(b"\n"):
+            line_ends = np.append(line_ends, len(data))
+        text = np.empty(len(data) + len(line_ends), np.uint8)
+        ends, places = np.empty((2, len(line_ends)), np.int64)
+        count = plain_text_kernel.find_documents(values, line_ends, limit - begin, whole, state, text, ends, places)
+        offsets = np.concatenate([[0], ends[:count]]).astype(np.int32)
+        texts = pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text))
+        try:
+            texts.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise _not_utf8(data, begin, path) from error
+        if count:
+            yield Documents(places[:count] + begin, texts)
+        used = int(state[plain_text_kernel.USED])
+        data, begin = data[used:], begin + used
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    """Return so many bytes, fewer only at the end."""
+    pieces, left = [], size
+    while left and (piece := stream.read(left)):
+        pieces.append(piece)
+        left -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _not_utf8(data: bytes, begin: int, path: str) -> InputError:
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return InputError(
+            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it, as with: iconv -f latin1 -t utf-8",
+            path=path,
+            offset=begin + error.start,
+        )
+    raise AssertionError("Arrow and Python differ on UTF-8")

@@ -1,0 +1,35 @@
+"""How sources become documents: settings, checked when made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bertdata.options.option import MIB, check_types, option, require
+
+
+@dataclass(frozen=True)
+class CleaningConfig:
+    """How sources become documents."""
+
+    range_bytes: int = option(
+        0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB"
+    )
+    split_chapters: bool = option(False, "make a document of each chapter of a book, not of each book")
+    min_words: int = option(0, "articles with fewer words are stubs and dropped; 0: none is")
+    templates: str = option(
+        "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
+    )
+    rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
+        require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
+
+    def target_bytes(self, total: int) -> int:
+        """Return the bytes of one range for an input of `total` bytes; a function of the input alone.
+
+        >>> CleaningConfig().target_bytes(22 << 30) >> 20, CleaningConfig().target_bytes(5 << 20) >> 20
+        (16, 1)
+        """
+        return self.range_bytes or min(16 * MIB, max(MIB, total // 64))

@@ -1,0 +1,78 @@
+"""Files and folders that are no documents of ours, told by what they are, with what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bertdata.io import files
+
+_ROWS = (
+    "expected Parquet or JSON lines; convert it, as with pyarrow: "
+    "pyarrow.parquet.write_table(pyarrow.csv.read_csv('FILE'), 'rows.parquet')"
+)
+_TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
+_KINDS = {
+    ".csv": f"is a table of comma-separated values; {_ROWS}",
+    ".tsv": f"is a table of tab-separated values; {_ROWS}, with ParseOptions(delimiter='\\t')",
+    ".pdf": f"is a PDF; {_TEXT}",
+    ".html": f"is HTML; {_TEXT}",
+    ".htm": f"is HTML; {_TEXT}",
+    ".epub": f"is an EPUB book; {_TEXT}, or as .txt with --books",
+    ".docx": f"is a Word document; {_TEXT}",
+    ".doc": f"is a Word document; {_TEXT}",
+    ".odt": f"is a text document of an office suite; {_TEXT}",
+    ".rtf": f"is rich text; {_TEXT}",
+    ".xml": "is XML; a Wikipedia dump goes with --wikipedia, and of other XML take the text out first (.jsonl)",
+    ".arrow": "is an Arrow file; expected Parquet: datasets.Dataset.from_file('FILE').to_parquet('rows.parquet')",
+    ".zip": "is an archive; unpack it, or, if it holds books, name it with --books",
+    ".tar": "is an archive; unpack it",
+    ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl",
+}
+_STARTS = {
+    b"%PDF": ".pdf",
+    b"{\\rtf": ".rtf",
+    b"PK\x03\x04": ".zip",
+    b"ARROW1": ".arrow",
+    b"<!doctype html": ".html",
+    b"<html": ".html",
+    b"<mediawiki": ".xml",
+    b"<?xml": ".xml",
+}
+_COMPRESSIONS = (".gz", ".bz2", ".zst")
+
+
+def what_it_is(path: str, start: bytes = b"") -> str | None:
+    """Return what a file is by its name or first bytes, and what to do, where it is of a kind that is not read.
+
+    >>> what_it_is("news/rows.csv.gz")[:39]
+    'is a table of comma-separated values; e'
+    >>> what_it_is("page", b"<!DOCTYPE html><p>Salt")[:8], what_it_is("rows.jsonl", b'{"text": "Salt"}')
+    ('is HTML;', None)
+    """
+    name = files.name(path).lower()
+    for ending in _COMPRESSIONS:
+        name = name.removesuffix(ending)
+    kind = "." + name.rpartition(".")[2] if "." in name else ""
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:32]
+    if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
+        return None
+    found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
+    return _KINDS.get(found or kind)
+
+
+def what_a_folder_is(path: str) -> str | None:
+    """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
+    names = files.names(path)
+    if "dataset_dict.json" in names and "manifest.json" in names:
+        return (
+            "is a finished build; expected documents: those it was made from, or its stages/wikipedia, books or tables"
+        )
+    if {"dataset_dict.json", "dataset_info.json"} & set(names):
+        table = 'load_from_disk("FOLDER")' + ('["train"]' if "dataset_dict.json" in names else "")
+        return f'is a folder of datasets\' save_to_disk; write it as Parquet: {table}.to_parquet("rows.parquet")'
+    kinds = Counter(f".{name.rpartition('.')[2].lower()}" for name in names if "." in name[1:])
+    for kind, number in kinds.most_common():
+        if kind in _KINDS:
+            count = f"{number:,} {'file' if number == 1 else 'files'} ending in {kind}"
+            return f"holds {count}; a file of these {_KINDS[kind]}"
+    return None

@@ -1,0 +1,1 @@
+"""A MediaWiki XML dump in, pages out."""

@@ -1,0 +1,294 @@
+"""Pages out of a MediaWiki XML dump, one range of the file at a time, in bounded memory.
+
+A page belongs to the range in which the first byte of its `<page` tag lies, so any cut of a file into ranges gives
+each page exactly once. The XML is cut by scanning bytes: no tree is built, and text inside a page is escaped, so a tag
+that is seen is a tag. What it does not do: choosing pages or cleaning wikitext.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from bertdata.errors import InputError
+from bertdata.io.files import size
+from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks, read_head
+
+_TAG = re.compile(rb"<(?:page[\s/>]|/page>|/mediawiki)")
+_LONGEST_TAG = len(b"</mediawiki")
+_TITLE = re.compile(rb"<title>([^<]*)</title>")
+_NS = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
+_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
+_REDIRECT = re.compile(rb"<redirect(?=[\s/>])(?:\s+title=\"([^\"<]*)\")?")
+_TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
+_MODEL = re.compile(rb"<model>([^<]*)</model>")
+_TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
+_ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
+_NAMED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&amp;": b"&", b"&apos;": b"'"}
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_LINK = re.compile(r"\[\[:?([^\]|#\n]+)")
+
+_CANONICAL = {
+    -2: "Media", -1: "Special", 0: "", 1: "Talk", 2: "User", 3: "User talk", 4: "Project", 5: "Project talk",
+    6: "File", 7: "File talk", 8: "MediaWiki", 9: "MediaWiki talk", 10: "Template", 11: "Template talk",
+    12: "Help", 13: "Help talk", 14: "Category", 15: "Category talk",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SiteInfo:
+    """What the head of a dump says about its wiki; empty text where it says nothing.
+
+    `base_url` is what page URLs begin with; `namespaces` maps a number to its names, the wiki's own first;
+    `version` is the export schema; `case` is `first-letter` where titles begin with a capital by rule.
+    """
+
+    dbname: str
+    sitename: str
+    base_url: str
+    language: str
+    version: str
+    case: str
+    namespaces: Mapping[int, tuple[str, ...]] = field(hash=False)
+
+    def namespace(self, title: str) -> int:
+        """Return the namespace that the prefix of a title names, 0 where it names none."""
+        prefix, colon, _ = title.partition(":")
+        prefix = prefix.strip().replace("_", " ").casefold()
+        if colon and prefix:
+            for number, names in self.namespaces.items():
+                if any(prefix == name.casefold() for name in names):
+                    return number
+        return 0
+
+    def url(self, title: str) -> str:
+        """Return the address of a page, empty where the dump names no base address."""
+        return self.base_url and self.base_url + quote(title.replace(" ", "_"), safe="/:,;@!*()'~$")
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its newest revision's wikitext in UTF-8, XML entities unescaped once.
+
+    `redirect` is the target's title, empty where the dump marks a redirect without naming its target, None
+    where the page is no redirect. `model` is the content model, `wikitext` where the dump does not say. `offset` is
+    that of the `<page` tag in a plain file, else of the compressed stream it lies in.
+    """
+
+    id: int
+    ns: int
+    title: str
+    redirect: str | None
+    model: str
+    wikitext: bytes
+    offset: int
+
+    @property
+    def text(self) -> str:
+        """The wikitext, decoded."""
+        return self.wikitext.decode()
+
+
+@dataclass(frozen=True)
+class BrokenPage:
+    """A page that cannot be read, and why: `not closed`, `no title`, `no text`, `no id` or `bad utf-8`."""
+
+    reason: str
+    title: str | None
+    offset: int
+
+
+def read_siteinfo(path: str) -> SiteInfo:
+    """Read what the first bytes of a dump tell; raises InputError where the file is missing, empty or no dump."""
+    head = read_head(path)[0].decode("utf-8", "replace")
+    root = _first(r"<mediawiki\b([^<>]*)>", head)
+    names: dict[int, tuple[str, ...]] = {number: (name,) for number, name in _CANONICAL.items()}
+    for key, name in re.findall(r"<namespace\b[^<>]*?\bkey=\"(-?\d{1,9})\"[^<>/]*(?:/>|>([^<]*)</namespace>)", head):
+        local, canonical = unescape(name.encode()).decode(), names.get(int(key), ())
+        names[int(key)] = tuple(dict.fromkeys((local, *canonical)))
+    base = _first(r"<base>([^<]*)</base>", head)
+    return SiteInfo(
+        dbname=_first(r"<dbname>([^<]*)</dbname>", head),
+        sitename=_first(r"<sitename>([^<]*)</sitename>", head),
+        base_url=base[: max(base.rfind("/"), base.rfind("=")) + 1],
+        language=_first(r"\bxml:lang=\"([^\"]*)\"", root),
+        version=_first(r"\bversion=\"([^\"]*)\"", root),
+        case=_first(r"<case>([^<]*)</case>", head) or "first-letter",
+        namespaces=names,
+    )
+
+
+def _first(pattern: str, head: str) -> str:
+    match = re.search(pattern, head)
+    return unescape(match.group(1).strip().encode()).decode() if match else ""
+
+
+def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None) -> Iterator[Page | BrokenPage]:
+    """Yield the pages of one range in file order, holding one page and a few buffers.
+
+    `compiled` says whether a compiled kernel undoes escapes, which changes the speed alone; None chooses by the size of
+    the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends
+    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded, not
+    raised.
+
+    >>> from bertdata.io.files import write_bytes
+    >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
+    >>> write_bytes("memory://d.xml", f"<mediawiki>{page}</mediawiki>".encode())
+    >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
+    [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11)]
+    """
+    plain = _unescaper(span.weight, compiled)
+    buffer, base, scanned = bytearray(), 0, 0
+    origins: deque[tuple[int, int, bool]] = deque()
+    opened: int | None = None
+    page_offset = 0
+    must_end = span.start == 0
+
+    def origin(position: int) -> int:
+        while len(origins) > 1 and origins[1][0] <= position:
+            origins.popleft()
+        begin, offset, exact = origins[0]
+        return offset + position - begin if exact else offset
+
+    for offset, data, exact in read_chunks(span):
+        origins.append((base + len(buffer), offset, exact))
+        buffer += data
+        for tag in _TAG.finditer(buffer, scanned - base):
+            scanned = base + tag.end()
+            if tag.group() == b"</page>":
+                if opened is not None:
+                    yield _parse(bytes(buffer[opened - base : tag.end()]), page_offset, siteinfo, plain)
+                opened = None
+                continue
+            if opened is not None:
+                yield BrokenPage("not closed", _title_of(bytes(buffer[opened - base : tag.start()])), page_offset)
+            opened, must_end = None, False
+            if tag.group() != b"</mediawiki":
+                page_offset = origin(base + tag.start())
+                if page_offset >= span.end:
+                    return
+                opened, must_end = base + tag.start(), True
+        scanned = max(scanned, base + len(buffer) - _LONGEST_TAG + 1)
+        keep = scanned if opened is None else opened
+        del buffer[: keep - base]
+        base = keep
+        if opened is None and not must_end and origin(scanned) >= span.end:
+            return
+    if opened is not None or must_end:
+        raise InputError(
+            f"the dump is cut off: it ends {'without </mediawiki>' if opened is None else 'inside this page'}; "
+            "get it again and check its size",
+            path=span.path,
+            offset=size(span.path),
+            title=None if opened is None else _title_of(bytes(buffer)),
+        )
+
+
+def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes], bytes]) -> Page | BrokenPage:
+    first = data.find(b"<revision")
+    start, end = _newest(data, first)
+    opening, raw = _TEXT.search(data, start, end), b""
+    text_end = header = len(data) if first < 0 else first
+    if opening:
+        text_end = opening.end()
+        header = min(header, opening.start())
+        if not opening[0].endswith(b"/>"):
+            text_end = data.find(b"</text>", opening.end(), end)
+            raw = data[opening.end() : text_end]
+    name = _TITLE.search(data, 0, header)
+    if not name or not name[1].strip():
+        return BrokenPage("no title", None, offset)
+    if not opening or text_end < 0:
+        return BrokenPage("no text", _readable(name[1]), offset)
+    number = _ID.search(data, 0, header)
+    if not number:
+        return BrokenPage("no id", _readable(name[1]), offset)
+    ns, marked = _NS.search(data, 0, header), _REDIRECT.search(data, 0, header)
+    model = _MODEL.search(data, start, opening.start())
+    if not model:
+        slots = data.find(b"<content", text_end, end)
+        model = _MODEL.search(data, text_end, end if slots < 0 else slots)
+    try:
+        title, text = _plain(unescape(name[1]).decode()), plain(raw)
+        if not text.isascii():
+            text.decode()
+        redirect = None
+        if marked:
+            target = unescape(marked[1] or b"").decode()
+            redirect = target or next((link[1].strip() for link in _LINK.finditer(text.decode())), "")
+        return Page(
+            int(number[1]),
+            int(ns[1]) if ns else siteinfo.namespace(title),
+            title,
+            redirect,
+            model[1].decode().strip() if model else "wikitext",
+            text,
+            offset,
+        )
+    except UnicodeDecodeError:
+        return BrokenPage("bad utf-8", _readable(name[1]), offset)
+
+
+def _newest(data: bytes, first: int) -> tuple[int, int]:
+    """Return where the newest revision lies, the last of those with the same timestamp; the page where it has none."""
+    if first < 0:
+        return 0, len(data)
+    best, newest, start = (first, len(data)), b"", first
+    several = data.find(b"<revision", first + 9) >= 0
+    while several and start >= 0:
+        following = data.find(b"<revision", start + 9)
+        end = len(data) if following < 0 else following
+        stamp = _TIMESTAMP.search(data, start, end)
+        time = stamp[1].strip() if stamp else b""
+        if time >= newest:
+            best, newest = (start, end), time
+        start = following
+    return best
+
+
+def _title_of(data: bytes) -> str | None:
+    match = _TITLE.search(data)
+    return _readable(match[1]) if match else None
+
+
+def _readable(title: bytes) -> str:
+    return _plain(unescape(title).decode("utf-8", "replace"))
+
+
+def _plain(title: str) -> str:
+    """Return a title without control characters, which no title of a wiki has."""
+    return _CONTROL.sub("", title).strip()
+
+
+def _unescaper(size: int, compiled: bool | None) -> Callable[[bytes], bytes]:
+    """Return `unescape`, or its compiled twin where that pays."""
+    if not compiling_pays(size, compiled):
+        return unescape
+    from bertdata.sources.wikipedia.wikitext.driver import unescape_compiled
+
+    return unescape_compiled
+
+
+def unescape(data: bytes) -> bytes:
+    """Undo XML's escaping once, and its line ends: a parser gives a line feed for each of them.
+
+    >>> unescape(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
+    'AT&amp;T <b> é'
+    """
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return _ENTITY.sub(_character, data) if b"&" in data else data
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    named = _NAMED.get(match[0])
+    if named is not None:
+        return named
+    code = int(match[1]) if match[1] else int(match[2], 16)
+    if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        return "\ufffd".encode()
+    return chr(code).encode()

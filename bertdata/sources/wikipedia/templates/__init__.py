@@ -1,0 +1,1 @@
+"""Template calls in, the text they leave out."""

@@ -1,0 +1,73 @@
+"""The parser functions and variables whose text is plain: `{{formatnum:}}`, `{{lc:}}`, `{{#if:}}`, `{{PAGENAME}}`.
+
+What would need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRENTYEAR}}`) leaves a hole.
+"""
+
+from __future__ import annotations
+
+from bertdata.sources.wikipedia.dump.site_config import fold_prefix
+from bertdata.sources.wikipedia.templates.functions import format_number
+
+VARIABLES = frozenset(["pagename", "fullpagename", "basepagename", "subpagename"])
+FUNCTIONS = VARIABLES | {
+    *("formatnum", "lc", "uc", "lcfirst", "ucfirst", "#if", "#ifeq", "#switch", "#dateformat", "#formatdate"),
+    *("dateformat", "plural", "padleft", "padright"),
+}
+
+
+def render_parser_function(head: str, arguments: list[str], title: str) -> str | None:
+    """Return the text of a call; None where it leaves a hole.
+
+    `head` is all before the first bar ("#if: x", "lc:ABC", "PAGENAME"), `title` the title of the page.
+
+    >>> render_parser_function("formatnum:12345", [], ""), render_parser_function("#if: x", ["yes", "no"], "")
+    ('12,345', 'yes')
+    """
+    name, _, first = head.partition(":")
+    name, first = fold_prefix(name), first.strip()
+    values = [argument.strip() for argument in arguments]
+    match name:
+        case "pagename" | "fullpagename" | "basepagename" | "subpagename":
+            return title
+        case "formatnum":
+            return first.replace(",", "") if values[:1] == ["R"] else format_number(first)
+        case "lc":
+            return first.lower()
+        case "uc":
+            return first.upper()
+        case "lcfirst":
+            return first[:1].lower() + first[1:]
+        case "ucfirst":
+            return first[:1].upper() + first[1:]
+        case "#if":
+            return _nth(values, 0 if first else 1)
+        case "#ifeq":
+            return _nth(values, 1 if first == _nth(values, 0) else 2)
+        case "#switch":
+            return _switch(first, values)
+        case "#dateformat" | "#formatdate" | "dateformat":
+            return first
+        case "plural":
+            return _nth(values, 0 if first == "1" else len(values) - 1)
+        case "padleft" | "padright":
+            return first
+        case _:
+            return None
+
+
+def _nth(values: list[str], index: int) -> str:
+    return values[index] if 0 <= index < len(values) else ""
+
+
+def _switch(value: str, cases: list[str]) -> str:
+    """Choose as `{{#switch:}}` does: cases without `=` fall through to the next one that has a result."""
+    matched = False
+    default = ""
+    for index, case in enumerate(cases):
+        key, equals, result = (part.strip() for part in case.partition("="))
+        matched = matched or key == value
+        if equals and matched:
+            return result
+        if (equals and key == "#default") or (not equals and index == len(cases) - 1):
+            default = result if equals else key
+    return default

@@ -1,0 +1,293 @@
+"""The templates whose text belongs to the prose; all others leave a hole.
+
+One table from names to the functions of `template_functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
+and pronunciations are left out on purpose: what is not in the table is not prose. A user's own table, read by
+`own_templates`, goes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property, partial
+
+from bertdata.errors import InputError
+from bertdata.io import compression
+from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
+from bertdata.sources.wikipedia.templates import functions
+from bertdata.sources.wikipedia.templates.convert import Arguments, convert
+from bertdata.sources.wikipedia.templates.factories import (
+    Handler,
+    get,
+    joined,
+    kept,
+    literal,
+    pattern,
+    positional,
+    wrapped,
+)
+from bertdata.sources.wikipedia.templates.functions import block, money
+
+
+class Templates:
+    """The templates that carry text: those of this module, and `own` ones that go before them.
+
+    >>> templates = Templates({"my box": lambda arguments: arguments["1"] + "!"})
+    >>> templates.render("my box", {"1": "It rained"}), templates.render("lang-fr", {"1": "Paris"})
+    ('It rained!', 'French: Paris')
+    >>> templates.carries_text("citation needed")
+    False
+    """
+
+    def __init__(self, own: Mapping[str, Handler] | None = None) -> None:
+        self.own = dict(own or {})
+
+    @cached_property
+    def handlers(self) -> Mapping[str, Handler]:
+        """From a template's folded name to the function that writes its text."""
+        return {**TEMPLATES, **self.own} if self.own else TEMPLATES
+
+    def carries_text(self, name: str) -> bool:
+        """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
+        return name in self.handlers or name.startswith("lang-")
+
+    def render(self, name: str, arguments: Arguments) -> str | None:
+        """Return the prose a template call stands for; None if it has none.
+
+        `name` is folded (`wikis.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
+        """
+        handler = self.handlers.get(name)
+        return handler(arguments) if handler is not None else functions.language(name[5:], arguments)
+
+
+def own_templates(path: str) -> Templates:
+    """Read a user's table of templates; raises InputError, with the line, where one is not `name, name = text`.
+
+    In the text, {1} is an argument, {1|text} the first of two that is not blank; with no text the template leaves
+    nothing. Blank lines and lines that begin with # say nothing.
+
+    >>> from bertdata.io.files import write_bytes
+    >>> write_bytes("memory://own.txt", b"# heights\\nelevation, altitude = {1} m\\n")
+    >>> own_templates("memory://own.txt").render("altitude", {"1": "12"})
+    '12 m'
+    """
+    own: dict[str, Handler] = {}
+    with compression.open_decompressed(path) as file:
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        names, equals, text = (part.strip() for part in line.partition("="))
+        if not line.strip() or line.startswith("#"):
+            continue
+        folded = [fold_name(name.strip().lower()) for name in names.split(",") if name.strip()]
+        if not equals or not folded:
+            raise InputError(
+                f"line {number} is {line!r}; expected `name, name = text`, as `elevation = {{1}} m`", path=path
+            )
+        own.update(dict.fromkeys(case_variants(folded), pattern(text)))
+    return Templates(own)
+
+
+_TEXT: dict[str, Handler] = {
+    # text passed through
+    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": kept("1"),
+    "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": kept("1"),
+    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": kept("1"),
+    "math, mvar, tmath, bigmath": kept("1"),
+    "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": kept("1"),
+    "visible anchor, vanchor": kept("text", "1"),
+    # what stands before the text, where anything does, is a size, a script, a link's target or colours
+    "resize, script, w": kept("2", "1"),
+    "font color, font colour": kept("3", "2", "text"),
+    "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),
+    # cleanup notes that carry, as text=, the very words they complain about
+    "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": kept("text"),
+    "according to whom, by whom, weasel inline, peacock inline, jargon inline": kept("text"),
+    "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": kept(
+        "1", "text"
+    ),
+    "flag, flagcountry, flagu, flag+link, country, flaglink": kept("1"),
+    "lang, wikt-lang, rtl-lang, color, colour, colored text, bg, highlight": kept("2", "text"),
+    "script/hebrew, script/arabic, script/greek, script/latin, script/cyrillic, script/armenian": joined(),
+    "script/devanagari, script/nastaliq, script/coptic, script/tibetan, script/mongolian, script/gothic": joined(),
+    "hebrew, hayeren, linktext, gaps, chem2": joined(),
+    "hlist, flatlist, cslist, comma separated entries": joined(", "),
+    "transl, translit, transliteration, tlit": functions.transliteration,
+    "langx": functions.langx,
+    "nihongo, nihongo foot, nihongo title": functions.nihongo,
+    "nihongo3": functions.nihongo3,
+    "ill, interlanguage link, interlanguage link multi, illm, link-interwiki, iw2": kept("lt", "display", "1"),
+    "sortname": joined(" ", most=2),
+    "post-nominals, postnominals, post nominals": lambda arguments: get(arguments, "list") or joined(" ")(arguments),
+    "keypress, key press, key, keys": joined("+"),
+    "nee, née": wrapped("née "),
+    "ne, né": wrapped("né "),
+    "lit, lit., literal, literal translation": functions.glosses("lit. "),
+    "gloss": functions.glosses(""),
+    "sic": functions.sic,
+    "angbr, angle bracket, gph, grapheme": wrapped("⟨", "⟩"),
+    "equationnote, equationref, eqnref": wrapped("(", ")"),
+    "ussc, scotus": functions.supreme_court,
+    "harvtxt, harvcoltxt": functions.textual_citation,
+    "bibleverse, bibleref, bibleref2": joined(" ", most=2),
+    # quotations
+    "quote, blockquote, cquote, quotation, bquote, bq, quotetext, centered quote, long quote, block quote": block,
+    "zitat, cita, citation bloc, cytat, citaat": block,
+    "poemquote, poem quote": functions.poem_quote,
+    # spaces and dashes
+    "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": literal(" "),
+    "break, br, crlf": literal(" "),
+    "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": literal(""),
+    "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": literal(""),
+    "ndash, en dash, endash, –": literal("–"),
+    "mdash, em dash, emdash, —": literal("—"),
+    "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": literal(" – "),
+    "ndashb, dash, dashb": literal(" – "),
+    "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": literal(" — "),
+    "hyphen, hyp, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": literal("-"),
+    "·, middot, dot, ·w, •, bull, bullet, •w": literal(" · "),
+    # marks; apostrophes as entities, so that they never join a run of quote marks
+    "', apos, apostrophe": literal("&#39;"),
+    "'s": literal("&#39;s"),
+    "\"'": literal('"&#39;'),
+    "'\"": literal('&#39;"'),
+    "\" '": literal('" &#39;'),
+    "' \"": literal('&#39; "'),
+    "=": literal("&#61;"),
+    "minus": literal("−"),
+    "times": literal("×"),
+    "okina": literal("ʻ"),
+    "hamza": literal("ʾ"),
+    "ayin": literal("ʿ"),
+    "asterisk": literal("&#42;"),
+    "hash": literal("&#35;"),
+    "music": functions.music,
+    # numbers and quantities
+    "convert, conv": convert,
+    "cvt": partial(convert, abbreviate=True),
+    "val": functions.value,
+    "frac, fraction": functions.fraction("⁄"),
+    "sfrac": functions.fraction("/"),
+    "1/2, half": literal("1⁄2"),
+    "e": wrapped("×10"),
+    "10^": wrapped("10"),
+    "±, +-": lambda arguments: "±" + get(arguments, "1"),
+    "su": functions.sub_and_superscript,
+    "ratio": joined(":"),
+    "us$, usd": money("US$"),
+    "a$, aud, au$": money("A$"),
+    "ca$, cad, c$, can$": money("CA$"),
+    "nz$, nzd": money("NZ$"),
+    "hk$, hkd": money("HK$"),
+    "s$, sgd": money("S$"),
+    "gbp, £": money("£"),
+    "eur, euro, €": money("€"),
+    "jpy, yen, ¥": money("¥"),
+    "cny, cn¥, rmb": money("CN¥"),
+    "inr, indian rupee, ₹": money("₹"),
+    "krw, south korean won": money("₩"),
+    "chf": money("CHF "),
+    "php, philippine peso": money("₱"),
+    "height": functions.height,
+    "plural": functions.plural,
+    "formatprice, nts, number table sorting": lambda arguments: functions.format_number(get(arguments, "1")) or None,
+    "ordinal": functions.ordinal,
+    "track gauge, railgauge, rail gauge": kept("1"),
+    # dates
+    "birth date, birth-date, birth date and age, birth date and age2, bda": functions.date,
+    "death date, death-date, start date, start date and age, end date, end date and age, film date": functions.date,
+    "death date and age, dda": functions.death_date_and_age,
+    "birth year and age, birth based on age as of date, dts, date, formatdate, start-date, end-date": kept("1"),
+    "circa, ca, c.": functions.circa,
+    "floruit, fl., fl": functions.years("fl."),
+    "reign, r.": functions.years("r."),
+    "born, b.": functions.years("b."),
+    "died, d.": functions.years("d."),
+    "married, m.": functions.years("m."),
+    "as of, asof": functions.as_of,
+    "oldstyledate, oldstyledatedy, old style date": functions.old_style_date,
+    "dash year": joined("–", most=2),
+    # science
+    "chem, chem/link": functions.chemistry,
+    "ce": kept("1"),
+    "delta": lambda arguments: "δ" + "".join(positional(arguments)[:2]),
+    "nuclide": joined("-", most=2),
+    "jupiter mass": lambda arguments: f"{get(arguments, '1')} MJ".strip(),
+    "solar mass": lambda arguments: f"{get(arguments, '1')} M☉".strip(),
+    "solar radius": lambda arguments: f"{get(arguments, '1')} R☉".strip(),
+    "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
+    "earth mass": lambda arguments: f"{get(arguments, '1')} M🜨".strip(),
+    "earth radius": lambda arguments: f"{get(arguments, '1')} R🜨".strip(),
+    # ships
+    "ship": functions.ship(""),
+    "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
+    "smu": wrapped("SM "),
+    # other large Wikipedias: numbers, dates, links to other wikis, foreign words
+    "unité, tmp": joined(" ", most=2),
+    "langue": kept("2", "texte"),
+    "date-": kept("1"),
+    "heure": lambda arguments: " h ".join(positional(arguments)[:2]) or None,
+    "incise": wrapped("– ", " –"),
+    "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": kept("1"),
+    "m s.l.m., m s.l.m": literal("m s.l.m."),
+    '"': wrapped("„", "“"),
+    "höhe": lambda arguments: f"{get(arguments, '1')} m" if get(arguments, "1") else None,
+    "tsl": kept("4", "3", "2"),
+    "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
+    "japonais": functions.nihongo,
+    "lien": kept("texte", "trad", "1", "fr"),
+    "仮リンク, le, link-en, internal link helper": kept("1"),
+    "нп, нп3, нп4, нп5, не переведено, не переведено 3, не переведено 5": kept("2", "1"),
+}
+
+_SHIP_PREFIXES = [
+    *(
+        "uss",
+        "hms",
+        "hmas",
+        "hmcs",
+        "hmnzs",
+        "hmt",
+        "hmy",
+        "ss",
+        "rms",
+        "mv",
+        "ms",
+        "mt",
+        "mts",
+        "ts",
+        "ps",
+        "rrs",
+        "rv",
+        "sv",
+    ),
+    *(
+        "usns",
+        "uscgc",
+        "usat",
+        "usrc",
+        "sms",
+        "sas",
+        "ins",
+        "orp",
+        "hnoms",
+        "hdms",
+        "hnlms",
+        "hswms",
+        "rfa",
+        "css",
+        "ara",
+    ),
+]
+_GREEK = {
+    **{"alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι"},
+    **{"kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "omicron": "ο", "pi": "π", "rho": "ρ"},
+    **{"sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω"},
+}
+
+TEMPLATES: dict[str, Handler] = {
+    **{prefix: functions.ship(prefix.upper()) for prefix in _SHIP_PREFIXES},
+    **{name: literal(letter) for name, letter in _GREEK.items()},
+    **{name: handler for names, handler in _TEXT.items() for name in case_variants(names.split(", "))},
+}
+"""From a template's folded name to the function that writes its text."""
+
+BUILT_IN = Templates()

@@ -1,0 +1,1 @@
+"""The wikitext of a page in, its prose out."""

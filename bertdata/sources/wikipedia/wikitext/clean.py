@@ -1,0 +1,164 @@
+"""Prose out of the wikitext of one page: `clean_wikitext`.
+
+Five passes, each reading the text once from left to right, so that the time is linear whatever the nesting:
+
+1. `tags` takes out comments, references and extension tags;
+2. `brackets` walks the braces, brackets and tables with a stack: links become their text, templates the text
+   that `templates` knows for them, files, categories and tables go;
+3. `paragraphs` drops lists, headings and sections without prose, and strips quote marks;
+4. `inline` resolves external links, HTML tags and entities;
+5. `healing` mends the places where something was dropped.
+
+`compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin and the
+oracle of its tests. No template of the wiki is expanded: those it knows are functions, all others leave nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.wikipedia.dump.site_config import (
+    DEFAULT_NAMESPACES,
+    DISAMBIGUATION_TITLE,
+    LIST_TITLE,
+    REDIRECT,
+    Namespaces,
+)
+from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates
+from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, resolve_brackets
+from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
+from bertdata.sources.wikipedia.wikitext.reference.inline import resolve_inline
+from bertdata.sources.wikipedia.wikitext.reference.paragraphs import prose_lines
+from bertdata.sources.wikipedia.wikitext.reference.tags import take_out_tags
+from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
+
+__all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
+
+_HEAD = 4096
+_RESERVED = ("\x7f", "\x0b", "\x01", "\x02", "\x03")
+
+
+def clean_wikitext(
+    source: str,
+    *,
+    title: str = "",
+    namespaces: Namespaces = DEFAULT_NAMESPACES,
+    templates: Templates = BUILT_IN,
+    drops: Counter[str] | None = None,
+    compiled: bool | None = None,
+) -> str | None:
+    """Return the prose of a page, paragraphs parted by a blank line, or None with the reason counted in `drops`.
+
+    `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
+    "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
+    length of `source`. Raises ConfigError where `source` is no string.
+
+    `compiled` changes the speed and never the result: True runs compiled kernels, about twenty times as fast as the
+    plain Python of False, which are built once on a machine (some ten seconds) and then loaded by each process (about
+    one). None chooses by the size of this page alone, so a program that cleans many pages says True.
+
+    >>> print(clean_wikitext("'''Rome''' ({{IPA|ˈroma}}) is {{convert|20|km|mi}} from [[Ostia (Rome)|]].<ref>x</ref>"))
+    Rome is 20 kilometres (12 mi) from Ostia.
+    >>> reasons = Counter()
+    >>> clean_wikitext("#REDIRECT [[Rome]]", drops=reasons), reasons
+    (None, Counter({'redirect': 1}))
+    """
+    if not isinstance(source, str):
+        raise ConfigError(f"expected the wikitext of one page as str, found {type(source).__name__}{_remedy(source)}")
+    data = source.encode("utf-8", "surrogatepass")
+    prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
+    return None if prose is None else prose.decode("utf-8", "surrogatepass")
+
+
+def clean_utf8(
+    source: bytes,
+    *,
+    title: str = "",
+    namespaces: Namespaces = DEFAULT_NAMESPACES,
+    templates: Templates = BUILT_IN,
+    drops: Counter[str] | None = None,
+    compiled: bool | None = None,
+) -> bytes | None:
+    """Do what `clean_wikitext` does where wikitext and prose are UTF-8, as in a dump and in an Arrow column.
+
+    Raises InputError, with the byte, where `source` is not UTF-8, and ConfigError where it is not bytes.
+
+    >>> clean_utf8("'''Köln''' is old.<ref>x</ref>".encode()).decode()
+    'Köln is old.'
+    """
+    if not isinstance(source, bytes):
+        raise ConfigError(f"expected the wikitext of one page as bytes, found {type(source).__name__}")
+    if not source.isascii():
+        try:
+            source.decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"the wikitext is not UTF-8 (byte 0x{source[error.start]:02x}); decode it with the encoding it has, "
+                "and give it to clean_wikitext",
+                offset=error.start,
+                title=title or None,
+            ) from error
+    return _clean(source, PageContext(title, namespaces, templates), drops, compiled)
+
+
+def _remedy(source: object) -> str:
+    return "; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else ""
+
+
+def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:
+    head = source[:_HEAD].decode("utf-8", "replace")
+    if not head.strip():
+        head = source.decode("utf-8", "replace")
+    prose = b""
+    if REDIRECT.match(head):
+        reason = "redirect"
+    elif DISAMBIGUATION_TITLE.search(page.title):
+        reason = "disambiguation"
+    elif LIST_TITLE.match(page.title):
+        reason = "list"
+    else:
+        prose, reason = _extractor(len(source), compiled)(source, page)
+    if not reason and prose:
+        return prose
+    if drops is not None:
+        drops[reason or "no prose"] += 1
+    return None
+
+
+def _extractor(size: int, compiled: bool | None) -> Callable[[bytes, PageContext], tuple[bytes, str]]:
+    """Return the compiled passes where they pay (`compiling_pays`), else the readable ones."""
+    if not compiling_pays(size, compiled):
+        return extract_readable
+    from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
+
+    return extract_utf8
+
+
+def extract_readable(source: bytes, page: PageContext) -> tuple[bytes, str]:
+    """Return what `extract` returns where wikitext and prose are UTF-8: the twin of `compiled.extract_utf8`."""
+    prose, reason = extract(without_reserved(source.decode("utf-8", "surrogatepass")), page)
+    return prose.encode("utf-8", "surrogatepass"), reason
+
+
+def without_reserved(source: str) -> str:
+    """Return wikitext with plain line ends and without the characters that the passes use as marks."""
+    for character in _RESERVED:
+        if character in source:
+            source = source.replace(character, "")
+    return source.replace("\r\n", "\n") if "\r" in source else source
+
+
+def extract(source: str, page: PageContext) -> tuple[str, str]:
+    """Return the prose of wikitext without reserved characters, and why the page is no article ("" if it is one).
+
+    >>> extract("'''Rome''' is old.<ref>x</ref>", PageContext()), extract("Rome is...{{disambig}}", PageContext())
+    (('Rome is old.', ''), ('', 'disambiguation'))
+    """
+    text = take_out_tags(source)
+    if "-{" in text:
+        text = first_variants(text)
+    text, reason = resolve_brackets(text, page)
+    return ("", reason) if reason else (finish(resolve_inline(prose_lines(text))), "")

@@ -1,0 +1,1 @@
+"""The passes over wikitext, compiled; the readable versions are in `reference`."""

@@ -1,0 +1,1 @@
+"""The passes over wikitext in plain Python, which the kernels are tested against."""

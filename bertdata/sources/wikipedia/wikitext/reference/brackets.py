@@ -1,0 +1,225 @@
+"""The second pass over wikitext: braces, brackets and tables, walked once with a stack.
+
+Links become their text, templates the text that `templates` knows for them; files, categories and tables go. What is
+never closed is cleared by `recover`. `kernel_brackets` is the compiled twin; the two give the same text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from bertdata.sources.wikipedia.dump.site_config import fold_prefix
+from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE
+from bertdata.sources.wikipedia.wikitext.reference.tags import hole_after
+from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, call_text, link_text
+
+MAX_DEPTH = 100
+"""Constructs nested deeper leave nothing; MediaWiki stops expanding templates at the same depth."""
+
+# Marks of a construct whose end has not been seen; those that stay are cleared by `recover`.
+TEMPLATE_MARK, TABLE_MARK, LINK_MARK = "\x01", "\x02", "\x03"
+_MARKS = {"{{": TEMPLATE_MARK, "[[": LINK_MARK}
+
+_TOKEN = re.compile(
+    r"""
+      \[\[(?P<target>[^\[\]{}|\n]*+)(?:\|(?P<label>[^\[\]{}|\n]*+))?\]\]   # a link with nothing inside
+    | \{\{(?P<name>[^\[\]{}|]++)(?P<arguments>\|[^\[\]{}]*+)?\}\}          # a template with nothing inside
+    | \{\{(?P<open_braces>\{*+)
+    | \}\}(?P<close_braces>\}*+)
+    | \[\[(?P<open_link>)
+    | \]\](?P<close_link>)
+    | \|(?P<bar>)
+    | \n[ \t:*\#\x7f]*+(?:\{\|(?P<open_table>)|\|\}(?P<close_table>)(?!\}(?!\})))
+    | <(?P<html>/?(?:table|ul|ol|dl))(?=[\s/>])[^<>]*+>
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+_VARIANTS = re.compile(r"-\{(?!\{)([^{}\n]*+)\}-")
+_UNCLOSED_TABLE = re.compile(rf"{TABLE_MARK}.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
+_UNCLOSED_BLOCK = re.compile(rf"^{TEMPLATE_MARK}.*(?:\n[|}}! ].*)*", re.MULTILINE)
+_UNCLOSED_TEMPLATE = re.compile(rf"{TEMPLATE_MARK}(?:[^|\n{TEMPLATE_MARK}]*\|)*+(?:[\w ]*=)?")
+_UNCLOSED_LINK = re.compile(rf"{LINK_MARK}([^\n{LINK_MARK}]*)")
+
+
+def resolve_brackets(text: str, page: PageContext) -> tuple[str, str]:
+    """Return text with its links, templates and tables resolved, and why the page is no article ("" if it is one).
+
+    >>> resolve_brackets("A [[dog|big dog]] {{nowrap|ran}}.{{disambig}}", PageContext())
+    ('\\nA big dog ran.', 'disambiguation')
+    """
+    walk = _Walk(page)
+    return recover(walk.render("\n" + text), page), walk.reason
+
+
+def first_variants(text: str) -> str:
+    """Return text with the first of the variants that `-{zh-cn:a;zh-tw:b}-` offers.
+
+    >>> first_variants("-{zh-cn:a;zh-tw:b}- -{c}- -{H|d}-")
+    'a c '
+    """
+    return _VARIANTS.sub(_first_variant, text)
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A construct that is open: where its pieces begin in the output, and where its bars stand."""
+
+    kind: str
+    base: int
+    braces: int = 0
+    bars: list[int] = field(default_factory=list)
+
+
+class _Walk:
+    """One walk over braces, brackets and tables.
+
+    `out` is one flat list of pieces, none of them empty. An opening puts down a mark and a frame; its closing takes the
+    pieces back and puts the rendered text in their place. What is never closed keeps its mark.
+    """
+
+    def __init__(self, page: PageContext) -> None:
+        self.page = page
+        self.reason = ""
+        self.out: list[str] = []
+        self.stack: list[_Frame] = []
+        self.open: Counter[str] = Counter()
+
+    def render(self, text: str) -> str:
+        out, stack = self.out, self.stack
+        position = 0
+        for token in _TOKEN.finditer(text):
+            start = token.start()
+            if start > position:
+                out.append(text[position:start])
+            position = token.end()
+            kind = token.lastgroup
+            if kind in ("target", "label"):
+                self.write(link_text(token["target"], token["label"], self.page, nested=bool(stack)))
+            elif kind == "bar":
+                if stack:
+                    stack[-1].bars.append(len(out))
+                out.append("|")
+            elif kind in ("name", "arguments"):
+                arguments = token["arguments"]
+                self.template(token["name"], arguments[1:].split("|") if arguments else [])
+            elif kind == "open_braces":
+                self.push("{{", position - start)
+            elif kind == "close_braces":
+                self.close_braces(position - start)
+            elif kind == "open_link":
+                self.push("[[")
+            elif kind == "close_link":
+                self.close_link()
+            elif kind == "open_table":
+                out.append("\n")
+                self.push("{|")
+            elif kind == "close_table":
+                self.close_block("{|")
+            elif kind == "html":
+                name = token["html"].lower()
+                if name[0] != "/":
+                    self.push(name)
+                else:
+                    self.close_block(name[1:])
+        self.write(text[position:])
+        return "".join(out)
+
+    def write(self, text: str | None) -> None:
+        """Put text into the output; None is a hole."""
+        if text is None:
+            text = hole_after(self.out[-1]) if self.out else HOLE
+        if text:
+            self.out.append(text)
+
+    def push(self, kind: str, braces: int = 0) -> None:
+        self.stack.append(_Frame(kind, len(self.out), braces))
+        self.open[kind] += 1
+        self.out.append(_MARKS.get(kind, TABLE_MARK))
+
+    def unwind(self, kind: str) -> bool:
+        """Make the innermost open construct of this kind the top of the stack; what stands above it is unclosed."""
+        if not self.open[kind]:
+            return False
+        while self.stack[-1].kind != kind:
+            self.open[self.stack.pop().kind] -= 1
+        return True
+
+    def take(self) -> list[str]:
+        """Take the pieces of the top frame out of the output, as texts between bars; the mark stays."""
+        frame, out = self.stack[-1], self.out
+        parts = []
+        begin = frame.base + 1
+        for bar in [*frame.bars, len(out)] if len(self.stack) <= MAX_DEPTH else [begin]:
+            parts.append("".join(out[begin:bar]))
+            begin = bar + 1
+        del out[frame.base + 1 :]
+        frame.bars.clear()
+        return parts
+
+    def pop(self) -> None:
+        frame = self.stack.pop()
+        self.open[frame.kind] -= 1
+        del self.out[frame.base :]
+
+    def close_link(self) -> None:
+        if self.stack and self.stack[-1].kind == "[[":
+            target, *labels = self.take()
+            self.pop()
+            label = "|".join(labels) if labels else None
+            self.write(link_text(target, label, self.page, nested=bool(self.stack)))
+
+    def close_braces(self, count: int) -> None:
+        """Match a run of closing braces as MediaWiki does: three make a parameter, two a template."""
+        while count >= 2 and self.unwind("{{"):
+            frame = self.stack[-1]
+            used = 3 if count >= 3 and frame.braces >= 3 else 2
+            name, *arguments = self.take()
+            count -= used
+            frame.braces -= used
+            if frame.braces < 2:
+                self.pop()
+            if used == 3:
+                self.write(arguments[0] if arguments else None)
+            else:
+                self.template(name, arguments)
+
+    def close_block(self, kind: str) -> None:
+        if self.unwind(kind):
+            self.pop()
+            self.out.append("\n" + HOLE)
+
+    def template(self, head: str, parts: list[str]) -> None:
+        text, reason = call_text(head, parts, self.page, nested=bool(self.stack))
+        if not self.stack:
+            self.reason = self.reason or reason
+        self.write(text)
+
+
+def recover(text: str, page: PageContext) -> str:
+    """Clear what never closes: a table to the next blank line, a template its parameters, a link its target."""
+    if TABLE_MARK in text:
+        text = _UNCLOSED_TABLE.sub("", text)
+    if TEMPLATE_MARK in text:
+        text = _UNCLOSED_TEMPLATE.sub("", _UNCLOSED_BLOCK.sub("", text))
+    if LINK_MARK not in text:
+        return text
+
+    def unclosed_link(match: re.Match[str]) -> str:
+        target, bar, label = match[1].partition("|")
+        prefix, colon, _ = target.partition(":")
+        if colon and fold_prefix(prefix) in page.namespaces.hidden:
+            return ""
+        return label if bar else target
+
+    return _UNCLOSED_LINK.sub(unclosed_link, text)
+
+
+def _first_variant(match: re.Match[str]) -> str:
+    """Return the first variant of `-{zh-cn:a;zh-tw:b}-`, the text of `-{text}-`, nothing for a rule that shows none."""
+    flags, bar, text = match[1].rpartition("|")
+    if bar and flags.strip() in ("H", "T", "-"):
+        return ""
+    first = text.split(";")[0]
+    return first.partition(":")[2] if re.match(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:", first) else text

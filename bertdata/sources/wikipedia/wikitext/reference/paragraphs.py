@@ -1,0 +1,118 @@
+"""The third pass over wikitext: by lines. Lists, headings, table rows, code and whole sections without prose go.
+
+The text comes with templates, links and tables resolved. Quote marks go here too, for they are matched within a line.
+`kernel_lines` is the compiled twin; the two give the same text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bertdata.sources.wikipedia.dump.site_config import SECTIONS_WITHOUT_PROSE, fold_title
+from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, PARAGRAPH_BREAK
+
+_EDGES = f" \t{HOLE}"
+_QUOTES = re.compile("''+")
+_SENTENCE_ENDS = frozenset(".!?:;\"'”’»)]…。！？")
+_TAG = re.compile("<[^<>]*+>")
+
+
+def prose_lines(text: str) -> str:
+    """Return the prose paragraphs of text, each on one line, parted by a blank line.
+
+    A blank or dropped line, a heading and a list part two paragraphs.
+
+    >>> prose_lines("'''Rome''' is\\nold.\\n* a list\\n== See also ==\\nRemus.\\n== Age ==\\nIt is old.")
+    'Rome is old.\\n\\nIt is old.'
+    """
+    blocks: list[str] = []
+    block: list[str] = []
+    skipped_level = 0
+    for source_line in text.split("\n"):
+        line, body = source_line, source_line.strip(_EDGES)
+        first = body[:1]
+        if first == "=" and (heading := _heading(body)) is not None:
+            level, title, line = heading
+            body, first = line, line[:1]
+            if not skipped_level or level <= skipped_level:
+                skipped_level = level if title in SECTIONS_WITHOUT_PROSE else 0
+            _end(block, blocks)
+        elif body.startswith("----"):
+            _end(block, blocks)
+            line = body = body.lstrip("-").strip(_EDGES)
+        elif not body and HOLE in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
+            continue
+        if skipped_level or not body or first in "*#:;|" or _is_preformatted(line, body) or _is_table_header(body):
+            _end(block, blocks)
+        else:
+            if first in ",.)":
+                line = HOLE + body
+            block.append(strip_quotes(line) if "''" in line else line)
+    _end(block, blocks)
+    return PARAGRAPH_BREAK.join(blocks)
+
+
+def strip_quotes(line: str) -> str:
+    """Take the bold and italic marks out of one line, leaving the apostrophes that MediaWiki would show.
+
+    >>> strip_quotes("The '''Beatles''''s album and L'''Oréal'' text.")
+    "The Beatles's album and L'Oréal text."
+    """
+    texts, runs = _QUOTES.split(line), [len(run) for run in _QUOTES.findall(line)]
+    bold, italic = sum(run != 2 for run in runs), sum(run == 2 or run >= 5 for run in runs)
+    apostrophe = _bold_that_is_an_apostrophe(texts, runs) if bold % 2 and italic % 2 else -1
+    out = [texts[0]]
+    for index, run in enumerate(runs):
+        out.append("'" * (run - 5 if run > 5 else (run == 4) + (index == apostrophe)))
+        out.append(texts[index + 1])
+    return "".join(out)
+
+
+def _bold_that_is_an_apostrophe(texts: list[str], runs: list[int]) -> int:
+    """Choose, where bold and italic are both odd, the bold mark that is an apostrophe and an italic mark.
+
+    MediaWiki prefers one after a word of one letter, then one after a longer word, then one after a space.
+    """
+    word = space = -1
+    for index, run in enumerate(runs):
+        before = texts[index] + "'" * (run == 4)
+        if run not in (3, 4):
+            continue
+        if before.endswith(" "):
+            space = index if space < 0 else space
+        elif before[-2:-1] == " ":
+            return index
+        elif word < 0:
+            word = index
+    return word if word >= 0 else space
+
+
+def _end(block: list[str], blocks: list[str]) -> None:
+    if block:
+        blocks.append(" ".join(block))
+        block.clear()
+
+
+def _is_preformatted(line: str, body: str) -> bool:
+    """Tell whether a space-indented line shows code or a drawing; a long one that ends as a sentence does is prose."""
+    return line[0] == " " and (body[-1] not in _SENTENCE_ENDS or body.count(" ") < 8)
+
+
+def _is_table_header(body: str) -> bool:
+    return body[0] == "!" and (body[1:2] == " " or "!!" in body)
+
+
+def _heading(line: str) -> tuple[int, str, str] | None:
+    """Split a line that begins with "=" into the level, the lower-case title and what stands after the heading."""
+    level = min(len(line) - len(line.lstrip("=")), 6)
+    closing = min(len(line) - len(line.rstrip("=")), level)
+    if closing:
+        level = max(1, min(closing, (len(line) - 1) // 2))
+        title, rest = line[level:-level], ""
+    else:
+        end = line.find("=" * level, level)
+        if level < 2 or end < 0:
+            return None
+        title, rest = line[level:end], line[end + level :]
+    title = _TAG.sub("", _QUOTES.sub("", title.replace(HOLE, "")))
+    return level, fold_title(title.strip(" \t:")), rest.strip(_EDGES)

@@ -1,0 +1,199 @@
+"""The first pass over wikitext: comments, references and extension tags, whose insides are not wikitext of the page.
+
+What is left holds braces, brackets, tables, plain HTML tags and text. Nothing here looks at templates or links.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, LINE_BREAK, PARAGRAPH_BREAK
+
+FORMATTING = frozenset(["del", "s", "strike", "includeonly", "rt", "rp"])
+EXTENSIONS = frozenset(
+    [
+        "gallery",
+        "imagemap",
+        "timeline",
+        "score",
+        "syntaxhighlight",
+        "source",
+        "pre",
+        "mapframe",
+        "maplink",
+        "templatestyles",
+        "templatedata",
+        "graph",
+        "hiero",
+        "inputbox",
+        "indicator",
+        "categorytree",
+        "quiz",
+        "rss",
+        "style",
+        "script",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+    ]
+)
+SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
+_ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
+_VALUE = r"""(?:"[^"<>\n]*+"|'[^'<>\n]*+'|[^\s"'<>/=]++)"""
+_OPENING = re.compile(
+    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*SPECIAL, *sorted(EXTENSIONS | FORMATTING)])})(?=[\s/>])"
+    rf"{_ATTRIBUTES}|ref(?=[\s/<]|\Z)(?P<cut>(?:\s++[a-z]++\s*+=\s*+{_VALUE})*+/?+))",
+    re.IGNORECASE | re.ASCII,
+)
+_CLOSING_REFERENCE = re.compile(r"</ref(?=[\s/><]|\Z)", re.IGNORECASE | re.ASCII)
+_REFERENCE = re.compile(r"<(/?)ref(?=[\s/><]|\Z)(?:\s*+>|[^<>\n]*+>)?", re.IGNORECASE | re.ASCII)
+_CLOSING = {
+    name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII)
+    for name in [*SPECIAL, *sorted(EXTENSIONS | FORMATTING)]
+}
+LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
+_PLAIN_FORMULA = re.compile(r"[^\\{}$&]{1,60}")
+_PLAIN_CHEMISTRY = re.compile(r"[^\\$&\[\]|]*")
+_ARROWS = {"<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
+_ARROW = re.compile("<=>|<->|->|<-")
+_CHARGE = re.compile(r"(\^\{?\d*|(?<=\w)|(?<=[)\]]))-(?=[\s})]|\Z)")
+_SCRIPT = re.compile(r"[\^_{}]")
+_BEFORE_A_HOLE = frozenset(f" \n([,;:/\"'–—-|>{HOLE}")
+_POEM_LINE = re.compile(r"\n[:\s]*")
+
+
+def take_out_tags(source: str) -> str:
+    """Return the wikitext without comments, references and extension tags.
+
+    `<nowiki>` text comes back as character entities, a `<poem>` keeps its lines, `<chem>` and a `<math>` formula
+    that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line, a `<ref>`
+    after which no reference is closed hides nothing, as on a wiki, and one without its ">" hides what stands before a
+    `</ref>` on its line.
+
+    >>> take_out_tags('It rained.<ref name="a>b">Smith, p. 5.</ref> Then<!-- no --> it <nowiki>[[stopped]]</nowiki>.')
+    'It rained. Then it &#91;&#91;stopped&#93;&#93;.'
+    """
+    out = [""]
+    position = 0
+    unclosed: set[str] = set()
+    closed_at = -1
+    while (opening := _OPENING.search(source, position)) is not None:
+        start, end = opening.span()
+        hole = hole_after(source[position:start]) if start > position or len(out) == 1 else ""
+        out.append(source[position:start])
+        if opening["comment"]:
+            close = source.find("-->", end)
+            if close < 0:
+                position = len(source)
+                break
+            position = close + 3
+            if source[start - 1 : start] == "\n" == source[position : position + 1]:
+                position += 1
+            continue
+        if opening["cut"] is not None:
+            out.append(hole)
+            position = _end_of_cut_reference(source, end, opening["cut"])
+            continue
+        name, attributes = opening["name"].lower(), opening["attributes"]
+        position = end
+        if attributes.endswith("/>"):
+            out.append(hole)
+            continue
+        if name == "ref":
+            if closed_at < end:
+                following = _CLOSING_REFERENCE.search(source, end)
+                closed_at = following.start() if following is not None else len(source)
+            if closed_at < len(source):
+                out.append(hole)
+                position = _end_of_reference(source, end, attributes)
+            elif source[start - 1 : start].strip():
+                out.append(" ")
+            continue
+        closing = None if name in unclosed else _CLOSING[name].search(source, end)
+        if closing is not None:
+            position = closing.end()
+            out.append(content_of(name, source[end : closing.start()]) or hole)
+        else:
+            unclosed.add(name)
+            if name in EXTENSIONS:
+                position = _end_of_line(source, end)
+    out.append(source[position:])
+    return "".join(out)
+
+
+def hole_after(text: str) -> str:
+    """Return what a dropped construct leaves after `text`: a hole to heal, or nothing where no hole can show.
+
+    >>> hole_after("word"), hole_after("word ") == HOLE
+    ('', True)
+    """
+    return HOLE if not text or text[-1] in _BEFORE_A_HOLE else ""
+
+
+def poem(text: str) -> str:
+    """Return verse as a paragraph of its own whose lines stay lines."""
+    stanzas = [_POEM_LINE.sub(LINE_BREAK, stanza.strip(" \n:")) for stanza in text.split(PARAGRAPH_BREAK)]
+    return paragraph(PARAGRAPH_BREAK.join(stanzas))
+
+
+def paragraph(text: str) -> str:
+    """Return text as a paragraph of its own; the hole keeps a space after it from indenting what follows."""
+    return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + HOLE
+
+
+def content_of(name: str, text: str) -> str:
+    if name == "nowiki":
+        return text.translate(LITERAL)
+    if name == "poem":
+        return poem(take_out_tags(text))
+    if name in ("chem", "ce"):
+        return _chemical(html.unescape(text.strip()))
+    if name == "math":
+        formula = html.unescape(text.strip())
+        return formula.translate(LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
+    return ""
+
+
+def _chemical(formula: str) -> str:
+    """Return a formula of mhchem as plain text, nothing where it needs TeX.
+
+    >>> _chemical("SO4^{2-}"), _chemical("2 H2 + O2 -> 2 H2O"), _chemical("\\\\ce{X}")
+    ('SO42−', '2 H2 + O2 → 2 H2O', '')
+    """
+    if len(formula) > 60 or not _PLAIN_CHEMISTRY.fullmatch(formula):
+        return ""
+    formula = _CHARGE.sub(lambda match: match[1] + "−", _ARROW.sub(lambda match: _ARROWS[match[0]], formula))
+    return _SCRIPT.sub("", formula).translate(LITERAL)
+
+
+def _end_of_reference(source: str, start: int, attributes: str) -> int:
+    """Find where the text of a reference ends: its closing tag or, where another reference comes first, its line.
+
+    A named reference without a slash that runs into another on its line is taken for a use of the name, and hides
+    nothing. A closing tag without its ">" ends where its name does.
+    """
+    following = _REFERENCE.search(source, start)
+    if following is not None and following[1]:
+        return following.end()
+    limit = len(source) if following is None else following.start()
+    line_end = source.find("\n", start, limit)
+    if line_end < 0 and following is not None and "name" in attributes:
+        return start
+    return limit if line_end < 0 else line_end
+
+
+def _end_of_cut_reference(source: str, start: int, attributes: str) -> int:
+    """Find where a reference ends whose opening tag has no ">": behind its closing tag where one is on its line."""
+    following = None if attributes.endswith("/") else _REFERENCE.search(source, start)
+    if following is not None and following[1] and "\n" not in source[start : following.start()]:
+        return following.end()
+    return start
+
+
+def _end_of_line(source: str, start: int) -> int:
+    end = source.find("\n", start)
+    return len(source) if end < 0 else end

@@ -1,0 +1,94 @@
+"""What one template call, or one link, leaves in the text; the two passes over brackets share it.
+
+None stands for a hole. Nothing here looks at where the call stands, except whether it is nested in another one: there
+an equals sign of the text must not be read as naming an argument.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bertdata.sources.wikipedia.dump.site_config import (
+    DEFAULT_NAMESPACES,
+    PAGE_KINDS,
+    Namespaces,
+    fold_name,
+    fold_prefix,
+)
+from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
+from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates
+
+LINE_MARKUP = "*#:;=|! "
+_EDGES = " \t\n\x7f"
+_PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What the text of a call may depend on: the page's title, its wiki's namespaces, the templates that carry text."""
+
+    title: str = ""
+    namespaces: Namespaces = DEFAULT_NAMESPACES
+    templates: Templates = BUILT_IN
+
+
+def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool) -> tuple[str | None, str]:
+    """Return the text of the call `{{head|part|part}}`, and what page calls its template ("" for most).
+
+    >>> call_text("Convert", ["5", "km"], PageContext(), nested=False)
+    ('5 kilometres (3.1 mi)', '')
+    """
+    head = head.strip(_EDGES)
+    name = fold_name(head)
+    if ":" in name or name in VARIABLES:
+        text = render_parser_function(head, parts, page.title)
+    else:
+        text = page.templates.render(name, numbered(parts)) if page.templates.carries_text(name) else None
+        if text is None:
+            return None, PAGE_KINDS.get(name, "")
+    if text is not None and nested and "=" in text:
+        text = text.replace("=", "&#61;")
+    return text, ""
+
+
+def link_text(target: str, label: str | None, page: PageContext, *, nested: bool) -> str | None:
+    """Return the text of the link `[[target|label]]`.
+
+    >>> link_text("Boston (Massachusetts)", "", PageContext(), nested=False)
+    'Boston'
+    """
+    prefix, colon, rest = target.partition(":")
+    if colon:
+        name = fold_prefix(prefix)
+        if name in page.namespaces.hidden:
+            return None
+        if not name:
+            target = rest
+    if "\n" in target:
+        return target if label is None else f"{target}|{label}"
+    text = target.strip(" \t") if label is None else label
+    if not text:
+        trick = _PIPE_TRICK.fullmatch(target.strip(" \t"))
+        text = trick[1] if trick else target
+    if nested and "=" in text:
+        text = text.replace("=", "&#61;")
+    return f"&#{ord(text[0])};{text[1:]}" if text and text[0] in LINE_MARKUP else text
+
+
+def numbered(parts: list[str]) -> dict[str, str]:
+    """Name the arguments of a call as MediaWiki does: positions count the unnamed ones; the last of a name wins.
+
+    >>> numbered(["a", " x = b ", "c"])
+    {'1': 'a', 'x': 'b', '2': 'c'}
+    """
+    arguments: dict[str, str] = {}
+    position = 0
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if equals:
+            arguments[name.strip()] = value.strip()
+        else:
+            position += 1
+            arguments[str(position)] = part
+    return arguments

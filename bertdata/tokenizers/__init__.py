@@ -1,0 +1,1 @@
+"""Text in, token ids out; and how vocabularies are trained."""

@@ -1,0 +1,1 @@
+"""Text in, ids and offsets out."""

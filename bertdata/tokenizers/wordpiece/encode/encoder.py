@@ -1,0 +1,191 @@
+"""Rows of text to ids: the tables that `kernel_encode.scan` works on, and the answers that it asks for.
+
+A cache from chunk to ids lives as long as its encoder, begins with the words of the vocabulary, and grows to at most
+53 MB; then it begins anew. A call has one to itself, so nothing is locked and nothing can be seen half-written; those
+not in use lie in a pile, at most `MAX_IDLE` of them. What the kernel cannot tell goes through `tokenizers`, once for
+each distinct chunk. Special tokens are text.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import InputError
+from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
+from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece.encode.strings import padded_units
+
+if TYPE_CHECKING:
+    from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache
+
+MAX_IDLE = 8
+_MAX_PENDING = 4096
+_MAX_FIRST = 1 << 15
+_READY = (4 << 19, 3 << 19, 3 << 19)
+"""Bytes that are touched before the first text: Arrow then has them for it, and need not wait for the system."""
+
+
+class Encoder:
+    """The ids of texts under one vocabulary and normaliser. Threads may share one, and run at the same time."""
+
+    def __init__(self, parts: formats.Parts, dtype: type[Any]) -> None:
+        """Make one whose ids have `dtype`, as its caches hold ids too."""
+        self._parts, self._dtype = parts, dtype
+        self._known: dict[str, tuple[int, str]] = {}
+        self._idle: deque[ChunkCache] = deque(maxlen=MAX_IDLE)
+
+    @cached_property
+    def reference(self) -> Any:
+        """The `tokenizers.Tokenizer` that takes literal special tokens for text."""
+        return formats.build_plain(self._parts)
+
+    @cached_property
+    def pieces(self) -> Any:
+        """The vocabulary as the kernel has it."""
+        from bertdata.tokenizers.wordpiece.encode.tables import piece_table
+
+        return piece_table(self._parts.tokens)
+
+    def reference_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the ids that `tokenizers` gives."""
+        return [encoding.ids for encoding in self.reference.encode_batch(texts, add_special_tokens=False)]
+
+    def __call__(self, arrays: Iterable[pa.Array], n_rows: int, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Return the ids of Arrow string arrays without nulls, and where those of each row begin and end.
+
+        The second array is int64 and has one number more than there are rows, `n_rows` in all the arrays. About `size`
+        bytes of text are expected. Raises InputError, naming the row, where the bytes of one are not UTF-8.
+        """
+        with self.cache() as cache:
+            return _Run(self, cache, n_rows, size, self._dtype).ids(arrays)
+
+    @contextmanager
+    def cache(self) -> Iterator[ChunkCache]:
+        """Lend a cache, which is nobody else's meanwhile."""
+        try:
+            cache = self._idle.pop()
+        except IndexError:
+            cache = self._new_cache()
+        try:
+            yield cache
+        finally:
+            self._idle.append(cache)
+
+    def _new_cache(self) -> ChunkCache:
+        """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
+        from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache
+
+        cache = ChunkCache(self._parts.normalizer, self._known)
+        words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
+        text = " ".join([*words, *map(str.capitalize, words)] if self._parts.normalizer.do_lower_case else words)
+        _Run(self, cache, 1, len(text), self._dtype).ids([array_of([text])])
+        for room in [pa.allocate_buffer(size) for size in _READY]:
+            np.frombuffer(room, np.uint8).fill(0)
+        return cache
+
+
+class _Run:
+    """Arrays on their way through the kernel."""
+
+    def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
+        from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
+        from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
+
+        self._encoder, self._cache = encoder, cache
+        self._buffer = pa.allocate_buffer(0, resizable=True)
+        self._dtype = np.dtype(dtype)
+        self._resize(size // 4 + 64 * WINDOW + 2 * SLACK)
+        self._all_ends = np.zeros(n_rows + 1, np.int64)
+        self._pending = np.zeros((_MAX_PENDING, 4), np.int64)
+        self._registers = np.zeros(5, np.int64)
+        self._first_row = 0
+
+    def ids(self, arrays: Iterable[pa.Array]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        from bertdata.tokenizers.wordpiece.encode.kernels.encode import AT, ROW, WRITTEN
+        from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
+
+        registers = self._registers
+        for rows in arrays:
+            registers[ROW], self._ends = 0, self._all_ends[self._first_row :]
+            for self._text, self._offsets, row, stop in padded_units(text_of(rows), offsets_of(rows), PAD):
+                self._cache.begin()
+                registers[AT] = self._offsets[row]
+                self._scan(stop)
+            self._first_row += len(rows)
+        self._resize(int(registers[WRITTEN]))
+        return self._out, self._all_ends
+
+    def _resize(self, n: int) -> None:
+        """Give the output room for `n` ids, in Arrow's memory: that is used again, and large pages are asked for."""
+        self._buffer.resize(n * self._dtype.itemsize)
+        self._out = np.frombuffer(self._buffer, self._dtype, n)
+
+    def _scan(self, stop: int) -> None:
+        from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
+
+        cache, registers = self._cache, self._registers
+        status = -1
+        while status != kernel.DONE:
+            status = kernel.scan(
+                self._text,
+                self._offsets,
+                stop,
+                cache.arrays,
+                cache.characters.arrays,
+                self._encoder.pieces,
+                cache.word,
+                self._out,
+                self._ends,
+                self._pending,
+                cache.window,
+                registers,
+            )
+            if status == kernel.BAD_ROW:
+                raise self._utf8_error(int(registers[kernel.ROW]))
+            if status == kernel.OUTPUT_FULL:
+                self._resize(2 * len(self._out))
+            elif status == kernel.NEW_CHARACTER:
+                start, end = int(registers[kernel.CHARACTER]), int(self._offsets[stop])
+                cache.characters.add_new(self._text, start, end)
+            if registers[kernel.N_PENDING] and status in (kernel.DONE, kernel.PENDING_FULL):
+                self._put_in(self._pending[: registers[kernel.N_PENDING]])
+                registers[kernel.N_PENDING] = 0
+
+    def _put_in(self, pending: NDArray[np.int64]) -> None:
+        """Ask `tokenizers` for the pending chunks, each distinct one once, and put their ids where they belong."""
+        from bertdata.tokenizers.wordpiece.encode.kernels.encode import ROW, WRITTEN
+
+        keys = [self._text[start : start + length].tobytes() for start, length in pending[:, 2:].tolist()]
+        texts: dict[bytes, str] = {}
+        for key, row in zip(keys, pending[:, 0].tolist(), strict=True):
+            try:
+                texts[key] = key.decode("utf-8")
+            except UnicodeDecodeError:
+                raise self._utf8_error(row) from None
+        answers = self._encoder.reference_ids(list(texts.values()))
+        found = {key: np.array(ids, self._out.dtype) for key, ids in zip(texts, answers, strict=True)}
+        for key, ids in found.items():
+            self._cache.remember(key, ids)
+        lengths = np.array([len(found[key]) for key in keys])
+        first_row, first = pending[0, :2].tolist()
+        row, written = int(self._registers[ROW]), int(self._registers[WRITTEN])
+        behind = np.repeat(pending[:, 1] - first, lengths)
+        joined = np.insert(self._out[first:written], behind, np.concatenate([found[key] for key in keys]))
+        if first + len(joined) > len(self._out):
+            self._resize(2 * (first + len(joined)))
+        self._out[first : first + len(joined)] = joined
+        self._registers[WRITTEN] = first + len(joined)
+        more = np.zeros(row - first_row + 1, np.int64)
+        np.add.at(more, pending[:, 0] - first_row, lengths)
+        self._ends[first_row + 1 : row + 1] += np.cumsum(more)[:-1]
+
+    def _utf8_error(self, row: int) -> InputError:
+        return utf8_error(self._text, self._offsets, row, self._first_row)

@@ -1,0 +1,1 @@
+"""The tokenizer, compiled; the readable version is in `reference`."""

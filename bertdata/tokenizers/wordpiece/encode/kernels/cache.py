@@ -1,0 +1,116 @@
+"""The cache of the tokenizer's kernel: chunks of text and the ids they become. What the ids are is not its concern."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import uncounted
+from bertdata.kernels.simd import inlined, load64, store64
+from bertdata.tokenizers.wordpiece.encode.kernels.words import (
+    ARENA_SHIFT,
+    ARENA_USED,
+    LONG,
+    MAX_KEY,
+    POOL_USED,
+    USED,
+    Table,
+    claim,
+    enter,
+    first_bytes,
+    has_room,
+    hash_key,
+    mark_of,
+    place_at,
+    seek,
+)
+
+MAX_IDS = 127
+_U = np.uint64
+_0, _2, _3 = _U(0), _U(2), _U(3)
+_IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << 16), _U(17), _U(127)
+
+
+class Cache(NamedTuple):
+    """Chunks and their ids: as many as go into 8 bytes of output are the value, else that is where they are in `pool`.
+
+    The owner's 8 bits of `meta` are 1 that says `pool` and 7 of the number of ids.
+    """
+
+    table: Table
+    pool: NDArray[np.uint32]
+
+
+@inlined
+def remember(
+    cache: Cache, slot: Any, low: Any, high: Any, h: Any, data: Any, i: Any, n: Any, ids: Any, first: Any, count: Any
+) -> None:
+    """Enter a chunk and ids[first : first + count] at its free slot, if they are few enough and there is room.
+
+    `ids` has the type of the output.
+    """
+    pooled = count * ids.itemsize > 8
+    pool_used = cache.table.counters[POOL_USED]
+    if count > min(n, MAX_IDS) or not has_room(cache.table, n):
+        return
+    if pooled and pool_used + count > len(cache.pool):
+        return
+    meta, value = mark_of(n) | np.uint64(count) << _COUNT_SHIFT, _0
+    if pooled:
+        meta, value = meta | _IN_POOL, np.uint64(pool_used)
+        for j in range(count):
+            cache.pool[pool_used + j] = ids[first + j]
+        cache.table.counters[POOL_USED] += count
+    else:
+        for j in range(count):
+            value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
+    enter(cache.table, slot, low, high, h, meta, value, data, i, n)
+
+
+@inlined
+def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
+    """Write the ids of an entry of the cache, for which there is room; returns how many ids there are now."""
+    meta, value = cache.table.entries[place + _2], cache.table.entries[place + _3]
+    count = np.int64(meta >> _COUNT_SHIFT & _COUNT_MASK)
+    if meta & _IN_POOL == _0:
+        store64(out, np.uint64(written), value)
+    else:
+        for j in range(count):
+            out[written + j] = cache.pool[np.int64(value) + j]
+    return written + count
+
+
+@uncounted
+def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
+    """Point the slots, which are all free, to the first `kept` chunks; forget the others.
+
+    `key_bytes` is room for the longest key.
+    """
+    table = cache.table
+    table.counters[USED] = kept
+    table.counters[ARENA_USED] = table.counters[POOL_USED] = 0
+    for entry in range(1, kept):
+        place = entry * 4
+        low, high, meta = table.entries[place], table.entries[place + 1], table.entries[place + 2]
+        n: Any = np.int64(meta & np.uint64(LONG - 1))
+        start: Any = np.int64(meta >> np.uint64(ARENA_SHIFT))
+        for j in range(16, n):
+            key_bytes[j] = table.arena[start + j - 16]
+        claim(table, hash_key(low, high, key_bytes, 0, n), entry)
+        if n > 16:
+            table.counters[ARENA_USED] = start + (n + 7) // 8 * 8 - 16
+        if meta & _IN_POOL != _0:
+            table.counters[POOL_USED] = table.entries[place + 3] + (meta >> _COUNT_SHIFT & _COUNT_MASK)
+
+
+@uncounted
+def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
+    """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
+    if n <= MAX_KEY:
+        low, high = first_bytes(load64(key, 0), n), first_bytes(load64(key, 8), n - 8)
+        h = hash_key(low, high, key, 0, n)
+        slot = seek(cache.table, low, high, h, key, 0, n)
+        if place_at(cache.table, slot) == _0:
+            remember(cache, slot, low, high, h, key, 0, n, ids, 0, len(ids))

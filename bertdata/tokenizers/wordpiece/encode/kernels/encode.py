@@ -1,0 +1,176 @@
+"""The compiled core of the tokenizer: rows of UTF-8 to ids, by way of a cache from chunk to ids.
+
+`scan` goes through the rows in windows of some hundred chunks (`kernel_chunks.py`): where they end, and where in the
+cache they are likely to be; then whether it is so, and their ids. A chunk that is not in the cache is cut into words
+(`kernel_words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
+Of a character not yet asked for the caller is told at once; the few chunks that only `tokenizers` can tell are left to
+the caller to put in afterwards. Nothing is read or written behind the arrays; where one is too small, the caller is
+told.
+
+The readable twin is `_educational_encode.encode_slowly`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import uncounted
+from bertdata.kernels.simd import inlined
+from bertdata.tokenizers.wordpiece.encode.kernels.cache import Cache, copy_ids, remember
+from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
+from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
+from bertdata.tokenizers.wordpiece.encode.kernels.words import (
+    MAX_KEY,
+    NOT_UTF8,
+    REFERENCE_CHARACTER,
+    hash_key,
+    next_word,
+    place_at,
+    seek,
+)
+from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
+
+WORD_BYTES = 512
+DONE, OUTPUT_FULL, PENDING_FULL, NEW_CHARACTER, BAD_ROW = range(5)
+ROW, AT, WRITTEN, N_PENDING, CHARACTER = range(5)
+
+_U = np.uint64
+_0, _1, _2 = _U(0), _U(1), _U(2)
+
+
+class Characters(NamedTuple):
+    """A code for each code point, and the bytes the codes point to: see `characters.py`."""
+
+    codes: NDArray[np.uint32]
+    bodies: NDArray[np.uint8]
+    folds: NDArray[np.uint8]  # for each byte, what it becomes if it is an ASCII letter or digit; else 0
+
+
+@inlined
+def fold(text: Any, i: Any, n: Any, folds: Any, word: Any) -> Any:
+    """Write a chunk into `word` as it is after normalising; False where that takes more than a look at each byte."""
+    plain: Any = n <= MAX_WORD_CHARACTERS
+    if plain:
+        for j in range(n):
+            byte = folds[text[i + j]]
+            word[j] = byte
+            plain = plain & (byte != 0)
+    return plain
+
+
+@inlined
+def encode_chunk(
+    text: Any,
+    i: Any,
+    end: Any,
+    characters: Characters,
+    pieces: Pieces,
+    word: Any,
+    out: Any,
+    written: Any,
+    registers: Any,
+) -> Any:
+    """Write the ids of a chunk; returns how many ids there are now, or, negative, why it cannot be told.
+
+    That a character says so, it notes in CHARACTER.
+    """
+    n: Any = end - i
+    length: Any = n
+    plain = fold(text, i, n, characters.folds, word)
+    while True:
+        if not plain:
+            i, n, length = next_word(text, i, end, characters.codes, characters.bodies, word, MAX_WORD_CHARACTERS)
+            if n < 0:
+                registers[CHARACTER] = i
+                return n
+        if length == 0:
+            return written
+        if length <= MAX_WORD_CHARACTERS:
+            written = longest_match(pieces, word, n, out, written)
+        elif written + SLACK <= len(out):
+            out[written] = pieces.settings[UNK_ID]
+            written += 1
+        else:
+            return NO_ROOM
+        if plain or written < 0:
+            return written
+
+
+@uncounted
+def scan(
+    text: Any,
+    offsets: Any,
+    last_row: int,
+    cache: Cache,
+    characters: Characters,
+    pieces: Pieces,
+    word: Any,
+    out: Any,
+    ends: Any,
+    pending: Any,
+    window: Window,
+    registers: Any,
+) -> Any:
+    """Write the ids of the rows to `last_row` behind the WRITTEN ones, and where each row ends; returns how it went.
+
+    It begins at byte AT in row ROW, and unless DONE these say where to go on. `pending` gets (row, ids written before,
+    start, length) of the N_PENDING chunks that only `tokenizers` can tell, and of which nothing is written. Where a
+    NEW_CHARACTER has no code yet, CHARACTER is the byte at which it stands.
+    """
+    entries, stops = cache.table.entries, window.stops
+    scanned_row, row, at, written = registers[ROW], registers[ROW], _U(registers[AT]), registers[WRITTEN]
+    block = at
+    while scanned_row < last_row:
+        scanned_row, block, n_chunks = find_stops(text, offsets, scanned_row, last_row, at, block, stops)
+        bound = stops[n_chunks - _1] >> _2  # a chunk in the cache has no more ids than bytes
+        find_places(text, at, n_chunks, cache.table, window)
+        registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
+        if written + np.int64(bound - at) + SLACK > len(out):
+            return OUTPUT_FULL
+        for j in range(n_chunks):
+            k = _U(j)
+            stop, place = stops[k], window.places[k]
+            n = (stop >> _2) - at
+            unlike = (entries[place] ^ window.lows[k]) | (entries[place + _1] ^ window.highs[k])
+            if unlike | ((entries[place + _2] & MARK) ^ n) != _0:
+                start: Any = np.int64(at)
+                size: Any = np.int64(n)
+                place, slot, h = _0, _0, _0
+                if size <= MAX_KEY:
+                    h = hash_key(window.lows[k], window.highs[k], text, start, size)
+                    slot = seek(cache.table, window.lows[k], window.highs[k], h, text, start, size)
+                    place = place_at(cache.table, slot)
+            if place != _0:
+                written = copy_ids(cache, place, out, written)
+            else:
+                after = encode_chunk(text, start, start + size, characters, pieces, word, out, written, registers)
+                registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
+                if after >= 0:
+                    if size <= MAX_KEY:
+                        low, high, count = window.lows[k], window.highs[k], after - written
+                        remember(cache, slot, low, high, h, text, start, size, out, written, count)
+                    if after + np.int64(bound - (stop >> _2)) + SLACK > len(out):
+                        return OUTPUT_FULL
+                    written = after
+                elif after == NO_ROOM:
+                    return OUTPUT_FULL
+                elif after == NOT_UTF8:
+                    return BAD_ROW
+                elif after == REFERENCE_CHARACTER:
+                    waiting = registers[N_PENDING]
+                    if waiting == len(pending):
+                        return PENDING_FULL
+                    pending[waiting, 0], pending[waiting, 1] = row, written
+                    pending[waiting, 2], pending[waiting, 3] = start, size
+                    registers[N_PENDING] += 1
+                else:
+                    return NEW_CHARACTER
+            at = (stop >> _2) + (stop & AT_GAP)
+            if stop & AT_END != _0:
+                row += 1
+                ends[row] = written
+    registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
+    return DONE

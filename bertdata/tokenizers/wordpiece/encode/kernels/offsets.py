@@ -1,0 +1,91 @@
+"""Where in their texts ids stand: the characters of each row and its ids, gone through side by side.
+
+A character becomes so many characters of a word (`characters.py` has the codes), a piece takes so many of these, and
+[UNK] takes a whole word; so a piece stands from the first character that gave it one to the last. A row in which this
+does not come out even is for the caller to ask about. No ids are found here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertdata.kernels.jit import uncounted
+from bertdata.tokenizers.wordpiece.encode.kernels.words import (
+    ALONE,
+    CHARACTERS_SHIFT,
+    KIND_BITS,
+    LETTER,
+    REFERENCE,
+    UNKNOWN,
+    decode,
+)
+
+DONE, NEW_CHARACTER = range(2)
+ROW, CHARACTER = range(2)
+
+
+@uncounted
+def locate(
+    text: Any,
+    bounds: Any,
+    codes: Any,
+    ids: Any,
+    ends: Any,
+    taken: Any,
+    continues: Any,
+    places: Any,
+    words: Any,
+    located: Any,
+    registers: Any,
+) -> Any:
+    """Write the characters of each id, from and to, into `places` and its word into `words`, from row ROW on.
+
+    Row r is text[bounds[r] : bounds[r + 1]], its ids are ids[ends[r] : ends[r + 1]]; `taken` is how many characters the
+    piece of an id takes, 0 for [UNK], and `continues` whether it continues a word. `located` tells of each row whether
+    it came out even. Returns DONE, or NEW_CHARACTER where the one at byte CHARACTER has no code yet.
+    """
+    for row in range(registers[ROW], len(bounds) - 1):
+        i: Any = bounds[row]
+        end: Any = bounds[row + 1]
+        at: Any = ends[row]
+        stop: Any = ends[row + 1]
+        even: Any = True
+        whole: Any = False  # whether the id takes the rest of its word
+        left: Any = 0  # how many characters it takes yet
+        character: Any = 0
+        word: Any = -1
+        while i < end and even:
+            point: Any = int(text[i])
+            size: Any = 1
+            if point >= 0x80:
+                point, size = decode(text, i, end)
+            code = codes[point]
+            kind = code & KIND_BITS
+            if kind == UNKNOWN:
+                registers[ROW], registers[CHARACTER] = row, i
+                return NEW_CHARACTER
+            is_part = kind == LETTER
+            n = (code >> CHARACTERS_SHIFT & 15) if is_part or kind == ALONE else 0
+            if whole and not is_part:
+                whole = False
+                at += 1
+            for _ in range(n):
+                if not whole and left == 0 and at < stop:
+                    left = taken[ids[at]]
+                    whole = left == 0
+                    word += not continues[ids[at]]
+                    places[at, 0], words[at] = character, word
+                if at < stop:
+                    places[at, 1] = character + 1
+                even = even and at < stop
+                if not whole:
+                    left -= 1
+                    at += left == 0
+            if whole and kind == ALONE:
+                whole = False
+                at += 1
+            even = even and kind != REFERENCE
+            i += max(size, 1)
+            character += 1
+        located[row] = even and left == 0 and at + whole == stop
+    return DONE

@@ -1,0 +1,289 @@
+"""The files a WordPiece tokenizer lives in: `vocab.txt`, `tokenizer.json`, `tokenizer_config.json`.
+
+Reads what `transformers` and `tokenizers` write, as long as it is BERT's pipeline; writes what `AutoTokenizer` opens.
+Knows the files only; encoding is in `tokenizer.py`. What a `tokenizer.json` says of truncation, padding, the template
+around texts and the decoder is not read: those are BERT's here, and given with each call.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.pretrained import published_names
+from bertdata.tokenizers.wordpiece.vocabulary import (
+    CLS,
+    CONTINUATION,
+    MASK,
+    PAD,
+    SEP,
+    SPECIAL_TOKENS,
+    UNK,
+    check_vocabulary,
+    read_vocabulary,
+    write_vocabulary,
+)
+
+VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
+ADDED = "added_tokens.json"
+OF_A_BUILD = "tokenizer"
+"""The folder of a build that holds its tokenizer."""
+MAX_WORD_CHARACTERS = 100
+"""A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
+
+_SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
+_EXTRA = ("additional_special_tokens", "extra_special_tokens")
+"""What transformers 4 and 5 call further special tokens."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser."""
+
+    tokens: tuple[str, ...]
+    special_tokens: tuple[str, ...]
+    normalizer: Normalizer
+
+
+def read(path: str, do_lower_case: bool | None = None) -> Parts:
+    """Read a directory, a `vocab.txt` or a `tokenizer.json`.
+
+    A `tokenizer_config.json` beside it gives the settings it names; the rest come from `tokenizer.json`, or are BERT's
+    defaults (lower-casing). `do_lower_case` overrides both. What a `vocab.txt` does not say of further special tokens
+    comes from `tokenizer_config.json` and `added_tokens.json`. Raises InputError where a file is missing, is not
+    WordPiece as BERT has it, or where two files contradict each other.
+    """
+    folder, name = _place(path)
+    config = _config(files.join(folder, CONFIG))
+    named = _settings(config, files.join(folder, CONFIG))
+    if not name.endswith(".json"):
+        tokens, special = _with_special(folder, name, config)
+        parts = Parts(tokens, merge_special(special), Normalizer())
+        settings = named
+    else:
+        where = files.join(folder, name)
+        parts = parse(files.read_json(where), where)
+        _check_agreement(parts, named, where, do_lower_case)
+        settings = {}
+        beside = files.join(folder, VOCAB)
+        if name == TOKENIZER and files.exists(beside):
+            vocabulary = read_vocabulary(beside)
+            if vocabulary != parts.tokens[: len(vocabulary)]:
+                raise InputError(f"its tokens differ from {TOKENIZER} beside it; delete the wrong one", path=beside)
+    if do_lower_case is not None:
+        settings = {**settings, "do_lower_case": do_lower_case}
+    return replace(parts, normalizer=replace(parts.normalizer, **settings))
+
+
+def _place(path: str) -> tuple[str, str]:
+    if files.is_remote(path):
+        is_file = path.endswith((".txt", ".json"))
+    else:
+        is_file = os.path.isfile(path) or (path.endswith((".txt", ".json")) and not os.path.isdir(path))
+    if is_file:
+        folder, _, name = path.rpartition("/" if files.is_remote(path) else os.sep)
+        return folder or (os.sep if path.startswith(os.sep) else ""), name
+    if not files.exists(path):
+        raise InputError(
+            f"there is no such vocabulary; expected a directory with {TOKENIZER} or {VOCAB}, one of these files, or "
+            f"{' or '.join(published_names())} (other names are not looked up on a hub)",
+            path=path,
+        )
+    for folder in (path, files.join(path, OF_A_BUILD)):
+        for name in (TOKENIZER, VOCAB):
+            if files.exists(files.join(folder, name)):
+                return folder, name
+    raise InputError(
+        f"this directory has neither {TOKENIZER} nor {VOCAB}, nor a folder {OF_A_BUILD} with one; expected a tokenizer "
+        "or a finished build",
+        path=path,
+    )
+
+
+def _config(path: str) -> dict[str, Any]:
+    """Return the contents of a `tokenizer_config.json` or `added_tokens.json`, nothing where there is no such file."""
+    found = files.read_json(path) if files.exists(path) else {}
+    if not isinstance(found, dict):
+        raise InputError("expected a JSON object with the tokenizer's settings", path=path)
+    return found
+
+
+def _settings(config: Mapping[str, Any], path: str) -> dict[str, Any]:
+    settings = {name: config[name] for name in _SETTINGS if name in config}
+    for name, value in settings.items():
+        if not isinstance(value, bool) and (value is not None or name != "strip_accents"):
+            raise InputError(f"{name} is {value!r}; expected true or false", path=path)
+    return settings
+
+
+def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
+    """Return the tokens of a `vocab.txt`, with those that the files beside it add, and which of them are special."""
+    path, where = files.join(folder, name), files.join(folder, CONFIG)
+    special: list[str] = []
+    for key in _EXTRA:
+        named = config.get(key) or []
+        for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
+            content = token.get("content") if isinstance(token, dict) else token
+            if not isinstance(content, str):
+                raise InputError(f"{key} holds {token!r}; expected tokens", path=where)
+            special.append(content)
+    try:
+        entries = (config.get("added_tokens_decoder") or {}).items()
+        added = [(str(entry["content"]), int(token_id), bool(entry["special"])) for token_id, entry in entries]
+        known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
+        older = _config(files.join(folder, ADDED)).items()
+        added += [(str(token), int(token_id), token in known) for token, token_id in older]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the tokens it adds are damaged ({type(error).__name__}: {error})", path=where) from error
+    vocabulary = {token: token_id for token_id, token in enumerate(read_vocabulary(path))}
+    special += _add(vocabulary, added, path)
+    if missing := [token for token in special if token not in vocabulary]:
+        raise InputError(
+            f"has no {missing[0]!r}, which {CONFIG} beside it names as special; add a line, or leave it out there",
+            path=path,
+        )
+    return _in_order(vocabulary, path), special
+
+
+def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lower_case: bool | None) -> None:
+    default = parts.normalizer.do_lower_case if do_lower_case is None else do_lower_case
+    for name, value in config.items():
+        found = getattr(parts.normalizer, name)
+        if name == "strip_accents":
+            same = (default if found is None else found) == (default if value is None else value)
+        else:
+            same = found == value or (name == "do_lower_case" and do_lower_case is not None)
+        if not same:
+            raise InputError(
+                f"says {name} = {found}, but {CONFIG} beside it says {value}; correct one of them"
+                + (", or choose with do_lower_case=True or False" if name == "do_lower_case" else ""),
+                path=path,
+            )
+
+
+def parse(data: Any, path: str | None = None) -> Parts:
+    """Read the contents of a `tokenizer.json`; raises InputError where it is not BERT's pipeline."""
+
+    def expect(found: object, wanted: object, what: str) -> None:
+        if found != wanted:
+            raise InputError(f"{what} is {found!r}; expected {wanted!r}, as BERT's tokenizer has it", path=path)
+
+    def part(name: str) -> Mapping[str, Any]:
+        value = data.get(name) if isinstance(data, dict) else None
+        return value if isinstance(value, dict) else {}
+
+    model, normalizer = part("model"), part("normalizer")
+    # Old files have no type; what tells a WordPiece model then is its limit on the length of a word.
+    kind = model.get("type", "WordPiece" if "max_input_chars_per_word" in model else None)
+    expect(kind, "WordPiece", "the model of this tokenizer.json")
+    expect(model.get("unk_token"), UNK, "model.unk_token")
+    expect(model.get("continuing_subword_prefix"), CONTINUATION, "model.continuing_subword_prefix")
+    expect(model.get("max_input_chars_per_word"), MAX_WORD_CHARACTERS, "model.max_input_chars_per_word")
+    expect(normalizer.get("type"), "BertNormalizer", "the normalizer")
+    expect(normalizer.get("clean_text"), True, "normalizer.clean_text")
+    expect(part("pre_tokenizer").get("type"), "BertPreTokenizer", "the pre_tokenizer")
+    try:
+        settings = Normalizer(
+            normalizer["lowercase"], normalizer.get("strip_accents"), normalizer["handle_chinese_chars"]
+        )
+        vocabulary = {str(token): int(token_id) for token, token_id in model["vocab"].items()}
+        added = [(str(entry["content"]), int(entry["id"]), bool(entry["special"])) for entry in data["added_tokens"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})", path=path) from error
+    special = _add(vocabulary, added, path)
+    return Parts(_in_order(vocabulary, path), merge_special(special), settings)
+
+
+def _add(vocabulary: dict[str, int], added: Iterable[tuple[str, int, bool]], path: str | None) -> list[str]:
+    """Put the added tokens (token, id, whether it is special) into a vocabulary; returns the special ones."""
+    special = []
+    for token, token_id, is_special in added:
+        if not is_special:
+            raise InputError(
+                f"the added token {token!r} is not special, so it would be cut out of the raw text before WordPiece; "
+                "put it into the vocabulary, or mark it special",
+                path=path,
+            )
+        if vocabulary.setdefault(token, token_id) != token_id:
+            raise InputError(f"the token {token!r} has the ids {vocabulary[token]} and {token_id}", path=path)
+        special.append(token)
+    return special
+
+
+def _in_order(vocabulary: Mapping[str, int], path: str | None) -> tuple[str, ...]:
+    tokens = sorted(vocabulary, key=vocabulary.__getitem__)
+    if [vocabulary[token] for token in tokens] != list(range(len(tokens))):
+        raise InputError(f"the ids are not 0 to {len(tokens) - 1}, each once; renumber the vocabulary", path=path)
+    return check_vocabulary(tokens, path)
+
+
+def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the five special tokens and then the others, each once."""
+    return tuple(dict.fromkeys([*SPECIAL_TOKENS, *special_tokens]))
+
+
+def build(parts: Parts) -> Any:
+    """Return the `tokenizers.Tokenizer` of these parts, with the usual [CLS] A [SEP] B [SEP] around texts."""
+    tokenizer = build_plain(parts)
+    from tokenizers import AddedToken, decoders, processors
+
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in parts.special_tokens])
+    tokenizer.decoder = decoders.WordPiece(prefix=CONTINUATION, cleanup=True)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{CLS}:0 $A:0 {SEP}:0",
+        pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in (CLS, SEP)],
+    )
+    return tokenizer
+
+
+def build_plain(parts: Parts) -> Any:
+    """Return a `tokenizers.Tokenizer` that knows no special tokens, so that literal ones in a text are text."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {token: token_id for token_id, token in enumerate(parts.tokens)}
+    tokenizer = Tokenizer(
+        models.WordPiece(
+            vocabulary,
+            unk_token=UNK,
+            max_input_chars_per_word=MAX_WORD_CHARACTERS,
+            continuing_subword_prefix=CONTINUATION,
+        )
+    )
+    tokenizer.normalizer = parts.normalizer.reference()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def write(directory: str, parts: Parts) -> None:
+    """Write the three files, each atomically, into a directory that is made if need be.
+
+    Raises ConfigError where a token holds a line break and OutputError where the directory cannot be written.
+    """
+    write_vocabulary(files.join(directory, VOCAB), parts.tokens)
+    data = json.loads(build(parts).to_str())
+    files.write_bytes(
+        files.join(directory, TOKENIZER), (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
+    )
+    extra = [token for token in parts.special_tokens if token not in SPECIAL_TOKENS]
+    config: dict[str, Any] = {
+        "cls_token": CLS,
+        "do_lower_case": parts.normalizer.do_lower_case,
+        "mask_token": MASK,
+        "model_max_length": 512,
+        "pad_token": PAD,
+        "sep_token": SEP,
+        "strip_accents": parts.normalizer.strip_accents,
+        "tokenize_chinese_chars": parts.normalizer.tokenize_chinese_chars,
+        "tokenizer_class": "BertTokenizer",
+        "unk_token": UNK,
+    }
+    if extra:
+        config["additional_special_tokens"] = extra
+    files.write_json(files.join(directory, CONFIG), config)

@@ -1,0 +1,1 @@
+"""WordPiece in plain Python, which the kernels are tested against."""

@@ -1,0 +1,171 @@
+"""Word counts of one range of documents, the sums of one partition, and the vocabulary trained from all, as parts.
+
+What it does not do: counting, dealing, summing and training themselves (`counting`, `partitions`, `trainer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bertdata.documents import DocumentRange, read_range
+from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
+from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.sources.tabular import part_name
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece.train.counting import count_words
+from bertdata.tokenizers.wordpiece.train.partitions import (
+    PARTITIONS,
+    deal_words,
+    frequencies,
+    frequent_words,
+    least_count,
+    merge_words,
+)
+from bertdata.tokenizers.wordpiece.train.trainer import train_wordpiece
+from bertdata.tokenizers.wordpiece.vocabulary import format_vocabulary
+
+REVISION = 2
+RARE = "rare word"
+
+PartResult = tuple[Task, PartMetadata]
+
+
+@dataclass(frozen=True)
+class MergedWords:
+    """The word counts of one partition: where they are, how many words there are, and their `frequencies`."""
+
+    stream: Stream
+    words: int
+    distinct_words: int
+    frequencies: tuple[int, ...]
+
+
+def plan_words(ranges: Sequence[DocumentRange], directory: str, config: VocabularyConfig) -> list[Task]:
+    """Return one counting task for each range of documents."""
+    return [
+        Task(
+            directory,
+            part_name("words", number),
+            ".arrow",
+            fingerprint("count_words", REVISION, config.do_lower_case, asdict(one) | {"path": ""}),
+            one.text_bytes,
+            one,
+        )
+        for number, one in enumerate(ranges)
+    ]
+
+
+def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
+    """Write the words of one range of documents with their counts, all of them, a stream for each partition.
+
+    details["streams"] lists [offset, length] of each. Memory is the text of the range, and what `count_words` takes.
+    """
+    documents: DocumentRange = task.payload
+    tally = Counters()
+    texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
+    counted = count_words(pa.chunked_array(texts, pa.string()), do_lower_case=config.do_lower_case)
+    tally.details["streams"] = [write_stream(file, table) for table in deal_words(counted)]
+    _tally_words(tally, counted)
+    return tally
+
+
+def _tally_words(tally: Counters, counted: pa.Table) -> None:
+    tally.add("distinct_words", counted.num_rows)
+    tally.add("words", pc.sum(counted["count"]).as_py() or 0)
+
+
+def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
+    """Return the references (partition, stream) into the word counts of one range."""
+    return [(one, Stream(task.path, record.sha256, *place)) for one, place in enumerate(record.details["streams"])]
+
+
+def merge_task(partition: int, streams: Iterable[Stream], stages: str) -> Task:
+    """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
+    ordered = tuple(sorted(streams, key=lambda one: one.path))
+    mark = fingerprint("merge_words", REVISION, [[one.sha256, one.offset, one.length] for one in ordered])
+    weight = sum(one.length for one in ordered)
+    return Task(files.join(stages, "merged-words"), part_name("merged", partition), ".arrow", mark, weight, ordered)
+
+
+def merge_tasks(counted: Iterable[PartResult], stages: str) -> list[Task]:
+    """Return the tasks of all partitions, from the counted ranges."""
+    found: dict[int, list[Stream]] = {partition: [] for partition in range(PARTITIONS)}
+    for partition, stream in (pair for task, record in counted for pair in words_of(task, record)):
+        found[partition].append(stream)
+    return [merge_task(partition, streams, stages) for partition, streams in found.items()]
+
+
+def merge_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the word counts of one partition, sorted by word; memory is its words and a few millions more.
+
+    details["frequencies"] are those of `partitions.frequencies`.
+    """
+    merged = merge_words(map(read_stream, task.payload))
+    write_stream(file, merged)
+    tally = Counters()
+    _tally_words(tally, merged)
+    tally.details["frequencies"] = frequencies(merged)
+    return tally
+
+
+def vocabulary_task(parts: Iterable[PartResult], stages: str, config: VocabularyConfig) -> Task:
+    """Return the task that trains a vocabulary from all merged partitions."""
+    ordered = sorted(parts, key=lambda done: done[0].path)
+    mark = fingerprint("train_vocabulary", REVISION, asdict(config), [record.sha256 for _, record in ordered])
+    payload = tuple(
+        MergedWords(
+            Stream(task.path, record.sha256, 0, record.bytes),
+            record.counts["words"],
+            record.counts["distinct_words"],
+            tuple(record.details["frequencies"]),
+        )
+        for task, record in ordered
+    )
+    return Task(files.join(stages, "vocabulary"), "vocab", ".txt", mark, 0, payload)
+
+
+def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
+    """Write the vocabulary trained from the words of all partitions, one piece a line.
+
+    The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
+    vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
+    the words that are kept, one partition, and what the trainer takes. Raises ConfigError where no word would be left.
+    """
+    merged: tuple[MergedWords, ...] = task.payload
+    least = least_count([one.frequencies for one in merged], config.max_words)
+    words = frequent_words((read_stream(one.stream) for one in merged), least, config.max_words)
+    distinct = sum(one.distinct_words for one in merged)
+    if distinct and not words.num_rows:
+        raise ConfigError(
+            f"--max-words is {config.max_words}, which leaves none of the {distinct:,} distinct words, as more of them "
+            "than that occur as often as any; raise it"
+        )
+    vocabulary = train_wordpiece(
+        words,
+        vocab_size=config.vocab_size,
+        criterion=config.criterion,  # type: ignore[arg-type]
+        min_frequency=config.min_frequency,
+        limit_alphabet=config.limit_alphabet,
+        unused=config.unused_tokens,
+    )
+    file.write(format_vocabulary(vocabulary))
+    tally = Counters()
+    tally.add("distinct_words", distinct)
+    tally.add("words", sum(one.words for one in merged))
+    if left_out := distinct - words.num_rows:
+        tally.drop(RARE, left_out)
+    tally.add("pieces", len(vocabulary))
+    return tally
+
+
+def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:
+    """Return what a manifest says of a trained vocabulary: pieces, how many were asked for, words left out if any."""
+    account = {"pieces": record.counts["pieces"], "asked": config.vocab_size}
+    return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})

@@ -1,0 +1,292 @@
+"""`WordPieceTokenizer`: text to the ids that `tokenizers`, `transformers` and BERT's released code give.
+
+A batch goes through a compiled kernel (`encoder.py`), over Arrow buffers and without a Python object for a text or a
+word. Pairs are laid out in `pairs.py`, ids found again in their texts in `offsets.py`. It does not train.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
+from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece.encode.encoder import Encoder
+from bertdata.tokenizers.wordpiece.encode.offsets import characters_taken, locate
+from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
+from bertdata.tokenizers.wordpiece.pretrained import published_path
+from bertdata.tokenizers.wordpiece.properties import Properties
+from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, check_special, check_vocabulary
+
+
+class WordPieceTokenizer(Properties):
+    """BERT's tokenizer (Devlin et al. 2019; WordPiece of Schuster and Nakajima 2012), ids equal to `tokenizers`'.
+
+    A literal special token in a text, such as "[SEP]", is text: it is cut at its brackets like any other
+    (`encode_special_tokens = True` in `tokenizers`). `allow_special=True` turns it into its id, as `transformers`
+    does by default. A word of over 100 characters is [UNK]. Lone surrogates raise InputError, as they have no UTF-8.
+
+    Immutable, picklable, and safe to share between threads; the cache belongs to the object and is not pickled.
+
+    >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "un", "##believ", "##able", "!"])
+    >>> tokenizer.encode("Unbelievable!")
+    [5, 6, 7, 8]
+    >>> tokenizer.tokenize("unable")
+    ['un', '##able']
+    >>> tokenizer.decode([5, 6, 7, 8])
+    'unbelievable!'
+    """
+
+    def __init__(self, parts: formats.Parts) -> None:
+        super().__init__(parts)
+        self._encoder = Encoder(parts, self._dtype)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
+        """Load a directory, a `vocab.txt`, a `tokenizer.json`, or by name a vocabulary that comes with bertdata.
+
+        The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
+
+        The settings come from `tokenizer_config.json` beside it and from `tokenizer.json`; a bare `vocab.txt` means
+        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding, template
+        and decoder of a `tokenizer.json` are not taken over: `encode_pair` and `decode` have BERT's, and special tokens
+        are looked for as they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
+        InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
+        """
+        place = files.path_text(path)
+        if not os.path.exists(place):
+            place = published_path(place) or place
+        return cls(formats.read(place, do_lower_case))
+
+    @classmethod
+    def from_tokens(
+        cls,
+        tokens: Sequence[str],
+        *,
+        do_lower_case: bool = True,
+        strip_accents: bool | None = None,
+        tokenize_chinese_chars: bool = True,
+        special_tokens: Sequence[str] = SPECIAL_TOKENS,
+    ) -> WordPieceTokenizer:
+        """Make a tokenizer of tokens in the order of their ids, such as `train_wordpiece` returns.
+
+        `special_tokens` names further special tokens; the five of BERT always are. Raises InputError where the tokens
+        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, and as
+        `check_special` does.
+        """
+        checked = check_vocabulary(tokens)
+        special = formats.merge_special(check_special(special_tokens))
+        for token in special:
+            if token not in checked:
+                raise ConfigError(f"the special token {token!r} is not in the vocabulary; add it")
+        normalizer = Normalizer(do_lower_case, strip_accents, tokenize_chinese_chars)
+        return cls(formats.Parts(checked, special, normalizer))
+
+    @classmethod
+    def from_tokenizers(cls, tokenizer: Any) -> WordPieceTokenizer:
+        """Make one of a `tokenizers.Tokenizer`, as `load` does of its file.
+
+        Raises InputError where it is not BERT's pipeline, and ConfigError for something else, such as a tokenizer of
+        `transformers`, which has one as `backend_tokenizer`.
+        """
+        if not callable(getattr(type(tokenizer), "to_str", None)):
+            raise ConfigError(
+                f"expected a tokenizers.Tokenizer, found {type(tokenizer).__name__}; of a fast tokenizer of "
+                "transformers give its backend_tokenizer"
+            )
+        return cls(formats.parse(json.loads(tokenizer.to_str())))
+
+    def to_tokenizers(self) -> Any:
+        """Return a new `tokenizers.Tokenizer` with the same ids.
+
+        It turns literal special tokens into their ids unless its `encode_special_tokens` is set to True.
+        """
+        return formats.build(self._parts)
+
+    def save(self, directory: str | os.PathLike[str]) -> None:
+        """Write `vocab.txt`, `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` opens.
+
+        Each file is written atomically. Raises OutputError where the directory cannot be written.
+        """
+        formats.write(files.path_text(directory), self._parts)
+
+    def encode(self, text: str, *, allow_special: bool = False) -> list[int]:
+        """Return the ids of a text, without special tokens around it; raises InputError for a lone surrogate."""
+        if not isinstance(text, str):
+            raise ConfigError(f"expected one string, found {type(text).__name__}; use encode_batch for many")
+        check_text(text, "the text")
+        if allow_special and any(token in text for token in self._parts.special_tokens):
+            return list(self._whole.encode(text, add_special_tokens=False).ids)
+        ids: list[int] = self._encoder([array_of([text])], 1, len(text))[0].tolist()
+        return ids
+
+    def encode_batch(self, texts: Texts, *, allow_special: bool = False) -> pa.ListArray:
+        """Return the ids of many texts, one list each, as an Arrow list array of `id_type`.
+
+        `texts` is a list of strings, or an Arrow array or chunked array of strings, sliced or not. No special tokens
+        are put around a text. Raises ConfigError for another type, InputError, naming the row, for a null, a lone
+        surrogate or bytes that are not UTF-8, and ConfigError where there are over 2**31 - 1 ids.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
+        >>> tokenizer.encode_batch(["a b", ""]).to_pylist()
+        [[5, 6], []]
+        """
+        return self._encode_special(as_strings(texts)) if allow_special else self._encode_strings(texts)
+
+    def encode_pair(
+        self,
+        a: str,
+        b: str | None = None,
+        max_length: int = 512,
+        *,
+        truncation: Truncation = "longest_first",
+        pad_to_multiple_of: int | None = None,
+    ) -> dict[str, list[int]]:
+        """Return `input_ids`, `token_type_ids` and `attention_mask` of [CLS] a [SEP], or of [CLS] a [SEP] b [SEP].
+
+        What is over `max_length` ids, special ones included, is cut off the end: of the longer text (`longest_first`),
+        of one (`only_first`, `only_second`) or of none (`do_not_truncate`), as `tokenizers` does it. Padding then goes
+        up to a multiple of `pad_to_multiple_of`. Raises ConfigError where `max_length` has no room for the special
+        tokens or a setting is out of range, and InputError where `only_...` cannot cut enough.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
+        >>> tokenizer.encode_pair("a a a", "b", max_length=6)
+        {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
+        """
+        check_pair_settings(max_length, truncation, pad_to_multiple_of)
+        room = max_length - (2 if b is None else 3)
+        if room < 0 and truncation != "do_not_truncate":
+            raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
+        first = self.encode(a)
+        second = None if b is None else self.encode(b)
+        n_first, n_second = kept(len(first), len(second or ()), room, truncation)
+        return row_of(
+            first[:n_first],
+            None if second is None else second[:n_second],
+            cls_token_id=self.cls_token_id,
+            sep_token_id=self.sep_token_id,
+            pad_token_id=self.pad_token_id,
+            pad_to_multiple_of=pad_to_multiple_of,
+        )
+
+    def encode_with_offsets(self, text: str, *, allow_special: bool = False) -> dict[str, list[Any]]:
+        """Return `input_ids`, and for each id where its characters stand in `text` and which word it is of.
+
+        The same as `encode_batch_with_offsets` gives for one text, as lists. Raises as `encode` does.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt", "##y", "!"])
+        >>> tokenizer.encode_with_offsets("Sâlty !")
+        {'input_ids': [5, 6, 7], 'offset_mapping': [(0, 4), (4, 5), (6, 7)], 'word_ids': [0, 0, 1]}
+        """
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"expected one string, found {type(text).__name__}; use encode_batch_with_offsets for many"
+            )
+        check_text(text, "the text")
+        found = self.encode_batch_with_offsets([text], allow_special=allow_special).to_pydict()
+        lists: dict[str, list[Any]] = {name: values[0] for name, values in found.items()}
+        return lists | {"offset_mapping": list(map(tuple, lists["offset_mapping"]))}
+
+    def encode_batch_with_offsets(self, texts: Texts, *, allow_special: bool = False) -> pa.RecordBatch:
+        """Return the ids of many texts, where the characters of each id stand and which word it is of, as Arrow lists.
+
+        `input_ids` is what `encode_batch` returns. `offset_mapping` has for each id (start, end), int32, in characters
+        of the text as given; `word_ids`, int32, counts a text's words as BERT cuts them, from 0: the first id of each
+        number is the one that a label of the word goes to. Both equal those of `tokenizers`. Raises as `encode_batch`
+        does.
+
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt", "##y", "!"])
+        >>> tokenizer.encode_batch_with_offsets(["Sâlty", "!"]).to_pydict()  # doctest: +NORMALIZE_WHITESPACE
+        {'input_ids': [[5, 6], [7]], 'offset_mapping': [[[0, 4], [4, 5]], [[0, 1]]], 'word_ids': [[0, 0], [0]]}
+        """
+        strings = as_strings(texts)
+        ids = self.encode_batch(strings, allow_special=allow_special)
+        with self._encoder.cache() as cache:
+            places = locate(strings, ids, self._taken, self.continuation, cache.characters)
+        unsure = ~places.located | (self._holds_special(strings) if allow_special else False)
+        reference = self._whole if allow_special else self._encoder.reference
+        for row in np.flatnonzero(unsure).tolist():
+            places.put(row, reference.encode(strings[row].as_py(), add_special_tokens=False))
+        return pa.RecordBatch.from_pydict({"input_ids": ids} | places.columns())
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the pieces of a text; a word that cannot be built from pieces is [UNK]."""
+        return [self._parts.tokens[token_id] for token_id in self.encode(text)]
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Return the text of ids, as `tokenizers` joins it: no space before . , ! and ?
+
+        `ids` are those of one text: a list, a NumPy or Arrow array or a tensor of one dimension. Raises ConfigError for
+        something else than whole numbers, and InputError for an id outside the vocabulary.
+        """
+        known = _whole_numbers(ids)
+        for token_id in known:
+            if not 0 <= token_id < self.vocab_size:
+                raise InputError(f"the id {token_id} is outside the vocabulary of {self.vocab_size} tokens")
+        return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
+
+    def __repr__(self) -> str:
+        return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WordPieceTokenizer) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __reduce__(self) -> tuple[type[WordPieceTokenizer], tuple[formats.Parts]]:
+        return type(self), (self._parts,)
+
+    @cached_property
+    def _taken(self) -> NDArray[np.int32]:
+        return characters_taken(self.tokens)
+
+    @cached_property
+    def _whole(self) -> Any:
+        return formats.build(self._parts)
+
+    def _encode_strings(self, texts: Texts) -> pa.ListArray:
+        size = size_of(texts)
+        values, ends = self._encoder(arrays_of(texts), len(texts), size)
+        if len(values) > np.iinfo(np.int32).max:
+            raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
+        ids = pa.Array.from_buffers(self.id_type, len(values), [None, pa.py_buffer(values)])
+        offsets = pa.py_buffer(ends.astype(np.int32))
+        return pa.ListArray.from_buffers(pa.list_(self.id_type), len(texts), [None, offsets], children=[ids])
+
+    def _holds_special(self, strings: pa.ChunkedArray) -> NDArray[np.bool_]:
+        holds = np.zeros(len(strings), np.bool_)
+        for token in self._parts.special_tokens:
+            holds |= pc.match_substring(strings, token).to_numpy()
+        return holds
+
+    def _encode_special(self, strings: pa.ChunkedArray) -> pa.ListArray:
+        holds = pa.array(self._holds_special(strings))
+        check_utf8(strings)
+        texts = strings.filter(holds).to_pylist()
+        whole = [self._whole.encode(text, add_special_tokens=False).ids for text in texts]
+        rest = self._encode_strings(strings.filter(pc.invert(holds)))
+        both = pa.concat_arrays([rest, pa.array(whole, rest.type)])
+        order = np.argsort(np.argsort(holds.to_numpy(zero_copy_only=False), kind="stable"), kind="stable")
+        return both.take(pa.array(order))
+
+
+def _whole_numbers(ids: Iterable[Any]) -> list[int]:
+    try:
+        return [operator.index(token_id.as_py() if isinstance(token_id, pa.Scalar) else token_id) for token_id in ids]
+    except TypeError as error:
+        raise ConfigError(
+            f"expected the ids of one text, whole numbers ({error}); decode several one by one"
+        ) from error

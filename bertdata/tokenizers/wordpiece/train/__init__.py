@@ -1,0 +1,1 @@
+"""Texts in, word counts and a vocabulary out."""

@@ -1,0 +1,1 @@
+"""The vocabulary trainer, compiled; the readable version is in `reference`."""

@@ -1,0 +1,179 @@
+"""`train_wordpiece`: a WordPiece vocabulary from word counts.
+
+A word begins as its characters, all but the first marked ##. The best pair of neighbouring symbols is joined
+everywhere and becomes a piece, again and again, until the vocabulary is full. The three criteria differ in what "best"
+means. `kernel_merges.py` does it fast; `_educational.py` is the same in forty lines, and the oracle of its tests.
+Counting words is not done here (`counting.py`), nor reading the counts (`corpus.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from bertdata.errors import ConfigError
+from bertdata.tokenizers.wordpiece.state import (
+    CONTINUES,
+    COUNT,
+    CRITERION,
+    HEADER,
+    LENGTH,
+    MIN_FREQUENCY,
+    N_CHARS,
+    N_SYMBOLS,
+    START,
+    TOTAL,
+    Ints,
+    State,
+    empty_state,
+    grow,
+)
+from bertdata.tokenizers.wordpiece.train.corpus import Corpus, WordCounts, read_corpus
+from bertdata.tokenizers.wordpiece.train.merge_score import CODES, Criterion
+from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, check_special, unused_tokens
+
+_FIRST_PAIRS, _FIRST_CHARS = 1 << 16, 1 << 16
+_POINTS = 0x110000
+
+
+def train_wordpiece(
+    word_counts: WordCounts,
+    vocab_size: int = 30_000,
+    *,
+    criterion: Criterion = "likelihood",
+    min_frequency: int = 2,
+    limit_alphabet: int = 1000,
+    special_tokens: Sequence[str] = SPECIAL_TOKENS,
+    unused: int = 0,
+) -> tuple[str, ...]:
+    """Return a vocabulary: tokens in the order of their ids, for `WordPieceTokenizer.from_tokens`.
+
+    `word_counts` is a mapping, pairs, or a table of word and count, as `count_words` gives. The order of ids is
+    `special_tokens`, `unused` slots ([unused0] ...), single characters by code point, ## characters by code point,
+    then the pieces in the order in which they were found.
+
+    Among the pairs ab that stand side by side `min_frequency` times or more, the best has the largest
+
+    - likelihood: f(ab) log(f(ab) N / (f(a) f(b))), by how much joining a and b raises the log likelihood of the corpus
+      under a unigram model of its symbols, to first order (Schuster and Nakajima 2012, section 3). f counts symbols
+      as they stand now and N is their number. Training ends early where no merge raises the likelihood.
+    - frequency: f(ab), as byte pair encoding (Sennrich et al. 2016) and `tokenizers`' WordPieceTrainer do; as in the
+      latter, a pair that comes up again after it was merged keeps the count of those merges.
+    - score: f(ab) / (f(a) f(b)), as tutorials describe WordPiece.
+
+    Overlapping pairs all count, as in `tokenizers`; a run such as "aaa" is joined from the left. On ties the lower id
+    of a wins, then the lower id of b, so the same counts give the same vocabulary on every run and machine. Only the
+    `limit_alphabet` most frequent characters are kept (on ties the lower code point); others are taken out of their
+    words. Counts are 64-bit. A corpus with too few pairs gives fewer than `vocab_size` tokens; the caller should tell.
+
+    Raises ConfigError where a setting is out of range, a special token is none (`check_special`) or given twice, or
+    `vocab_size` is less than special tokens, slots and characters need; and ConfigError and InputError as
+    `corpus.read_corpus` does, where the words or counts are none.
+
+    >>> train_wordpiece({"low": 5, "lower": 2, "newer": 6}, 22, criterion="frequency")[-4:]
+    ('ne', 'newer', 'low', 'lower')
+    """
+    _check_settings(vocab_size, criterion, min_frequency, limit_alphabet, unused)
+    reserved = (*check_special(special_tokens), *unused_tokens(unused))
+    for token, times in Counter(reserved).items():
+        if times > 1:
+            raise ConfigError(f"the special token {token!r} is given twice; give each once")
+    corpus = read_corpus(word_counts, limit_alphabet)
+    initial = dict.fromkeys([*reserved, *corpus.characters, *(CONTINUATION + c for c in corpus.continuing)])
+    if len(initial) > vocab_size:
+        raise ConfigError(
+            f"vocab_size is {vocab_size}, but {len(special_tokens)} special tokens, {unused} unused slots and the "
+            f"characters, {len(corpus.characters)} at the start of words and {len(corpus.continuing)} after it, "
+            f"make {len(initial)}; raise vocab_size or lower limit_alphabet"
+        )
+    tokens = list(initial)
+    if len(corpus.points) == 0 or len(tokens) == vocab_size:
+        return tuple(tokens)
+    return tuple(tokens + _merge(corpus, tokens, vocab_size, CODES[criterion], min_frequency))
+
+
+def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_alphabet: Any, unused: Any) -> None:
+    if criterion not in list(CODES):
+        raise ConfigError(f"criterion is {criterion!r}; expected one of {', '.join(CODES)}")
+    for name, value, least in (
+        ("vocab_size", vocab_size, 1),
+        ("min_frequency", min_frequency, 1),
+        ("limit_alphabet", limit_alphabet, 1),
+        ("unused", unused, 0),
+    ):
+        if not isinstance(value, Integral) or int(value) < least:
+            raise ConfigError(f"{name} is {value!r}; expected a whole number from {least}")
+
+
+def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
+    from bertdata.tokenizers.wordpiece.train.kernels import merges as kernel
+    from bertdata.tokenizers.wordpiece.train.kernels.symbols import add_symbols
+
+    state = _state(corpus, tokens, vocab_size)
+    state.counters[CRITERION], state.counters[MIN_FREQUENCY] = criterion, min_frequency
+    add_symbols(state)
+    while kernel.count_pairs(state) == kernel.GROW:
+        state = _grown(state)
+    while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
+        state = _grown(state)
+    found = state.symbols[len(tokens) : int(state.counters[N_SYMBOLS])].tolist()
+    chars = state.chars[: state.counters[N_CHARS]].astype(np.uint32).tobytes().decode("utf-32-le")
+    return [
+        (CONTINUATION if symbol[CONTINUES] else "") + chars[symbol[START] : symbol[START] + symbol[LENGTH]]
+        for symbol in found
+    ]
+
+
+def _grown(state: State) -> State:
+    from bertdata.tokenizers.wordpiece.train.kernels.symbols import rehash
+
+    larger = grow(state)
+    if larger.pair_table is not state.pair_table:
+        rehash(larger)
+    return larger
+
+
+def _state(corpus: Corpus, tokens: list[str], vocab_size: int) -> State:
+    ids = {token: token_id for token_id, token in enumerate(tokens)}
+    symbol_at_start = np.full(_POINTS, -1, np.int32)
+    symbol_inside = np.full(_POINTS, -1, np.int32)
+    for characters, table, mark in (
+        (corpus.characters, symbol_at_start, ""),
+        (corpus.continuing, symbol_inside, CONTINUATION),
+    ):
+        table[[ord(character) for character in characters]] = [ids[mark + character] for character in characters]
+    symbol = np.where(corpus.inside, symbol_inside[corpus.points], symbol_at_start[corpus.points])
+    n_symbols = min(vocab_size, len(tokens) + len(corpus.points))
+    bodies = [token.removeprefix(CONTINUATION) for token in tokens]
+    lengths = np.array([len(body) for body in bodies], np.int64)
+    chars = np.frombuffer("".join(bodies).encode("utf-32-le"), np.uint32)
+
+    words, n_places = _words(corpus, symbol)
+    state = empty_state(words, n_places, n_symbols, _FIRST_PAIRS, len(chars) + _FIRST_CHARS)
+    state.chars[: len(chars)] = chars
+    symbols, n_tokens = state.symbols, len(tokens)
+    symbols[:n_tokens, START], symbols[:n_tokens, LENGTH] = np.cumsum(lengths) - lengths, lengths
+    symbols[:n_tokens, CONTINUES] = [token.startswith(CONTINUATION) for token in tokens]
+    symbols[:, COUNT] = np.bincount(symbol, np.repeat(corpus.counts, corpus.lengths), n_symbols)
+    state.counters[N_SYMBOLS], state.counters[N_CHARS] = n_tokens, len(chars)
+    state.counters[TOTAL] = symbols[:, COUNT].sum()
+    return state
+
+
+def _words(corpus: Corpus, symbol: Ints) -> tuple[Ints, int]:
+    """Return the words of two symbols and more, as State has them, and the number of their symbols."""
+    longer = corpus.lengths > 1
+    lengths, counts = corpus.lengths[longer], corpus.counts[longer]
+    symbol = symbol[np.repeat(longer, corpus.lengths)]
+    words = np.empty(len(symbol) + HEADER * len(lengths), np.int32)
+    begins = np.cumsum(lengths + HEADER) - (lengths + HEADER)
+    words[begins], words[begins + 1], words[begins + 2] = lengths, counts >> 31, counts & 0x7FFFFFFF
+    is_symbol = np.ones(len(words), np.bool_)
+    for i in range(HEADER):
+        is_symbol[begins + i] = False
+    words[is_symbol] = symbol
+    return words, len(symbol)

@@ -1,0 +1,135 @@
+"""The WordPiece vocabulary: tokens in the order of their ids, read from and written to `vocab.txt`.
+
+A vocabulary is a plain tuple of tokens; what this module adds is the file, the checks, and which ids are special,
+unused or continuations. It does not tokenize and does not train.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import compression, files
+
+PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
+"""The five tokens a BERT vocabulary must have, in the order a new vocabulary gets them."""
+
+CONTINUATION = "##"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNUSED = re.compile(r"\[unused\d+\]")
+
+
+def unused_tokens(n: int) -> tuple[str, ...]:
+    """Return the names of `n` slots kept free for later use.
+
+    >>> unused_tokens(2)
+    ('[unused0]', '[unused1]')
+    """
+    return tuple(f"[unused{i}]" for i in range(n))
+
+
+def is_unused(token: str) -> bool:
+    """Tell a slot kept free from a token.
+
+    >>> is_unused("[unused7]"), is_unused("unused")
+    (True, False)
+    """
+    return _UNUSED.fullmatch(token) is not None
+
+
+def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[str, ...]:
+    """Return the tokens as a tuple; raise InputError where they are no BERT vocabulary.
+
+    Refused: no tokens, a blank token, a token twice, a lone surrogate, one of `SPECIAL_TOKENS` missing. `path` is
+    put in front of the message.
+
+    >>> check_vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"])
+    Traceback (most recent call last):
+    bertdata.errors.InputError: the vocabulary has no [MASK]; add a line [MASK] to it, or take another vocabulary
+    """
+    result = tuple(tokens)
+    if not result:
+        raise InputError("the vocabulary is empty; expected one token a line", path=path)
+    first: dict[str, int] = {}
+    for token_id, token in enumerate(result):
+        if not isinstance(token, str):
+            raise InputError(f"token {token_id} is {token!r}; expected a string", path=path)
+        if not token or (token.isspace() and token.isascii()):
+            raise InputError(f"token {token_id} is blank; delete that line, or put a token there", path=path)
+        if first.setdefault(token, token_id) != token_id:
+            raise InputError(
+                f"the token {token!r} is there twice, as ids {first[token]} and {token_id}; "
+                "delete one, or rename one to a free [unusedN]",
+                path=path,
+            )
+        if not token.isascii() and _SURROGATE.search(token):
+            raise InputError(f"token {token_id}, {token!r}, holds a lone surrogate, which UTF-8 cannot hold", path=path)
+    for special in SPECIAL_TOKENS:
+        if special not in first:
+            raise InputError(
+                f"the vocabulary has no {special}; add a line {special} to it, or take another vocabulary", path=path
+            )
+    return result
+
+
+def check_special(special_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Return special tokens as a tuple; raise ConfigError for one string in their place, and for what is no token.
+
+    >>> check_special("[ENT]")
+    Traceback (most recent call last):
+    bertdata.errors.ConfigError: special_tokens is the string '[ENT]'; expected a list of tokens
+    """
+    if isinstance(special_tokens, str):
+        raise ConfigError(f"special_tokens is the string {special_tokens!r}; expected a list of tokens")
+    result = tuple(special_tokens)
+    for token in result:
+        if not isinstance(token, str) or not token.strip() or re.search("[\r\n]", token) or _SURROGATE.search(token):
+            raise ConfigError(f"{token!r} is no special token; expected a string that a line of vocab.txt can hold")
+    return result
+
+
+def read_vocabulary(path: str) -> tuple[str, ...]:
+    """Return the tokens of a `vocab.txt`: UTF-8, one token a line, the line number is the id.
+
+    Lines end in LF or CRLF, never at another Unicode line break. Raises InputError where the file is missing, empty,
+    not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it.
+    """
+    with compression.open_decompressed(path) as file:
+        data = file.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert the vocabulary to UTF-8",
+            path=path,
+            offset=error.start,
+        ) from error
+    if (zero := data.find(b"\0")) >= 0:
+        raise InputError(
+            "holds a zero byte, as UTF-16 does; convert the vocabulary to UTF-8, as with: iconv -f utf-16le -t utf-8",
+            path=path,
+            offset=zero,
+        )
+    if text.startswith("\ufeff"):
+        raise InputError("begins with a byte order mark; save the vocabulary as UTF-8 without one", path=path)
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    if not lines[-1]:
+        lines.pop()
+    return check_vocabulary(lines, path)
+
+
+def format_vocabulary(tokens: Sequence[str]) -> bytes:
+    """Return the bytes of a `vocab.txt`, one token a line; raises ConfigError where a token holds a line break."""
+    for token_id, token in enumerate(tokens):
+        if "\n" in token or token.endswith("\r"):
+            raise ConfigError(
+                f"token {token_id}, {token!r}, holds a line break, which a vocab.txt cannot hold; rename it"
+            )
+    return "".join(f"{token}\n" for token in tokens).encode("utf-8")
+
+
+def write_vocabulary(path: str, tokens: Sequence[str]) -> None:
+    """Write a `vocab.txt` atomically; raises as `format_vocabulary` does, and OutputError where it cannot."""
+    files.write_bytes(path, format_vocabulary(tokens))

@@ -1,0 +1,1 @@
+"""Shards in, batches of tensors out."""

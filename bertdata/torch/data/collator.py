@@ -1,0 +1,68 @@
+"""`PretrainingCollator`: examples to a padded or packed batch of tensors, masks drawn here or read from the shards.
+
+The batch itself is made by `bertdata.loader.collator`; tensors share its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertdata.loader.collator import BatchCollator, Ints
+from bertdata.torch.data.epoch import SharedEpoch
+
+COMPILED_FROM = 1 << 19
+"""Tokens of a data set above which masks are drawn by the compiled kernel: loading it takes longer than these in torch.
+
+So it depends on the shards alone what runs, and the first batch of a small data set waits for no kernel.
+"""
+
+
+class PretrainingCollator(BatchCollator):
+    """Makes a batch of (N, L) int64 tensors of examples from `ShardDataset`, for the `collate_fn` of a `DataLoader`.
+
+    It is `bertdata.loader.BatchCollator`, which says what a batch holds, padded and packed, and what is refused:
+    `model(**batch)` works with a padded one.
+
+    The epoch of examples that have none, as those of a `DataLoader` that shuffles by itself, is that of the last
+    `set_epoch`. Where there was none, each batch gets masks of its own, drawn by torch's random numbers: new ones in
+    each epoch, and the same again after `torch.manual_seed` with the same number of workers.
+
+        collator = PretrainingCollator(dataset)
+        batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
+    """
+
+    _epoch_type = SharedEpoch
+
+    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
+        """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
+        return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
+
+    def _unknown_epoch(self) -> int:
+        """Draw a number, other than all epochs that can be set, to be the epoch of a batch."""
+        return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
+
+    def _drawn(
+        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+    ) -> tuple[Ints, Ints]:
+        width = int(offsets[1] - offsets[0])
+        if self._tokens > COMPILED_FROM or self.masking.mask_unit != "token" or not (np.diff(offsets) == width).all():
+            return super()._drawn(input_ids, offsets, special, ids, epoch)
+        from bertdata.torch.data.gpu_masking import mask_tokens
+
+        masked, labels = mask_tokens(
+            torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
+            torch.from_numpy(special.reshape(-1, width)),
+            torch.from_numpy(ids),
+            torch.full((len(ids),), epoch),
+            config=self.masking,
+            seed=self.seed,
+            mask_token_id=self.info.mask_token_id,
+            replacement_ids=torch.from_numpy(self.choices()),
+        )
+        return masked.numpy().ravel(), labels.numpy().ravel()

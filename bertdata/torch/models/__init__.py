@@ -1,0 +1,1 @@
+"""Encoders: their shapes, layers, heads and weights."""

@@ -1,0 +1,103 @@
+"""Attention over padded rows, and over packed rows without a place of padding.
+
+Packed rows are sequences one after another in one row, with their borders beside it, as `PretrainingCollator` makes
+them with `packing`; a token attends to its own sequence alone. Where the backend has a kernel for sequences of any
+length (CUDA in half precision, without dropout) it is used; else the sequences are laid side by side for this one step,
+since scores between sequences would cost more than the places that stay empty. Everything else in a block works on the
+packed row as it is. What this module does not do: projections, relative positions.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from bertdata.torch.models.dropout import kept, scale
+
+
+class Borders(NamedTuple):
+    """The borders of packed sequences.
+
+    cu_seqlens: int32 (N + 1,), from 0 to T; longest: tokens of the longest; places: int64 (N, longest), where in the
+    row the tokens of a sequence are, 0 behind its end; taken: bool (N, longest), False behind the end; back: int64
+    (T,), where each token of the row is in the (N, longest) grid.
+    """
+
+    cu_seqlens: Tensor
+    longest: int
+    places: Tensor
+    taken: Tensor
+    back: Tensor
+
+
+Mask = Tensor | Borders | None
+"""What a token may attend to: bool, broadcast to (N, heads, L, L); the borders of packed rows; None: all of its row."""
+
+
+def borders_of(cu_seqlens: Tensor) -> Borders:
+    """Return the borders that `cu_seqlens`, int32 (N + 1,), gives.
+
+    >>> borders_of(torch.tensor([0, 2, 5], dtype=torch.int32)).places
+    tensor([[0, 1, 0],
+            [2, 3, 4]])
+    """
+    starts, lengths = cu_seqlens[:-1].long(), cu_seqlens.diff().long()
+    longest = int(lengths.max())
+    grid = torch.arange(longest, device=cu_seqlens.device)
+    taken = grid < lengths[:, None]
+    places = torch.where(taken, starts[:, None] + grid, 0)
+    return Borders(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
+
+
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout: float, drawn: Tensor | None = None
+) -> Tensor:
+    """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1).
+
+    drawn: int64 (N, heads, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
+    """
+    if not isinstance(mask, Borders):
+        if dropout and drawn is not None:
+            return _attention_dropped(query, key, value, mask, dropout, drawn)
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    flat = tuple(one[0].transpose(0, 1) for one in (query, key, value))
+    if (kernel := _varlen()) and query.is_cuda and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
+        ends, longest = mask.cu_seqlens, mask.longest
+        mixed: Tensor = kernel(*(one.contiguous() for one in flat), ends, ends, longest, longest)
+    else:
+        query, key, value = (one[mask.places].transpose(1, 2) for one in flat)
+        drawn = None if drawn is None else drawn[0][:, mask.places].transpose(0, 1)
+        side_by_side = attention(query, key, value, mask.taken[:, None, None, :], dropout, drawn)
+        mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
+    return mixed.transpose(0, 1)[None]
+
+
+def _attention_dropped(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float, drawn: Tensor
+) -> Tensor:
+    """Return what `scaled_dot_product_attention` gives, with dropout by numbers of the queries."""
+    scores = query * query.shape[-1] ** -0.5 @ key.transpose(-1, -2)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(-1)
+    return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
+
+
+def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, borders: Borders) -> Tensor:
+    """Return what `attention` gives for packed rows, plainly: all scores of the row, those between sequences masked."""
+    number = torch.arange(len(borders.taken), device=query.device)
+    owner = number.repeat_interleave(borders.cu_seqlens.diff().long())
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])
+
+
+@cache
+def _varlen() -> Any:
+    try:
+        return importlib.import_module("torch.nn.attention.varlen").varlen_attn
+    except (ImportError, AttributeError):
+        return None

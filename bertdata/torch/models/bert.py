@@ -1,0 +1,226 @@
+"""The companion encoder: BERT (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), plain and exact.
+
+Modules and parameters have the names they have in transformers, so a state dict loads both ways; saving and loading is
+in `weights`. Learned positions, blocks normalised behind each residual (post-norm), GELU. Batches are padded, or packed
+rows with their borders (`attention`). ALBERT and ELECTRA are made of the same parts (`albert`, `electra`); heads for
+pretraining are in `bert_pretraining`, those for tasks in `heads`. What this module does not do: decoding, relative
+positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bertdata.torch.models.attention import Mask, attention, borders_of
+from bertdata.torch.models.config import BertConfig
+from bertdata.torch.models.dropout import Draws, Dropout
+
+
+def activation_of(config: BertConfig) -> Callable[[Tensor], Tensor]:
+    """Return the function that `hidden_act` names."""
+    return partial(functional.gelu, approximate="tanh" if config.hidden_act == "gelu_new" else "none")
+
+
+class BertEmbeddings(nn.Module):
+    """The sum of word, position and token type embeddings, normalised: (N, L) int64 to (N, L, embedding_size)."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.embedding_size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.embedding_size)
+        self.LayerNorm = nn.LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob)
+
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
+        positions = torch.arange(input_ids.shape[1], device=input_ids.device) if position_ids is None else position_ids
+        summed = (
+            self.word_embeddings(input_ids)
+            + self.token_type_embeddings(token_type_ids)
+            + self.position_embeddings(positions)
+        )
+        result: Tensor = self.dropout(self.LayerNorm(summed))
+        return result
+
+
+class BertSelfAttention(nn.Module):
+    """Scaled dot-product attention of all heads: (N, L, hidden_size) to the same.
+
+    On CUDA its dropout stays torch's own, in the fused kernel.
+    """
+
+    draws: Draws | None = None
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.heads, self.dropout_prob = config.num_attention_heads, config.attention_probs_dropout_prob
+        self.query = nn.Linear(config.hidden_size, config.hidden_size)
+        self.key = nn.Linear(config.hidden_size, config.hidden_size)
+        self.value = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
+        query, key, value = (
+            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for projected in (self.query(hidden), self.key(hidden), self.value(hidden))
+        )
+        dropout = self.dropout_prob if self.training else 0.0
+        drawn = self.draws.heads(self.heads) if dropout and self.draws and not query.is_cuda else None
+        return attention(query, key, value, mask, dropout, drawn).transpose(1, 2).flatten(2)
+
+
+class BertResidual(nn.Module):
+    """The end of a sub-layer: a projection, dropout, and the norm of its sum with what the sub-layer began with."""
+
+    def __init__(self, size: int, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(size, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = Dropout(config.hidden_dropout_prob)
+
+    def forward(self, inner: Tensor, residual: Tensor) -> Tensor:
+        result: Tensor = self.LayerNorm(self.dropout(self.dense(inner)) + residual)
+        return result
+
+
+class BertAttention(nn.Module):
+    """The attention sub-layer of a block."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.self = BertSelfAttention(config)
+        self.output = BertResidual(config.hidden_size, config)
+
+    def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
+        result: Tensor = self.output(self.self(hidden, mask), hidden)
+        return result
+
+
+class BertIntermediate(nn.Module):
+    """The widening half of the feed-forward sub-layer."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.activation = activation_of(config)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.activation(self.dense(hidden))
+
+
+class BertLayer(nn.Module):
+    """One block: attention, then feed-forward."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.attention = BertAttention(config)
+        self.intermediate = BertIntermediate(config)
+        self.output = BertResidual(config.intermediate_size, config)
+
+    def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
+        attended = self.attention(hidden, mask)
+        result: Tensor = self.output(self.intermediate(attended), attended)
+        return result
+
+
+class BertEncoder(nn.Module):
+    """The blocks, one after another."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
+
+    def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
+        for layer in self.layer:
+            hidden = layer(hidden, mask)
+        return hidden
+
+
+class BertPooler(nn.Module):
+    """The hidden state of [CLS] through a dense layer and tanh: (N, hidden_size) to the same."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return torch.tanh(self.dense(hidden))
+
+
+class Encoder(nn.Module):
+    """What the encoders of the family share: embeddings, then blocks, over padded or packed rows."""
+
+    def __init__(self, config: BertConfig, blocks: nn.Module) -> None:
+        super().__init__()
+        self.config = config
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = blocks
+
+    def encode(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        cu_seqlens: Tensor | None = None,
+    ) -> Tensor:
+        """Return the hidden states (N, L, hidden_size) of int64 (N, L) ids.
+
+        attention_mask is 1 at tokens and 0 at padding, None where there is no padding. Packed rows are (1, T), with
+        position_ids that begin anew in each sequence, and cu_seqlens int32 (N + 1,), the borders.
+        """
+        types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        mask: Mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
+        if cu_seqlens is not None:
+            mask = borders_of(cu_seqlens)
+        hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
+        return hidden
+
+    def project(self, embedded: Tensor) -> Tensor:
+        """Bring embeddings to the width of the blocks, where it is another."""
+        return embedded
+
+
+def first_states(hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
+    """Return the hidden state of the first token of each row, or of each packed sequence: (N, hidden_size)."""
+    return hidden[:, 0] if cu_seqlens is None else hidden[0, cu_seqlens[:-1].long()]
+
+
+class BertModel(Encoder):
+    """Embeddings, blocks and pooler: ids to hidden states (N, L, hidden_size) and the pooled [CLS] (N, hidden_size).
+
+    Models without a head on [CLS] have no pooler.
+    """
+
+    def __init__(self, config: BertConfig, *, pooler: bool = True) -> None:
+        super().__init__(config, BertEncoder(config))
+        if pooler:
+            self.pooler = BertPooler(config)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        position_ids: Tensor | None = None,
+        cu_seqlens: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Take what `encode` takes."""
+        hidden = self.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
+        return hidden, self.pooler(first_states(hidden, cu_seqlens))
+
+
+def initialize(model: nn.Module, config: BertConfig) -> None:
+    """Draw the weights of linear layers and embeddings anew; biases and the embedding of [PAD] become 0."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=config.initializer_range)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            with torch.no_grad():
+                module.weight[module.padding_idx].zero_()

@@ -1,0 +1,212 @@
+"""Heads for tasks: classes of texts, classes of tokens, spans that answer questions (BERT section 4).
+
+Each stands on the encoder of any config of the family (BERT, ALBERT, ELECTRA), is saved under the name that its family
+has in transformers, and starts from any checkpoint of the encoder. What this module does not do: metrics, loops.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.torch.models.albert import AlbertModel
+from bertdata.torch.models.bert import BertModel, Encoder, initialize
+from bertdata.torch.models.config import BertConfig, load_config
+from bertdata.torch.models.electra import ElectraModel
+from bertdata.torch.models.weights import PreTrainedModel, load, read_labels, save
+
+
+def encoder_of(config: BertConfig, *, pooler: bool = False) -> Encoder:
+    """Return a fresh encoder of a config's family; ELECTRA has no pooler.
+
+    >>> type(encoder_of(BertConfig.tiny(vocab_size=100))).__name__
+    'BertModel'
+    """
+    if config.model_type == "electra":
+        return ElectraModel(config)
+    return AlbertModel(config, pooler=pooler) if config.model_type == "albert" else BertModel(config, pooler=pooler)
+
+
+class TaskOutput(NamedTuple):
+    """loss: scalar, None without labels; logits: (N, labels) for texts, (N, L, labels) for tokens."""
+
+    loss: Tensor | None
+    logits: Tensor
+
+
+class SpanOutput(NamedTuple):
+    """loss: scalar, None without positions; start_logits, end_logits: (N, L)."""
+
+    loss: Tensor | None
+    start_logits: Tensor
+    end_logits: Tensor
+
+
+class TaskModel(PreTrainedModel):
+    """An encoder and a head; `labels` are the names of the classes, where there are any."""
+
+    task: ClassVar[str]
+    head: ClassVar[str]
+
+    def __init__(self, config: BertConfig, labels: Sequence[str] = (), *, pooler: bool = False) -> None:
+        super().__init__(config)
+        self.labels = list(labels)
+        setattr(self, config.model_type, encoder_of(config, pooler=pooler))
+
+    @property
+    def architecture(self) -> str:
+        """The name of the class in transformers."""
+        return f"{self.config.family}For{self.task}"
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, which is an attribute by the name of its family too."""
+        found: Encoder = getattr(self, self.config.model_type)
+        return found
+
+    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+        """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
+        names = {
+            "id2label": {str(number): name for number, name in enumerate(self.labels)},
+            "label2id": {name: number for number, name in enumerate(self.labels)},
+        }
+        save(self, directory, dict(names if self.labels else {}) | dict(extra or {}))
+
+    @classmethod
+    def from_pretrained(cls, directory: str | os.PathLike[str], labels: Sequence[str] | None = None) -> Self:
+        """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen.
+
+        With `labels` (for questions an empty list), load only the encoder of any checkpoint and draw a new head, and a
+        new pooler where the checkpoint has none.
+        """
+        config = load_config(directory)
+        if labels is None:
+            model = cls(config, read_labels(directory) if cls.head == "classifier" else ())
+            load(model, directory)
+            return model
+        model = cls(config, labels)
+        load(model, directory, new=(f"{cls.head}.",), optional=(f"{config.model_type}.pooler.",))
+        return model
+
+
+class ElectraClassificationHead(nn.Module):
+    """Dense, GELU and a projection on [CLS]: (N, hidden_size) to (N, labels)."""
+
+    def __init__(self, config: BertConfig, labels: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.dropout = nn.Dropout(config.classifier_dropout)
+        self.out_proj = nn.Linear(config.hidden_size, labels)
+
+    def forward(self, first: Tensor) -> Tensor:
+        result: Tensor = self.out_proj(self.dropout(functional.gelu(self.dense(first))))
+        return result
+
+
+class BertForSequenceClassification(TaskModel):
+    """An encoder with a classifier on [CLS] (section 4.1): the pooled one, or in ELECTRA a head of its own.
+
+    >>> import torch
+    >>> model = BertForSequenceClassification(BertConfig.tiny(vocab_size=100), ["no", "yes"])
+    >>> model(torch.tensor([[2, 7, 3]])).logits.shape
+    torch.Size([1, 2])
+    """
+
+    task, head = "SequenceClassification", "classifier"
+
+    def __init__(self, config: BertConfig, labels: Sequence[str]) -> None:
+        super().__init__(config, labels, pooler=True)
+        self.dropout = nn.Dropout(config.classifier_dropout)
+        electra, number = config.model_type == "electra", len(self.labels)
+        self.classifier = (
+            ElectraClassificationHead(config, number) if electra else nn.Linear(config.hidden_size, number)
+        )
+        initialize(self, config)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> TaskOutput:
+        """Take int64 (N, L) tensors, and labels int64 (N,)."""
+        if self.config.model_type == "electra":
+            first = self.encoder.encode(input_ids, token_type_ids, attention_mask)[:, 0]
+        else:
+            _, first = self.encoder(input_ids, token_type_ids, attention_mask)
+        logits = self.classifier(self.dropout(first))
+        loss = None if labels is None else functional.cross_entropy(logits.float(), labels)
+        return TaskOutput(loss, logits)
+
+
+class BertForTokenClassification(TaskModel):
+    """An encoder with a classifier on each token (section 5.3); labels of -100 are left out of the loss.
+
+    >>> import torch
+    >>> model = BertForTokenClassification(BertConfig.tiny(vocab_size=100), ["O", "B-PER", "I-PER"])
+    >>> model(torch.tensor([[2, 7, 3]])).logits.shape
+    torch.Size([1, 3, 3])
+    """
+
+    task, head = "TokenClassification", "classifier"
+
+    def __init__(self, config: BertConfig, labels: Sequence[str]) -> None:
+        super().__init__(config, labels)
+        self.dropout = nn.Dropout(config.classifier_dropout)
+        self.classifier = nn.Linear(config.hidden_size, len(self.labels))
+        initialize(self, config)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> TaskOutput:
+        """Take int64 (N, L) tensors, labels among them."""
+        logits = self.classifier(self.dropout(self.encoder.encode(input_ids, token_type_ids, attention_mask)))
+        if labels is None:
+            return TaskOutput(None, logits)
+        count = (labels != IGNORE_INDEX).sum().clamp(min=1)
+        loss = functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), reduction="sum") / count
+        return TaskOutput(loss, logits)
+
+
+class BertForQuestionAnswering(TaskModel):
+    """An encoder with two logits a token: where the answer begins and where it ends (section 4.2).
+
+    >>> import torch
+    >>> model = BertForQuestionAnswering(BertConfig.tiny(vocab_size=100))
+    >>> model(torch.tensor([[2, 7, 3]])).start_logits.shape
+    torch.Size([1, 3])
+    """
+
+    task, head = "QuestionAnswering", "qa_outputs"
+
+    def __init__(self, config: BertConfig, labels: Sequence[str] = ()) -> None:
+        super().__init__(config, labels)
+        self.qa_outputs = nn.Linear(config.hidden_size, 2)
+        initialize(self, config)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        start_positions: Tensor | None = None,
+        end_positions: Tensor | None = None,
+    ) -> SpanOutput:
+        """Take int64 (N, L) tensors, and positions int64 (N,); the loss is the mean of the two cross-entropies."""
+        hidden = self.encoder.encode(input_ids, token_type_ids, attention_mask)
+        start, end = self.qa_outputs(hidden).unbind(-1)
+        if start_positions is None or end_positions is None:
+            return SpanOutput(None, start, end)
+        loss = functional.cross_entropy(start.float(), start_positions)
+        loss = (loss + functional.cross_entropy(end.float(), end_positions)) / 2
+        return SpanOutput(loss, start, end)

@@ -1,0 +1,159 @@
+"""Weights on disk: `model.safetensors` and `config.json`, as transformers names and writes them.
+
+Reads what this package, transformers, or Google's released checkpoints (`gamma` and `beta`) hold. What it does not do:
+pickled weights, checkpoints cut into several files, optimizer state (see `checkpoint`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor, nn
+
+from bertdata.errors import ConfigError, InputError, MissingExtraError
+from bertdata.io import files
+from bertdata.torch.models.config import BertConfig, load_config
+
+WEIGHTS = "model.safetensors"
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.torch
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("safetensors", "torch") from error
+    return safetensors.torch
+
+
+class PreTrainedModel(nn.Module):
+    """A model that is saved and loaded: an encoder under the name of its family, and a head.
+
+    `tied` names weights that are others of the model, and are saved once.
+    """
+
+    tied: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        check_memory(config)
+        self.config = config
+
+    @property
+    def architecture(self) -> str:
+        """The name of the class in transformers."""
+        return type(self).__name__
+
+    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+        """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
+        save(self, directory, extra)
+
+    @classmethod
+    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
+        """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen."""
+        model = cls(load_config(directory))
+        load(model, directory)
+        return model
+
+
+def check_memory(config: BertConfig) -> None:
+    """Raise ConfigError where the weights of a model alone, float32, take more than the machine's memory."""
+    needed, there = 4 * config.weights, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > there and torch.get_default_device().type != "meta":
+        raise ConfigError(
+            f"the model has {config.weights:,} weights, which take {needed / 2**30:,.0f} GiB, and this machine has "
+            f"{there / 2**30:,.0f} GiB of memory; expected a smaller vocab_size, hidden_size, intermediate_size or "
+            "num_hidden_layers"
+        )
+
+
+def save(model: PreTrainedModel, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+    """Write a model's weights, tied ones once, and its configuration; each file is written whole or not at all.
+
+    `extra` goes into `config.json` beside the shape.
+    """
+    found = model.state_dict().items()
+    state = {name: value.detach().cpu().contiguous() for name, value in found if name not in model.tied}
+    data = _safetensors().save(state, metadata={"format": "pt"})
+    files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
+    values = model.config.to_dict(model.architecture) | {"dtype": "float32"} | dict(extra or {})
+    files.write_json(files.join(os.fspath(directory), "config.json"), values)
+
+
+def load(
+    model: PreTrainedModel,
+    directory: str | os.PathLike[str],
+    new: Sequence[str] = (),
+    optional: Sequence[str] = (),
+) -> None:
+    """Put the weights of a directory into a model.
+
+    Those that begin with a prefix in `new` keep their fresh values, those in `optional` where the directory has none.
+    What the checkpoint has and the model has not, such as the heads of another task, is left aside. Raises InputError
+    where the file is missing or damaged, or a weight is missing or of another shape.
+    """
+    path = files.join(os.fspath(directory), WEIGHTS)
+    found = _read(path, model.config.model_type)
+    state = model.state_dict()
+    chosen: dict[str, Tensor] = {}
+    for name, value in state.items():
+        source = name if name in found else model.tied.get(name, name)
+        if name.startswith(tuple(new)) or (source not in found and name.startswith(tuple(optional))):
+            chosen[name] = value
+        elif source not in found:
+            raise InputError(
+                f"has no weight {name!r} ({len(found)} weights are there); expected a checkpoint of "
+                f"{model.architecture}, with all its heads",
+                path=path,
+            )
+        elif found[source].shape != value.shape:
+            raise InputError(
+                f"the weight {name!r} has shape {tuple(found[source].shape)}, config.json makes it "
+                f"{tuple(value.shape)}; the two files do not belong together",
+                path=path,
+            )
+        else:
+            chosen[name] = found[source].to(value.dtype)
+    model.load_state_dict(chosen)
+
+
+def _read(path: str, prefix: str) -> dict[str, Tensor]:
+    library = _safetensors()
+    with files.open_raw(path) as file:
+        data = file.read()
+    try:
+        tensors: dict[str, Tensor] = library.load(data)
+    except Exception as error:
+        raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
+    return {_name(name, prefix): value for name, value in tensors.items()}
+
+
+def _name(name: str, prefix: str) -> str:
+    """Return today's name of a weight: gamma and beta of the released checkpoints, an encoder saved without its prefix.
+
+    >>> _name("bert.embeddings.LayerNorm.gamma", "bert"), _name("encoder.layer.0.output.dense.bias", "electra")
+    ('bert.embeddings.LayerNorm.weight', 'electra.encoder.layer.0.output.dense.bias')
+    """
+    name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+    bare = ("embeddings.", "embeddings_project.", "encoder.", "pooler.")
+    return f"{prefix}.{name}" if name.startswith(bare) else name
+
+
+def read_labels(directory: str | os.PathLike[str]) -> list[str]:
+    """Return the class names that `config.json` gives, by number; raises InputError where there are none."""
+    path = files.join(os.fspath(directory), "config.json")
+    names = files.read_json(path).get("id2label")
+    if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
+        raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)
+    return [str(names[str(number)]) for number in range(len(names))]
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Return the number of parameters, tied ones once.
+
+    >>> parameter_count(nn.Linear(3, 2))
+    8
+    """
+    return sum(parameter.numel() for parameter in model.parameters())

@@ -1,0 +1,140 @@
+"""Checkpoints of a training run: model, optimizer and sampler, each a whole one or none.
+
+A checkpoint is a directory `step-N` that `from_pretrained` opens, with the optimizer beside the weights. Its
+`state.json` is written last, with the SHA-256 of every other file: without it there is no checkpoint. Older ones go
+when a newer one is whole, so a full disk or a kill leaves the last good one. A run is never resumed from a checkpoint
+that is damaged: that is an error which names the file.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from bertdata.engine.parts import is_sealed, sealed
+from bertdata.errors import ConfigError, InputError, printable
+from bertdata.io import files
+from bertdata.io.digests import damaged
+from bertdata.torch.models.registry import PretrainingModel
+
+_LOG = logging.getLogger("bertdata")
+_STATE, _OPTIMIZER = "state.json", "optimizer.pt"
+_NAME = re.compile(r"step-(\d+)")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A whole checkpoint: its directory, how many steps were taken, the sampler's state, the settings of the run."""
+
+    directory: str
+    step: int
+    sampler: dict[str, int]
+    settings: dict[str, Any]
+
+
+def save(
+    root: str,
+    step: int,
+    model: PretrainingModel,
+    optimizer: torch.optim.Optimizer,
+    sampler: dict[str, int],
+    settings: dict[str, Any],
+    about: dict[str, Any] | None = None,
+) -> None:
+    """Write the checkpoint of a step below `root`, then delete the others; raises OutputError, the others kept."""
+    name = f"step-{step:09d}"
+    directory = files.join(root, name)
+    files.remove(files.join(directory, _STATE))
+    model.save_pretrained(directory, about)
+    buffer = io.BytesIO()
+    torch.save(optimizer.state_dict(), buffer)
+    files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())
+    state = {"step": step, "sampler": sampler, "settings": settings}
+    digests = {one: files.sha256(files.join(directory, one)) for one in _files_below(directory)}
+    files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
+    for other in files.names(root):
+        if other != name and _NAME.fullmatch(other):
+            files.remove(files.join(root, other))
+
+
+def newest(root: str) -> Checkpoint | None:
+    """Return the whole checkpoint of the most steps below `root`, None where there is none.
+
+    Raises InputError, naming it, where a file of that checkpoint is gone or is not as it was written. One that a kill
+    left without its `state.json` is passed over with a warning.
+    """
+    found = [name for name in files.names(root) if _NAME.fullmatch(name)]
+    for name in sorted(found, reverse=True):
+        directory = files.join(root, name)
+        if files.exists(files.join(directory, _STATE)):
+            return _read(directory)
+        _LOG.warning("%s has no %s, so it was not written to its end: it is passed over", printable(directory), _STATE)
+    return None
+
+
+def _read(directory: str) -> Checkpoint:
+    path = files.join(directory, _STATE)
+    remedy = (
+        "delete this checkpoint's folder and run again: the run goes on from an older checkpoint where there is one, "
+        "and begins anew where there is none"
+    )
+    try:
+        state = files.read_json(path)
+    except InputError as error:
+        raise InputError(f"this checkpoint is damaged: its state cannot be read; {remedy}", path=path) from error
+    if not is_sealed(state) and not _is_older(state):
+        raise InputError(f"this checkpoint is damaged: its state is not as it was written; {remedy}", path=path)
+    expected = [(files.join(directory, name), digest) for name, digest in state.get("files", {}).items()]
+    for place, problem in damaged(expected, "check checkpoint"):
+        raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=place)
+    return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
+
+
+def _files_below(directory: str) -> Iterator[str]:
+    """Yield the paths of the files in a directory and the folders in it, such as that of ELECTRA's generator."""
+    for one in files.names(directory):
+        if os.path.isdir(files.join(directory, one)):
+            yield from (files.join(one, name) for name in _files_below(files.join(directory, one)))
+        elif not one.startswith(files.TEMPORARY):
+            yield one
+
+
+def _is_older(state: Any) -> bool:
+    """Tell whether a state is of a version that kept no digests."""
+    return isinstance(state, dict) and set(state) == {"step", "sampler", "settings"}
+
+
+def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
+    """Raise ConfigError, naming them, where settings differ from those of the run that is to be resumed."""
+    changed = [
+        f"{name} was {checkpoint.settings.get(name)!r} and is {settings.get(name)!r}"
+        for name in sorted({*checkpoint.settings, *settings})
+        if checkpoint.settings.get(name) != settings.get(name)
+    ]
+    if changed:
+        raise ConfigError(
+            f"this checkpoint is of another run: {'; '.join(changed)}; use the same settings to go on, another output, "
+            "or --restart to begin anew",
+            path=checkpoint.directory,
+        )
+
+
+def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+    """Put the saved moments into an optimizer; raises InputError where the file is damaged."""
+    path = files.join(checkpoint.directory, _OPTIMIZER)
+    with files.open_raw(path) as file:
+        data = io.BytesIO(file.read())
+    try:
+        optimizer.load_state_dict(torch.load(data, map_location=device, weights_only=True))
+    except Exception as error:
+        reason = re.split(r"\.\s|\n", str(error))[0]
+        raise InputError(
+            f"is no optimizer state of this model ({reason}); delete this checkpoint and run again", path=path
+        ) from error

@@ -1,0 +1,77 @@
+"""The processes of a run: one, or those that torchrun started, each with a part of every batch.
+
+What this module does not do: splitting a model; every process holds all of it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import distributed, nn
+
+from bertdata.errors import ConfigError
+from bertdata.torch.training.optimization import choose_device
+
+
+@dataclass(frozen=True)
+class Group:
+    """This process among those of the run."""
+
+    rank: int
+    world_size: int
+    device: torch.device
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes and reports."""
+        return self.rank == 0
+
+    def wait(self) -> None:
+        """Wait until all processes have come here."""
+        if self.world_size > 1:
+            distributed.barrier()
+
+    def total(self, values: Sequence[float]) -> list[float]:
+        """Return the sums of values over all processes."""
+        if self.world_size == 1:
+            return list(values)
+        sums = torch.tensor(values, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(sums)
+        return [float(value) for value in sums.tolist()]
+
+    def parallel(self, model: nn.Module) -> nn.Module:
+        """Return the model with its gradients averaged over all processes."""
+        if self.world_size == 1:
+            return model
+        ids = [self.device] if self.device.type == "cuda" else None
+        return nn.parallel.DistributedDataParallel(model, device_ids=ids, broadcast_buffers=False)
+
+
+@contextmanager
+def joined(device: str) -> Iterator[Group]:
+    """Join the processes of torchrun, where it started this one; a device `cuda` is then the process's own.
+
+    Raises ConfigError for a device that is not there.
+    """
+    chosen, given = choose_device(device), os.environ.get("WORLD_SIZE", "1")
+    if not (given.isascii() and given.isdigit() and int(given)):
+        raise ConfigError(f"WORLD_SIZE is {given!r}; expected the number of processes, as torchrun sets it, or none")
+    size = int(given)
+    if size == 1:
+        yield Group(0, 1, chosen)
+        return
+    if chosen.type == "cuda":
+        chosen = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(chosen)
+    begun = not distributed.is_initialized()
+    if begun:
+        distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+    try:
+        yield Group(distributed.get_rank(), size, chosen)
+    finally:
+        if begun:
+            distributed.destroy_process_group()

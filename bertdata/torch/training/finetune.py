@@ -1,0 +1,189 @@
+"""Fine-tuning on the shards of `bertdata encode-task`: texts and pairs, tags of words, questions (BERT section 4).
+
+The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step) and
+`scores.json`. A run takes minutes, so it begins anew where it was cut off. What this module does not do: making the
+rows, regression, searching for settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import torch
+
+from bertdata.engine.output_lock import claimed
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.options.flags import add_flags
+from bertdata.shards.task_info import TaskInfo
+from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.loader import ResumableLoader, explaining_workers
+from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.models.config import BertConfig, load_config
+from bertdata.torch.models.heads import TaskModel
+from bertdata.torch.models.registry import check_tokenizer
+from bertdata.torch.training import metrics_log
+from bertdata.torch.training.optimization import (
+    adamw,
+    check_numbers,
+    choose_device,
+    learning_rate,
+    own_randomness,
+    seed_step,
+    update,
+)
+from bertdata.torch.training.progress import shown
+from bertdata.torch.training.tasks import evaluate, head_of, task_of
+
+LogRecord = dict[str, float]
+SCORES = "scores.json"
+
+
+def _option(default: Any, text: str) -> Any:
+    return field(default=default, metadata={"help": text, "choices": None})
+
+
+@dataclass(frozen=True)
+class FinetuneSettings:
+    """How a model is fine-tuned (BERT appendix A.3: batch 16 or 32, rate 2e-5 to 5e-5, 2 to 4 epochs)."""
+
+    epochs: int = _option(3, "times each row is seen")
+    batch_size: int = _option(32, "rows in a batch")
+    learning_rate: float = _option(3e-5, "peak of the learning rate")
+    warmup: float = _option(0.1, "share of the steps over which the rate rises; then it falls to 0 in a line")
+    weight_decay: float = _option(0.01, "AdamW's decay, not on biases and LayerNorm")
+    clip: float = _option(1.0, "largest norm of the gradient; 0: no limit")
+    seed: int = _option(0, "the head's weights, order and dropout are functions of it")
+    bf16: bool = _option(False, "compute in bfloat16 (autocast); weights stay float32")
+    num_workers: int = _option(0, "processes that prepare batches; 0: this one")
+    device: str = _option("auto", "auto, cpu or cuda")
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        for name, least in (("epochs", 1), ("batch_size", 1), ("weight_decay", 0), ("clip", 0), ("num_workers", 0)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected at least {least}")
+        if not self.learning_rate > 0:
+            raise ConfigError(f"--learning-rate is {self.learning_rate}; expected more than 0, as 3e-5")
+        if not 0 <= self.warmup < 1:
+            raise ConfigError(f"--warmup is {self.warmup}; expected 0 or more, and less than 1")
+
+
+def finetune(
+    task: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    settings: FinetuneSettings | None = None,
+    *,
+    report: Callable[[LogRecord], None] | None = None,
+) -> dict[str, Any]:
+    """Train a head and the encoder of a model's directory on a task, and return output, examples, steps and scores.
+
+    `task` is a folder that `encode_task` wrote. Scores are those of its validation split, if it has one, named as
+    `evaluate` does. `report` is called after each step. Raises ConfigError where the model, its tokenizer and the
+    shards do not fit together.
+    """
+    settings, place, directory = settings or FinetuneSettings(), os.fspath(task), os.fspath(model)
+    learned = ShardDataset(place, "train")
+    info, config = task_of(learned), load_config(directory)
+    _check_fit(info, config, directory)
+    head, held = head_of(info), _validation(place)
+    device = choose_device(settings.device)
+    with claimed(os.fspath(output), "a fine-tuned model"), own_randomness(device):
+        torch.manual_seed(settings.seed)
+        classifier = head.from_pretrained(directory, info.labels).to(device)
+        log = files.join(os.fspath(output), metrics_log.LOG)
+        files.write_bytes(log, b"")
+        with explaining_workers(learned):
+            record = _train(classifier, learned, settings, device, log, report)
+        scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
+        classifier.save_pretrained(output)
+        learned.shards.tokenizer().save(output)
+        files.write_json(files.join(os.fspath(output), SCORES), scores)
+    return {
+        "output": os.fspath(output),
+        "task": info.task,
+        "train_examples": len(learned),
+        "validation_examples": 0 if held is None else len(held),
+        "steps": int(record["step"]),
+        "loss": record["loss"],
+        **scores,
+    }
+
+
+def _check_fit(info: TaskInfo, config: BertConfig, directory: str) -> None:
+    check_tokenizer(directory, info.tokenizer, info.vocab_size)
+    if info.vocab_size != config.vocab_size:
+        raise ConfigError(
+            f"the shards have {info.vocab_size} tokens, the model {config.vocab_size}: they do not belong together; "
+            "encode with the tokenizer the model was trained with",
+            path=directory,
+        )
+    most = config.max_position_embeddings // 8 * 8
+    if info.max_seq_length > most:
+        raise ConfigError(
+            f"the rows have up to {info.max_seq_length} tokens, the model has {config.max_position_embeddings} "
+            f"positions; encode with --max-seq-length {most} or less",
+            path=directory,
+        )
+
+
+def _validation(place: str) -> ShardDataset | None:
+    manifest = files.read_json(files.join(place, "manifest.json"))
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
+        raise InputError("is not a whole manifest; encode again", path=files.join(place, "manifest.json"))
+    return ShardDataset(place, "validation") if "validation" in manifest["splits"] else None
+
+
+def _train(
+    model: TaskModel,
+    dataset: ShardDataset,
+    settings: FinetuneSettings,
+    device: torch.device,
+    log: str,
+    report: Callable[[LogRecord], None] | None,
+) -> LogRecord:
+    sampler = ResumableSampler(
+        dataset, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
+    )
+    steps, optimizer = len(sampler), adamw(model, settings.weight_decay)
+    loader = ResumableLoader(dataset, sampler, PretrainingCollator(dataset), num_workers=settings.num_workers)
+    record: LogRecord = {}
+    model.train()
+    for step, batch in enumerate(loader, 1):
+        seed_step(settings.seed, step)
+        with torch.autocast(device.type, torch.bfloat16, enabled=settings.bf16):
+            result = model(**{name: value.to(device) for name, value in batch.items()})
+        rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup)
+        norm = update(model, optimizer, result.loss, rate, settings.clip, step)
+        record = {
+            "step": step,
+            "steps": steps,
+            "loss": float(result.loss.detach()),
+            "learning_rate": rate,
+            "gradient_norm": norm,
+        }
+        metrics_log.append(log, record)
+        if report is not None:
+            report(record)
+    return record
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata finetune` to a parser."""
+    parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
+    parser.add_argument("--model", required=True, help="directory of a pretrained model: ours, or of transformers")
+    parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
+    add_flags(parser, FinetuneSettings)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Fine-tune as parsed arguments say, show how it goes on, and return the summary."""
+    settings = FinetuneSettings(**{one.name: getattr(arguments, one.name) for one in fields(FinetuneSettings)})
+    with shown() as report:
+        return finetune(arguments.task, arguments.model, arguments.output, settings, report=report)

@@ -1,0 +1,95 @@
+"""The log of a run: `log.jsonl`, one JSON object a line, cut back to the checkpoint that a run goes on from.
+
+Beside it `curves.svg` shows its losses and accuracies. Measuring is in `measures`, drawing in `curves`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+from bertdata.errors import InputError, OutputError
+from bertdata.io import compression, files
+from bertdata.torch.training.curves import Curve, Panel, draw_panels, smoothed
+
+LogRecord = dict[str, float]
+LOG, PLOT = "log.jsonl", "curves.svg"
+PLOTTED = ("mlm_loss", "pair_loss", "replaced_loss", "mlm_accuracy", "pair_accuracy", "replaced_accuracy")
+_MOST_POINTS = 1000
+"""Of a longer log, the picture shows the means of neighbouring lines."""
+
+
+def read(path: str | os.PathLike[str]) -> list[LogRecord]:
+    """Return the lines of a log; raises InputError where one is no JSON object."""
+    with compression.open_decompressed(os.fspath(path)) as file:
+        lines = file.read().decode().splitlines()
+    try:
+        return [json.loads(line) for line in lines]
+    except ValueError as error:
+        raise InputError(f"is not a log of JSON lines ({error})", path=os.fspath(path)) from error
+
+
+def keep(path: str, step: int) -> LogRecord:
+    """Cut a log back to the lines up to a step, and return the last of them; a line cut off by a kill goes too."""
+    lines: list[LogRecord] = []
+    if step and files.exists(path) and files.size(path):
+        with compression.open_decompressed(path) as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n") and (record := _record(line, number, path))["step"] <= step:
+                    lines.append(record)
+    files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in lines).encode())
+    return lines[-1] if lines else {}
+
+
+def _record(line: bytes, number: int, path: str) -> LogRecord:
+    try:
+        record: LogRecord = json.loads(line)
+        if type(record["step"]) is int:
+            return record
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise InputError(f"line {number} is no line of a log; move the file away to go on with a new one", path=path)
+
+
+def append(path: str, record: LogRecord) -> None:
+    """Add a line; raises OutputError."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written ({error.strerror}); make room and run again: the run goes on", path=path
+        ) from error
+
+
+def plot(directory: str, records: Sequence[LogRecord]) -> None:
+    """Draw `curves.svg` beside a log: a panel for each loss and accuracy, in training and on the validation split."""
+    panels = []
+    for name in PLOTTED:
+        found = {
+            label: [(one["step"], one[key]) for one in records if key in one]
+            for label, key in (("training", name), ("validation", f"validation_{name}"))
+        }
+        window = -(-len(found["training"]) // _MOST_POINTS)
+        found["training"] = smoothed(found["training"], max(window, 1))
+        if found["training"]:
+            panels.append(Panel(name, [Curve(label, points) for label, points in found.items() if points]))
+    files.write_bytes(files.join(directory, PLOT), draw_panels(panels, x_label="step").encode())
+
+
+def line(record: LogRecord) -> dict[str, str]:
+    """Return what a live line shows of a record.
+
+    >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
+    {'loss': '7.250', 'MLM': '12.5%', 'pairs': '50.0%', 'tokens/s': '4,321'}
+    """
+    shown = {"loss": f"{record['loss']:.3f}"}
+    for name, label in (("mlm_accuracy", "MLM"), ("pair_accuracy", "pairs"), ("replaced_accuracy", "replaced")):
+        if name in record:
+            shown[label] = f"{record[name]:.1%}"
+    if "validation_loss" in record:
+        shown["validation loss"] = f"{record['validation_loss']:.3f}"
+    if "tokens_per_second" in record:
+        shown["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
+    return shown

@@ -1,0 +1,114 @@
+"""One step of training: AdamW without decay on biases and norms, linear warm-up and decay, clipping.
+
+As in BERT's appendix A.2. What this module does not do: loops, checkpoints.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from bertdata.counter_rng import bits, key
+from bertdata.errors import BertDataError, ConfigError
+
+
+class DivergenceError(BertDataError):
+    """A loss or a gradient that is not a finite number."""
+
+
+def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.optim.AdamW:
+    """Return an AdamW whose decay spares biases and LayerNorm: every parameter of less than two dimensions."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    groups = [
+        {"params": [one for one in parameters if one.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, betas=(0.9, beta2), eps=1e-6)
+
+
+def learning_rate(step: int, steps: int, peak: float, warmup: float) -> float:
+    """Return the rate of a step, counted from 0: up to the peak over the share `warmup`, then down to 0 behind the end.
+
+    >>> [round(learning_rate(step, 6, 1.0, 0.34), 2) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    rising = int(steps * warmup)
+    if step < rising:
+        return peak * (step + 1) / rising
+    return peak * (steps - step) / (steps - rising)
+
+
+def update(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float, step: int
+) -> float:
+    """Take one step down a loss and return the norm of the gradient before clipping (`clip` 0: no clipping).
+
+    Raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
+    """
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    return step_down(model, optimizer, float(loss.detach()), rate, clip, step)
+
+
+def step_down(
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, clip: float, step: int
+) -> float:
+    """Take one step along the gradients that are there; `loss` is for the message. As `update`."""
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or float("inf")))
+    if not (abs(loss) < float("inf") and norm < float("inf")):
+        raise DivergenceError(
+            f"the loss is {loss} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
+            "lengthen the warm-up; the last checkpoint is kept"
+        )
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    return norm
+
+
+@contextmanager
+def own_randomness(device: torch.device) -> Iterator[None]:
+    """Leave the caller's torch generators as they were, whatever is drawn in the block."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        yield
+
+
+def seed_step(seed: int, step: int, rank: int = 0) -> None:
+    """Seed torch's generator by step and process, so that a resumed run draws what the whole one would have.
+
+    Fine-tuning draws all dropout from it, pretraining that of attention on CUDA (`dropout`).
+    """
+    torch.manual_seed(int(bits(key(seed, "dropout"), step, rank)) >> 1)
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of a name; `auto` is CUDA where there is one, else the CPU. Raises ConfigError."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ConfigError(f"--device is {name!r}; expected auto, cpu or cuda") from error
+    if device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"--device is {name!r}; expected auto, cpu or cuda")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(f"--device is {name!r}, but torch finds no CUDA here; use auto or cpu")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"--device is {name!r}, but there are {torch.cuda.device_count()}, counted from cuda:0")
+    return device
+
+
+def check_numbers(settings: Any) -> None:
+    """Raise ConfigError for settings that are no finite numbers, and for a seed that torch does not take."""
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"--{one.name.replace('_', '-')} is {value}; expected a finite number")
+    if not 0 <= settings.seed < 1 << 63:
+        raise ConfigError(f"--seed is {settings.seed}; expected 0 to {(1 << 63) - 1}")

@@ -1,0 +1,114 @@
+"""The phases of a pretraining run: the builds it goes through, short rows first (BERT appendix A.2: 128, then 512).
+
+A build of one length is one phase. What this module does not do: training.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.loader.datasets import common_info
+from bertdata.shards import Shards
+from bertdata.shards.lengths import phase_names
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.task_info import TaskInfo
+from bertdata.torch.data.dataset import ShardDataset
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One build of a run: its name, its examples, the steps first + 1 to last, and how often a batch is parted.
+
+    validation: the examples of its validation split, None where it has none.
+    """
+
+    name: str
+    dataset: ShardDataset
+    validation: ShardDataset | None
+    first: int
+    last: int
+    accumulate: int
+
+
+def open_phases(
+    shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulate: int
+) -> list[Phase]:
+    """Return the phases of a build; the one of the longest rows gets `last_share` of the steps.
+
+    `batch` is the rows of a process in a step. It is parted `accumulate` times for the shortest rows, and so much more
+    often for longer ones that a part has no more tokens. Raises ConfigError where a phase gets no step, and where the
+    phases are not of one corpus.
+    """
+    datasets = _open(shards)
+    for _, dataset in datasets:
+        if isinstance(dataset.info, TaskInfo):
+            raise ConfigError(
+                f"holds shards for {dataset.info.task}; expected those of `bertdata build`, or use bertdata finetune",
+                path=dataset.shards.build,
+            )
+    common_info([dataset.shards for _, dataset in datasets])
+    borders = split_steps(steps, len(datasets), last_share)
+    shortest = datasets[0][1].info.examples.max_seq_length
+    return [
+        Phase(
+            name,
+            dataset,
+            _validation(dataset.shards),
+            first,
+            last,
+            _parts(batch, accumulate, dataset.info.examples.max_seq_length / shortest),
+        )
+        for (name, dataset), (first, last) in zip(datasets, pairwise(borders), strict=True)
+    ]
+
+
+def longest_info(phases: Sequence[Phase]) -> ShardInfo:
+    """Return how the shards of all phases were made, with the longest rows of any."""
+    return common_info([phase.dataset.shards for phase in phases])
+
+
+def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
+    """Return where phases begin and end: the last gets its share of the steps, the others like parts of the rest.
+
+    >>> split_steps(1000, 2, 0.1), split_steps(7, 1, 0.1)
+    ([0, 900, 1000], [0, 7])
+    """
+    last = round(steps * last_share) if phases > 1 else steps
+    before = steps - last
+    borders = [before * number // max(phases - 1, 1) for number in range(phases)] + [steps]
+    if phases > 1 and any(first == end for first, end in pairwise(borders)):
+        raise ConfigError(
+            f"{steps} steps cannot be dealt to {phases} lengths with {last_share:g} for the last; take more steps, or "
+            "give one of the lengths"
+        )
+    return borders
+
+
+def _parts(batch: int, accumulate: int, longer: float) -> int:
+    """Return the smallest divisor of the batch that parts it `accumulate` times and as much more as rows are longer."""
+    return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= accumulate * longer), batch)
+
+
+def _validation(shards: Shards) -> ShardDataset | None:
+    """Return the validation split beside a train split; None where it has no row, or another split is trained on."""
+    entry = shards.manifest["splits"].get("validation")
+    if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
+        return None
+    found = ShardDataset(Shards(shards.build, "validation", shards.manifest, shards.cache))
+    return found if len(found) else None
+
+
+def _open(shards: str | os.PathLike[str] | Shards) -> list[tuple[str, ShardDataset]]:
+    if isinstance(shards, Shards):
+        return [("", ShardDataset(shards))]
+    place = os.fspath(shards)
+    manifest = files.join(place, "manifest.json")
+    names = [] if files.is_remote(place) or not files.exists(manifest) else phase_names(files.read_json(manifest))
+    if not names:
+        return [("", ShardDataset(place))]
+    return [(name, ShardDataset(files.join(place, name))) for name in sorted(names, key=int)]

@@ -1,0 +1,196 @@
+"""The steps of a phase: batches in parts through the model, one update, the log, checkpoints.
+
+A batch's loss is the mean over all its labelled tokens and pairs, however it is split over time (`accumulate`) and over
+processes, and dropout is a function of a row (`dropout`). So splitting changes rounding alone; on CUDA also the dropout
+of attention probabilities, which torch's fused kernels draw. Opening and closing a run is in `pretrain`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from bertdata.io import files
+from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.loader import ResumableLoader
+from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.models.albert import AlbertEncoder
+from bertdata.torch.models.bert import BertEncoder
+from bertdata.torch.models.dropout import attached
+from bertdata.torch.models.flops import Work, peak_flops, training_flops
+from bertdata.torch.models.registry import PretrainingModel
+from bertdata.torch.training import checkpoint, metrics_log
+from bertdata.torch.training.checkpoint import Checkpoint
+from bertdata.torch.training.distributed import Group
+from bertdata.torch.training.losses import Batch, Counts, add, count, loss_of, means_of, sums_of
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.optimization import learning_rate, seed_step, step_down
+from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.validation import validate
+
+if TYPE_CHECKING:
+    from bertdata.torch.training.pretrain import PretrainSettings
+
+_REDRAW_AFTER = 60.0
+"""Seconds after which the curves are drawn again; they are with each checkpoint too."""
+
+
+@dataclass
+class Run:
+    """A run: model and optimizer, its processes, the checkpoint it goes on from, where it writes, what it is."""
+
+    model: PretrainingModel
+    optimizer: torch.optim.Optimizer
+    group: Group
+    last: Checkpoint | None
+    output: str
+    settings: dict[str, Any]
+    about: dict[str, Any]
+
+    @property
+    def first(self) -> int:
+        """The steps taken before."""
+        return 0 if self.last is None else self.last.step
+
+
+def _now() -> float:
+    return time.perf_counter()
+
+
+@dataclass
+class Interval:
+    """What happened since the last line of the log."""
+
+    began: float = field(default_factory=_now)
+    waited: float = 0.0
+    steps: int = 0
+    work: Work = field(default_factory=Work)
+    sums: dict[str, Tensor] = field(default_factory=dict)
+
+    def add(self, sums: dict[str, Tensor]) -> None:
+        """Add the sums of a part."""
+        for name, value in sums.items():
+            self.sums[name] = self.sums[name] + value if name in self.sums else value
+
+
+def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[LogRecord], None] | None) -> LogRecord:
+    """Take the steps of a phase that are not yet taken, and return the last record; all processes call it together."""
+    group, info, draws = run.group, phase.dataset.info, attached(run.model)
+    first = max(run.first, phase.first)
+    loader = _loader(run, phase, settings, first)
+    parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
+    batches, interval = iter(loader), Interval()
+    record: LogRecord = {}
+    drawn = time.monotonic()
+    for step in range(first + 1, phase.last + 1):
+        asked = time.perf_counter()
+        parts: list[Batch] = [next(batches) for _ in range(phase.accumulate)]
+        interval.waited += time.perf_counter() - asked
+        counts = [count(part, info.label, info.pad_token_id) for part in parts]
+        own = add(counts)
+        whole = Counts(*group.total(own))
+        seed_step(settings.seed, step, group.rank)
+        run.optimizer.zero_grad(set_to_none=True)
+        loss = torch.zeros((), device=group.device)
+        for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
+            batch = {name: value.to(group.device, non_blocking=True) for name, value in part.items()}
+            alone: Any = nullcontext()
+            if group.world_size > 1 and number < len(parts):
+                alone = parallel.no_sync()  # type: ignore[operator]
+            with alone:
+                draws.begin(batch, settings.seed, step)
+                with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+                    result = parallel(**batch)
+                share = loss_of(result, size, whole)
+                (share * group.world_size).backward()  # type: ignore[no-untyped-call]
+            loss += share.detach()
+            interval.add(sums_of(result, batch, info.label))
+        rate = learning_rate(step - 1, settings.steps, settings.learning_rate, settings.warmup)
+        norm = step_down(run.model, run.optimizer, float(loss), rate, settings.clip, step)
+        interval.steps, interval.work = interval.steps + 1, interval.work + own.work
+        last = step == phase.last
+        saving = last or step % settings.checkpoint_every == 0
+        validating = phase.validation is not None and bool(settings.validate_every)
+        validating = validating and (last or step % settings.validate_every == 0)
+        logging = saving or validating or step % settings.log_every == 0
+        if logging or step == first + 1:
+            record = {
+                "step": step,
+                "epoch": loader.state_dict()["position"] / len(phase.dataset),
+                "max_seq_length": info.examples.max_seq_length,
+                "learning_rate": rate,
+                "gradient_norm": norm,
+                **_closed(interval, run, settings),
+                **(validate(run, phase, settings, draws) if validating else {}),
+            }
+            if report is not None:
+                report(record)
+        if logging:
+            if group.first:
+                metrics_log.append(files.join(run.output, metrics_log.LOG), record)
+                if saving or time.monotonic() - drawn >= _REDRAW_AFTER:
+                    metrics_log.plot(run.output, metrics_log.read(files.join(run.output, metrics_log.LOG)))
+                    drawn = time.monotonic()
+            interval = Interval()
+        if saving and group.first:
+            root = files.join(run.output, "checkpoints")
+            state = loader.state_dict()
+            checkpoint.save(root, step, run.model, run.optimizer, state, run.settings, run.about)
+            interval.began = time.perf_counter()
+    return record
+
+
+def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
+    rows = settings.batch_size // run.group.world_size // phase.accumulate
+    sampler = ResumableSampler(
+        phase.dataset,
+        rows,
+        epochs=None,
+        seed=settings.seed,
+        rank=run.group.rank,
+        world_size=run.group.world_size,
+    )
+    if run.last is not None and first > phase.first:
+        sampler.load_state_dict(run.last.sampler)
+    tokenizer = phase.dataset.shards.tokenizer()
+    return ResumableLoader(
+        phase.dataset,
+        sampler,
+        PretrainingCollator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
+        num_workers=settings.num_workers,
+        pin_memory=run.group.device.type == "cuda",
+    )
+
+
+def _compiled(model: PretrainingModel) -> PretrainingModel:
+    """Have the blocks compiled at their first use; the heads work on as many tokens as are labelled, and stay."""
+    for module in model.modules():
+        if isinstance(module, BertEncoder | AlbertEncoder):
+            module.compile()
+    return model
+
+
+def _closed(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
+    """Return the means of an interval over all processes, and how fast it was."""
+    names = sorted(interval.sums)
+    work = interval.work
+    own = [work.tokens, work.squares, work.labelled, *(float(interval.sums[name]) for name in names)]
+    tokens, squares, labelled, *sums = run.group.total(own)
+    seconds = time.perf_counter() - interval.began
+    rate = training_flops(run.model.config, Work(tokens, squares, labelled)) / seconds
+    peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)
+    used = {"mfu": rate / (peak * run.group.world_size)} if peak else {}
+    return {
+        **means_of(dict(zip(names, sums, strict=True))),
+        "tokens_per_second": tokens / seconds,
+        "seconds_per_step": seconds / interval.steps,
+        "data_wait_share": interval.waited / seconds,
+        "tflops": rate / 1e12,
+        **used,
+    }

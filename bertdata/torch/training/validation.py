@@ -1,0 +1,59 @@
+"""The losses of a pretraining run on the validation split, under masks that are the same each time.
+
+The rows measured are spread evenly over the split, and masked as in epoch 0. The processes of a run share them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.models.dropout import Draws
+from bertdata.torch.training.losses import means_of, sums_of
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.phases import Phase
+
+if TYPE_CHECKING:
+    from bertdata.torch.training.pretrain import PretrainSettings
+    from bertdata.torch.training.steps import Run
+
+
+def chosen_rows(total: int, most: int) -> list[int]:
+    """Return the numbers of up to `most` rows spread evenly over `total`; all of them where `most` is 0.
+
+    >>> chosen_rows(10, 4), chosen_rows(3, 4), chosen_rows(3, 0)
+    ([0, 2, 5, 7], [0, 1, 2], [0, 1, 2])
+    """
+    count = min(total, most) if most else total
+    return [number * total // count for number in range(count)]
+
+
+def validate(run: Run, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
+    """Return the means of `measures` on the validation split, each named `validation_...`; all processes call it."""
+    dataset, group = phase.validation, run.group
+    assert dataset is not None
+    rows = chosen_rows(len(dataset), settings.validation_rows)
+    share = rows[group.rank :: group.world_size]
+    own, weight = (share, 1.0) if share else (rows[:1], 0.0)
+    collator = PretrainingCollator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
+    size = max(1, settings.batch_size // group.world_size // phase.accumulate)
+    sums: dict[str, Tensor] = {}
+    run.model.eval()
+    try:
+        with torch.no_grad():
+            for start in range(0, len(own), size):
+                examples = dataset.__getitems__([(0, number) for number in own[start : start + size]])
+                batch = {name: value.to(group.device) for name, value in collator(examples).items()}
+                draws.begin(batch, settings.seed, 0)
+                with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+                    result = run.model(**batch)
+                for name, value in sums_of(result, batch, dataset.info.label).items():
+                    sums[name] = sums[name] + value if name in sums else value
+    finally:
+        run.model.train()
+    names = sorted(sums)
+    totals = group.total([weight * float(sums[name]) for name in names])
+    return {f"validation_{name}": value for name, value in means_of(dict(zip(names, totals, strict=True))).items()}

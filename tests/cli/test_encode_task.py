@@ -1,0 +1,124 @@
+"""`bertdata encode-task`: what is written for a task, file by file, and what the command says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata.cli import encode_task as module
+from bertdata.cli.encode_task import encode_task, summary_rows
+from bertdata.cli.main import dispatch
+from bertdata.errors import ConfigError
+from bertdata.finetune.settings import TaskConfig
+from bertdata.shards import open_shards
+from tests.shards.build import TOKENIZER
+
+
+@pytest.fixture
+def vocab(tmp_path: Path) -> str:
+    TOKENIZER.save(tmp_path / "vocab")
+    return str(tmp_path / "vocab")
+
+
+def labelled(path: Path, number: int) -> str:
+    rows = ({"text": f"salt water{'.' * (place % 3)}", "label": "xyz"[place % 3]} for place in range(number))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def asked(path: Path, number: int) -> str:
+    row = {"question": "salt?", "context": "the salt water", "answers": {"text": ["salt"], "answer_start": [4]}}
+    path.write_text("".join(json.dumps(row | {"id": f"q{place}"}) + "\n" for place in range(number)))
+    return str(path)
+
+
+def test_the_manifest_names_what_was_read_and_every_shard(tmp_path: Path, vocab: str) -> None:
+    sources = {"test": labelled(tmp_path / "b.jsonl", 3), "train": labelled(tmp_path / "a.jsonl", 5)}
+    manifest = encode_task(tmp_path / "out", vocab, sources, TaskConfig(shard_examples=2))
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == json.loads(json.dumps(manifest))
+    assert manifest["sources"] == {
+        split: {
+            "name": Path(sources[split]).name,
+            "bytes": Path(sources[split]).stat().st_size,
+            "sha256": hashlib.sha256(Path(sources[split]).read_bytes()).hexdigest(),
+        }
+        for split in ("train", "test")
+    }
+    assert (manifest["settings"]["max_seq_length"], manifest["settings"]["shard_examples"]) == (128, 2)
+    assert manifest["info"]["labels"] == ["x", "y", "z"]
+    shards = manifest["splits"]["train"]["shards"]
+    assert [shard["file"] for shard in shards] == [f"train/data-{place:05d}-of-00003.arrow" for place in range(3)]
+    assert [shard["counts"]["examples"] for shard in shards] == [2, 2, 1]
+    for shard in shards:
+        data = (tmp_path / "out" / shard["file"]).read_bytes()
+        assert (shard["bytes"], shard["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    assert manifest["splits"]["train"]["counts"]["examples"] == 5
+    assert open_shards(tmp_path / "out").table["example_id"].to_pylist() == [0, 1, 2, 3, 4]
+    assert open_shards(tmp_path / "out", "test").table["example_id"].to_pylist() == [0, 1, 2]
+
+
+def test_rows_of_questions_are_384_tokens_long_and_others_128(tmp_path: Path, vocab: str) -> None:
+    paths = {"classification": labelled(tmp_path / "a.jsonl", 3), "question-answering": asked(tmp_path / "b.jsonl", 3)}
+    for task, length in (("classification", 128), ("question-answering", 384)):
+        manifest = encode_task(tmp_path / task, vocab, {"train": paths[task]}, TaskConfig(task=task))
+        assert manifest["info"]["max_seq_length"] == length
+        assert manifest["info"]["doc_stride"] == (128 if task == "question-answering" else 0)
+
+
+def test_record_batches_hold_a_thousand_rows(tmp_path: Path, vocab: str) -> None:
+    encode_task(tmp_path / "out", vocab, {"train": labelled(tmp_path / "a.jsonl", 2500)})
+    [path] = open_shards(tmp_path / "out").paths
+    with pa.memory_map(path) as file:
+        batches = list(pa.ipc.open_stream(file))
+        assert [batch.num_rows for batch in batches] == [1000, 1000, 500]
+        assert [number for batch in batches for number in batch["example_id"].to_pylist()] == list(range(2500))
+
+
+def test_questions_are_kept_as_text_in_row_groups(tmp_path: Path, vocab: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROWS_PER_GROUP", 2)
+    monkeypatch.setattr(module, "EXAMPLES_AT_ONCE", 3)
+    path = asked(tmp_path / "a.jsonl", 5)
+    encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(task="question-answering"))
+    file = pq.ParquetFile(tmp_path / "out" / "examples" / "train.parquet")
+    assert [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)] == [2, 2, 1]
+    assert file.read().to_pylist() == [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def test_the_table_shows_counts_that_are_not_zero_and_always_what_was_cut(tmp_path: Path) -> None:
+    counts = {"examples": 1200, "tokens": 34_567, "truncated_examples": 0, "truncated_tokens": 0}
+    info = {"task": "classification", "max_seq_length": 128, "labels": ["bad", "good"]}
+    expected = [
+        ("task", "classification"),
+        ("row", "up to 128 tokens"),
+        ("2 labels", "bad, good"),
+        ("train", "1,200 examples"),
+        ("  tokens", "34,567"),
+        ("  truncated examples", "0"),
+    ]
+    assert summary_rows({"info": info, "splits": {"train": {"counts": counts}}}) == expected
+    without = summary_rows({"info": info | {"labels": []}, "splits": {"train": {"counts": counts}}})
+    assert without == [expected[0], expected[1], *expected[3:]]
+
+
+def test_flags_name_the_columns_and_the_labels(tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("first,second,class\nsalt,water,b\nstone,,a\n")
+    flags = ["--train", str(tmp_path / "a.csv"), "--vocab", vocab, "--output", str(tmp_path / "out")]
+    named = ["--text-columns", "first", "second", "--label-column", "class"]
+    assert dispatch(["encode-task", *flags, *named, "--labels", "b", "a", "c"]) == 0
+    assert capsys.readouterr().out.splitlines()[:4] == [
+        "task                  classification",
+        "row                   up to 128 tokens",
+        "3 labels              b, a, c",
+        "train                 2 examples",
+    ]
+    rows = open_shards(tmp_path / "out").table.to_pylist()
+    assert [row["label"] for row in rows] == [0, 1]
+    words = [TOKENIZER.decode(row["input_ids"], skip_special_tokens=False) for row in rows]
+    assert words == ["[CLS] salt [SEP] water [SEP]", "[CLS] stone [SEP] [SEP]"]
+    with pytest.raises(ConfigError, match="--label-column"):
+        dispatch(["encode-task", *flags, "--text-columns", "first"])

@@ -1,0 +1,152 @@
+"""Which documents are duplicates and which one stays, whatever the order and the files they come in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata import InputError
+from bertdata.curation.dedup.buckets import find_buckets
+from bertdata.curation.dedup.decide import EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
+from bertdata.curation.dedup.signature_store import PARTITIONS, band_rows, write_signatures
+from bertdata.engine.byte_ranges import Stream, read_stream
+from bertdata.io.files import atomic_write
+
+Document = tuple[str, str]
+Decisions = dict[str, tuple[str, str]]
+
+WORDS = [f"word{number}" for number in range(600)]
+BOOK = " ".join(WORDS)
+
+
+def edited(changes: int, start: int = 0) -> str:
+    """Return the book with single words changed, far from each other."""
+    found = list(WORDS)
+    for change in range(changes):
+        found[(start + change * 20) % len(found)] = f"other{start}x{change}"
+    return " ".join(found)
+
+
+def store(folder: Path, files: Sequence[Sequence[Document]], threshold: float | None) -> list[list[Stream]]:
+    """Write the signature store of files of documents; returns the streams of each file."""
+    streams = []
+    for number, documents in enumerate(files):
+        path = str(folder / f"signatures-{number:05d}.arrow")
+        ids, texts = ([one[part] for one in documents] for part in (0, 1))
+        table = pa.table({"id": pa.array(ids, pa.string()), "text": pa.array(texts, pa.string())})
+        with atomic_write(path) as file:
+            tally = write_signatures([table] if documents else [], threshold, file)
+        streams.append([Stream(path, "s", *place) for place in tally.details["streams"]])
+    return streams
+
+
+def decide(folder: Path, files: Sequence[Sequence[Document]], threshold: float | None = 0.8) -> Decisions:
+    """Return what is dropped of files of documents: the reason and what stays, by id."""
+    streams = store(folder, files, threshold)
+    buckets = [find_buckets([file[1 + partition] for file in streams]) for partition in range(PARTITIONS)]
+    table = find_dropped([file[0] for file in streams], buckets, threshold)
+    for row in table.to_pylist():
+        assert files[row["file"]][row["row"]][0] == row["id"]
+        assert len(files[row["file"]][row["row"]][1].encode()) == row["bytes"]
+        assert 0 <= row["similarity"] <= 1
+    return {row["id"]: (row["reason"], row["kept"]) for row in table.to_pylist()}
+
+
+def test_of_equal_texts_the_one_with_the_lowest_id_stays(tmp_path: Path) -> None:
+    files = [[("b", BOOK), ("c", "Something else."), ("a", BOOK)], [("d", BOOK)]]
+    for threshold in (None, 0.8):
+        assert decide(tmp_path, files, threshold) == {"b": (EXACT, "a"), "d": (EXACT, "a")}
+
+
+def test_of_two_editions_the_longer_one_stays(tmp_path: Path) -> None:
+    longer = "A preface of the later edition. " + edited(3)
+    assert decide(tmp_path, [[("a", BOOK), ("b", longer)]]) == {"a": (NEAR, "b")}
+    assert decide(tmp_path, [[("a", BOOK), ("b", longer)]], None) == {}
+
+
+def test_equal_texts_in_a_group_of_alike_ones_are_told_as_exact(tmp_path: Path) -> None:
+    longer = "A preface of the later edition. " + edited(3)
+    found = decide(tmp_path, [[("a", BOOK), ("b", longer), ("c", BOOK)]])
+    assert found == {"a": (NEAR, "b"), "c": (EXACT, "b")}
+
+
+def test_texts_that_share_a_passage_both_stay(tmp_path: Path) -> None:
+    files = [[("a", BOOK), ("b", BOOK + " " + " ".join(f"new{number}" for number in range(600)))]]
+    assert decide(tmp_path, files) == {}
+
+
+def test_texts_without_words_are_duplicates_only_where_they_are_equal(tmp_path: Path) -> None:
+    assert decide(tmp_path, [[("a", "..."), ("b", "!!!"), ("c", "...")]]) == {"c": (EXACT, "a")}
+
+
+def test_one_id_may_stand_for_two_texts(tmp_path: Path) -> None:
+    assert decide(tmp_path, [[("wiki:1", BOOK)], [("wiki:1", edited(2) + " newer")]]) == {"wiki:1": (NEAR, "wiki:1")}
+
+
+@pytest.mark.parametrize("count", [3, 40, 300])
+def test_a_large_group_is_found_whole(count: int, tmp_path: Path) -> None:
+    files = [[(f"{number:03d}", edited(2, number)) for number in range(count)]]
+    assert len(decide(tmp_path, files)) == count - 1
+
+
+def test_a_document_is_compared_with_the_first_of_each_bucket_and_with_the_sixteen_next() -> None:
+    # A bucket of 40 and one of 3, whose members come in no order.
+    members = [(7, 2 * number) for number in range(40)] + [(3, 80), (3, 4), (3, 6)]
+    random.Random(0).shuffle(members)
+    bucket, ranks = np.array(members).T
+    found = _pairs(bucket, ranks)
+    expected = {(0, 2 * number) for number in range(1, 40)}
+    expected |= {(2 * one, 2 * other) for one in range(40) for other in range(one + 1, 40) if other - one <= 16}
+    expected |= {(4, 6), (4, 80), (6, 80)}
+    assert NEIGHBOURS == 16
+    assert [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in found] == sorted(expected)
+
+
+def test_a_chain_of_editions_is_one_group(tmp_path: Path) -> None:
+    chain = [(str(number), " ".join(WORDS[10 * number : 10 * number + 400])) for number in range(8)]
+    assert len(decide(tmp_path, [chain])) == 7
+
+
+DOCUMENTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(DOCUMENTS, st.randoms(use_true_random=False))
+def test_neither_order_nor_files_change_what_stays(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[int, int]], turn: random.Random
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    documents = [(f"d{number}", edited(changes, start)) for number, (changes, start) in enumerate(drawn)]
+    expected = decide(folder, [documents])
+    turn.shuffle(documents)
+    cut = turn.randint(0, len(documents))
+    assert decide(folder, [documents[:cut], [], documents[cut:]]) == expected
+
+
+def test_nothing_is_dropped_of_nothing(tmp_path: Path) -> None:
+    assert decide(tmp_path, []) == {}
+    assert decide(tmp_path, [[]]) == {}
+    assert decide(tmp_path, [[("a", BOOK)]]) == {}
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.8, 0.9, 1.0])
+def test_keys_find_nearly_all_pairs_at_the_threshold(threshold: float) -> None:
+    rows = band_rows(threshold)
+    assert 256 % rows == 0
+    assert rows == 1 or 1 - (1 - threshold**rows) ** (256 // rows) >= 0.98
+
+
+def test_a_damaged_store_is_named(tmp_path: Path) -> None:
+    [[stream, *_]] = store(tmp_path, [[("a", BOOK)]], 0.8)
+    data = bytearray(Path(stream.path).read_bytes())
+    data[:8] = b"\xff" * 8
+    Path(stream.path).write_bytes(data)
+    with pytest.raises(InputError, match=r"signatures-00000\.arrow.*damaged.*delete this file"):
+        read_stream(stream)

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.engine.parts import Counters, PartMetadata, Task, add_counts, delete_orphans, fingerprint, load, run_once
+from bertdata.errors import InputError
+from bertdata.io import files
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+)
+
+
+def task(directory: Path | str, name: str = "part-00000", mark: str = "f1", **options: Any) -> Task:
+    return Task(str(directory), name, ".bin", mark, 7, "payload", **options)
+
+
+def work(one: Task, file: BinaryIO) -> Counters:
+    tally = Counters()
+    file.write(b"payload ")
+    file.write(memoryview(b"of " + one.fingerprint.encode()))
+    tally.add("pages", 3)
+    tally.add("pages")
+    tally.drop("redirect", 2)
+    tally.drop("a")
+    tally.details["slots"] = [[1, 2, 3]]
+    return tally
+
+
+def never(one: Task, file: BinaryIO) -> Counters:
+    raise AssertionError("the work was done twice")
+
+
+def test_a_part_is_written_with_its_record_and_done_once(tmp_path: Path) -> None:
+    record = run_once(task(tmp_path), work)
+    data = (tmp_path / "part-00000.bin").read_bytes()
+    assert data == b"payload of f1"
+    assert (record.bytes, record.sha256) == (len(data), hashlib.sha256(data).hexdigest())
+    assert (record.counts, record.drops, record.details) == (
+        {"pages": 4},
+        {"a": 1, "redirect": 2},
+        {"slots": [[1, 2, 3]]},
+    )
+    assert load(task(tmp_path)) == run_once(task(tmp_path), never) == record
+
+
+def test_a_record_can_lie_apart_from_its_data(tmp_path: Path) -> None:
+    one = task(tmp_path / "data", records=str(tmp_path / "stages"))
+    run_once(one, work)
+    assert os.listdir(tmp_path / "data") == ["part-00000.bin"]
+    assert os.listdir(tmp_path / "stages") == ["part-00000.json"]
+    assert one.failure_path == str(tmp_path / "stages" / "part-00000.failure")
+
+
+def test_parts_are_made_at_urls_too() -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    record = run_once(task(folder), work)
+    assert load(task(folder)) == record
+    fsspec.filesystem("memory").rm(folder, recursive=True)
+
+
+def test_another_fingerprint_makes_the_part_again(tmp_path: Path) -> None:
+    run_once(task(tmp_path), work)
+    changed = task(tmp_path, mark="f2")
+    assert load(changed) is None
+    assert run_once(changed, work).fingerprint == "f2"
+    assert (tmp_path / "part-00000.bin").read_bytes() == b"payload of f2"
+    assert load(task(tmp_path)) is None
+
+
+def test_work_that_fails_leaves_neither_part_nor_record(tmp_path: Path) -> None:
+    run_once(task(tmp_path), work)
+
+    def fail(one: Task, file: BinaryIO) -> Counters:
+        file.write(b"half")
+        raise InputError("bad source")
+
+    with pytest.raises(InputError, match="bad source"):
+        run_once(task(tmp_path, mark="f2"), fail)
+    assert os.listdir(tmp_path) == ["part-00000.bin"]
+    assert load(task(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "part-00000.json").unlink(),
+        lambda folder: (folder / "part-00000.bin").unlink(),
+        lambda folder: (folder / "part-00000.bin").write_bytes(b"short"),
+        lambda folder: (folder / "part-00000.json").write_bytes(b""),
+        lambda folder: (folder / "part-00000.json").write_bytes(b'{"name": '),
+        lambda folder: (folder / "part-00000.json").write_bytes(b"[1]"),
+        lambda folder: (folder / "part-00000.json").write_bytes(b'{"name": "part"}'),
+        lambda folder: (folder / "part-00000.json").write_bytes(b'{"unknown": 1}'),
+    ],
+)
+def test_a_damaged_or_missing_part_or_record_is_not_done_and_is_made_again(damage: Any, tmp_path: Path) -> None:
+    record = run_once(task(tmp_path), work)
+    damage(tmp_path)
+    assert load(task(tmp_path)) is None
+    assert replace(run_once(task(tmp_path), work), seconds=record.seconds) == record
+
+
+def test_a_build_killed_between_data_and_record_does_the_part_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_once(task(tmp_path), work)
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_json", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run_once(task(tmp_path, mark="f2"), work)
+    assert load(task(tmp_path)) is None
+    assert load(task(tmp_path, mark="f2")) is None
+    assert run_once(task(tmp_path, mark="f2"), work).fingerprint == "f2"
+
+
+def test_what_pyarrow_writes_through_the_hash_is_what_lies_on_disk(tmp_path: Path) -> None:
+    def parquet(one: Task, file: BinaryIO) -> Counters:
+        table = pa.table({"x": list(range(10_000))})
+        with pq.ParquetWriter(file, table.schema) as writer:
+            writer.write_table(table)
+        return Counters()
+
+    record = run_once(task(tmp_path), parquet)
+    path = str(tmp_path / "part-00000.bin")
+    assert (record.bytes, record.sha256) == (files.size(path), files.sha256(path))
+    assert pq.read_table(path).num_rows == 10_000
+
+
+@given(st.lists(JSON, max_size=3))
+def test_a_fingerprint_is_of_the_value_and_not_of_its_order_in_memory(parts: list[Any]) -> None:
+    again = json.loads(json.dumps(parts))
+    assert fingerprint(*parts) == fingerprint(*again)
+    assert len(fingerprint(*parts)) == 32
+
+
+def test_fingerprints_tell_values_apart() -> None:
+    values: list[tuple[Any, ...]] = [
+        (),
+        (None,),
+        ("",),
+        (0,),
+        (False,),
+        ("0",),
+        ([],),
+        ({},),
+        ([0],),
+        (0, 0),
+        ("a", "b"),
+    ]
+    marks = [fingerprint(*value) for value in [*values, ("ab",), ({"a": 1},), ({"a": 2},), ("a\udce9",)]]
+    assert len(set(marks)) == len(marks)
+
+
+def test_a_fingerprint_is_the_same_in_every_process() -> None:
+    code = "from bertdata.engine.parts import fingerprint; print(fingerprint('x', {'b': 1, 'a': [2.5, None]}))"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, env={"PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=True).stdout
+    assert found.strip() == fingerprint("x", {"a": [2.5, None], "b": 1})
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 99)), max_size=6))
+def test_counts_are_summed_by_name_and_sorted(counts: list[dict[str, int]]) -> None:
+    total = add_counts(counts)
+    assert list(total) == sorted({name for one in counts for name in one})
+    assert all(total[name] == sum(one.get(name, 0) for one in counts) for name in total)
+
+
+def test_what_is_no_part_of_a_stage_is_removed_from_its_folder(tmp_path: Path) -> None:
+    kept = [replace(task(tmp_path, f"part-{number:05d}"), suffix=".arrow") for number in (0, 1)]
+    for one in [*kept, replace(task(tmp_path, "part-00002"), suffix=".parquet"), task(tmp_path, "notes")]:
+        run_once(one, work)
+    (tmp_path / "part-00000.failure").touch()
+    assert delete_orphans(str(tmp_path), kept) == 3
+    parts = ["part-00000.arrow", "part-00000.json", "part-00001.arrow", "part-00001.json"]
+    assert sorted(os.listdir(tmp_path)) == ["notes.bin", "notes.json", *parts]
+    assert delete_orphans(str(tmp_path / "none"), kept) == 0
+
+
+def test_a_record_holds_only_what_json_holds() -> None:
+    record = PartMetadata("a", "f", 1, "s", 0.5, {"pages": 1})
+    assert PartMetadata(**json.loads(json.dumps(record.__dict__))) == record

@@ -1,0 +1,116 @@
+"""Texts and text pairs: the rows of `transformers`' tokenizer, and what does not fit is counted."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune import encode_classification
+from bertdata.finetune.classification import longest_first
+from bertdata.finetune.layout import Segments, join_segments
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer, pairs
+from tests.finetune import reference
+from tests.sentences.story import STORY
+from tests.tokenizers.wordpiece.reference import SMALL
+
+TOKENIZER = WordPieceTokenizer.from_tokens(SMALL)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("ab the unß ##[SEP]\t\n中한é"), max_size=40)
+
+
+@pytest.fixture(scope="module")
+def fast(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    pytest.importorskip("transformers")
+    return reference.fast_tokenizer(TOKENIZER, tmp_path_factory.mktemp("tokenizer"))
+
+
+def rows(encoded: Any) -> list[Any]:
+    return list(zip(*(encoded.columns[name].to_pylist() for name in ("input_ids", "token_type_ids")), strict=True))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5), st.integers(3, 24), st.booleans())
+def test_rows_are_those_of_transformers(fast: Any, texts: list[tuple[str, str]], length: int, paired: bool) -> None:
+    first, second = ([one[place] for one in texts] for place in range(2))
+    others = second if paired else None
+    expected = reference.classification(fast, first, others, length)
+    assert rows(encode_classification(TOKENIZER, first, others, max_seq_length=length)) == expected
+
+
+def test_rows_of_a_story_are_those_of_transformers_under_a_published_vocabulary(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    tokenizer = WordPieceTokenizer.load("bertdata-30k-cased")
+    texts = [line for line in STORY.splitlines() if line.strip()]
+    others = texts[1:] + texts[:1]
+    fast = reference.fast_tokenizer(tokenizer, tmp_path)
+    for length, second in itertools.product((16, 64), (None, others)):
+        encoded = encode_classification(tokenizer, texts, second, max_seq_length=length)
+        assert rows(encoded) == reference.classification(fast, texts, second, length)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40))
+def test_truncation_of_arrays_is_that_of_one_row(first: int, second: int, room: int) -> None:
+    found = longest_first(np.array([first]), np.array([second]), np.array([room]))
+    assert (int(found[0][0]), int(found[1][0])) == pairs.longest_first(first, second, room)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.lists(st.integers(5, 9)), st.none() | st.lists(st.integers(5, 9))), max_size=6))
+def test_rows_are_laid_out_as_one_by_one(segments: list[tuple[list[int], list[int] | None]]) -> None:
+    def flat(lists: list[list[int]]) -> Segments:
+        lengths = np.array([len(one) for one in lists], np.int64)
+        return Segments(np.array(list(itertools.chain(*lists)), np.uint16), np.cumsum(lengths) - lengths, lengths)
+
+    has = np.array([second is not None for _, second in segments], np.bool_)
+    found = join_segments(
+        flat([first for first, _ in segments]),
+        flat([second or [] for _, second in segments]),
+        has,
+        cls_token_id=2,
+        sep_token_id=3,
+    )
+    ids, types = found.lists(found.input_ids).to_pylist(), found.lists(found.token_type_ids).to_pylist()
+    expected = [pairs.row_of(a, b, cls_token_id=2, sep_token_id=3, pad_token_id=0) for a, b in segments]
+    assert ids == [one["input_ids"] for one in expected]
+    assert types == [one["token_type_ids"] for one in expected]
+
+
+def test_a_row_without_a_second_text_has_one_segment() -> None:
+    encoded = encode_classification(TOKENIZER, ["the", "the"], ["un", None], [0, None])
+    assert [len(ids) for ids, _ in rows(encoded)] == [5, 3]
+    assert encoded.columns["label"].to_pylist() == [0, -100]
+    assert (encoded.counts["pairs"], encoded.counts["unlabelled_examples"]) == (1, 1)
+
+
+def test_what_is_cut_off_is_counted() -> None:
+    encoded = encode_classification(TOKENIZER, ["the " * 9, "the", "the " * 6], ["un " * 4, "un", ""], max_seq_length=9)
+    assert [len(ids) for ids, _ in rows(encoded)] == [9, 5, 9]
+    assert (encoded.counts["truncated_examples"], encoded.counts["truncated_tokens"]) == (1, 7)
+
+
+def test_special_tokens_written_in_a_text_are_text() -> None:
+    [(ids, _)] = rows(encode_classification(TOKENIZER, ["[SEP] [MASK]"]))
+    assert ids[0] == TOKENIZER.cls_token_id
+    assert not {TOKENIZER.sep_token_id, TOKENIZER.mask_token_id} & set(ids[1:-1])
+
+
+def test_no_texts_give_no_rows() -> None:
+    encoded = encode_classification(TOKENIZER, [], [])
+    assert len(encoded) == 0
+    assert encoded.counts["examples"] == 0
+
+
+def test_wrong_calls_are_refused() -> None:
+    with pytest.raises(ConfigError, match="2 texts, but 1 labels"):
+        encode_classification(TOKENIZER, ["a", "b"], labels=[1])
+    with pytest.raises(ConfigError, match="max_seq_length is 2"):
+        encode_classification(TOKENIZER, ["a"], max_seq_length=2)
+    with pytest.raises(InputError, match="row 1 holds a lone surrogate"):
+        encode_classification(TOKENIZER, ["a", "\ud800"])

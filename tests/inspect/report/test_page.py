@@ -1,0 +1,331 @@
+"""The report: one page that needs nothing else, says what the manifest says, and shows when it does not add up."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from bertdata.cli.main import dispatch
+from bertdata.engine.parts import sealed
+from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.inspect.report import report_html
+from bertdata.inspect.report.figures import histogram, stacked_bar
+from bertdata.inspect.report.ledger import ledger
+from bertdata.inspect.show import LABEL_WORDS, read_examples
+from bertdata.inspect.stats import mask_text, measure, open_splits
+from bertdata.io import files
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.shards import open_shards
+from tests.small_build import write_build
+
+CONFIGS = [
+    ExamplesConfig(masking="static", max_seq_length=32, dupe_factor=2),
+    ExamplesConfig(objective="full-sentences", max_seq_length=64),
+]
+
+
+@pytest.fixture(scope="module", params=CONFIGS, ids=lambda config: config.objective)
+def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_build(tmp_path_factory.mktemp("build"), request.param)
+
+
+def parsed(page: str) -> ElementTree.Element:
+    return ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>\n"))
+
+
+def text_of(element: ElementTree.Element) -> str:
+    return re.sub(r"\s+", " ", "".join(element.itertext()))
+
+
+def test_the_page_is_well_formed_and_the_same_every_time(build: Path) -> None:
+    page = report_html(str(build))
+    assert page.startswith("<!DOCTYPE html>\n")
+    assert parsed(page).tag == "html"
+    assert report_html(str(build)) == page
+
+
+def test_the_page_asks_nothing_of_a_network(build: Path) -> None:
+    root = parsed(report_html(str(build)))
+    tags = {element.tag for element in root.iter()}
+    assert not tags & {"script", "link", "img", "iframe", "object", "use", "image", "a"}
+    attributes = {name for element in root.iter() for name in element.attrib}
+    assert not {name for name in attributes if name.endswith(("src", "href")) or name.startswith("on")}
+    style = "".join(element.text or "" for element in root.iter("style"))
+    assert not re.search(r"url\(|@import", style)
+    policies = [element.get("content") for element in root.iter("meta") if element.get("http-equiv")]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_texts_of_the_corpus_are_text_and_not_markup(build: Path) -> None:
+    root = parsed(report_html(str(build), examples=20))
+    shown = text_of(root)
+    assert "broken: it is <b>bold</b>" in shown
+    assert "<i>No end" in shown
+    assert "&" in "".join(text_of(article) for article in root.iter("article"))
+    assert not list(root.iter("i")) or all(element.get("class", "").startswith("swatch") for element in root.iter("i"))
+
+
+def test_every_count_of_the_manifest_is_on_the_page(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    shown = text_of(parsed(report_html(str(build))))
+    for entry in manifest["splits"].values():
+        for name in ("examples", "tokens_in_examples"):
+            assert f"{entry['counts'][name]:,}" in shown
+        assert all(shard["file"] in shown and shard["sha256"][:16] in shown for shard in entry["shards"])
+    assert "1 dropped, too short (1.61%)" in shown
+    assert "62 books in" in shown
+
+
+def test_examples_are_shown_with_their_masks_marked(build: Path) -> None:
+    articles = list(parsed(report_html(str(build), examples=3)).iter("article"))
+    shards = open_shards(build)
+    chosen = [len(shards) * place // 3 for place in range(3)]
+    assert len(articles) == 3
+    for article, example in zip(articles, read_examples(shards, chosen), strict=True):
+        marks = [(mark.get("class"), mark.text) for mark in article.iter("b")]
+        pieces = [piece for segment in example.segments for piece in segment if piece.target is not None]
+        assert marks == [(piece.kind, piece.text) for piece in pieces]
+        assert (example.label or "") in text_of(article)
+
+
+def test_the_ledger_counts_the_chapters_that_books_were_cut_into(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    counts = {"books": 4, "books_in_chapters": 3, "chapters": 40, "documents": 40}
+    step = ledger(manifest | {"sources": {"books": {"counts": counts, "drops": {"no prose": 1}}}})[0]
+    assert (step.unit, step.came, step.balanced) == ("books and chapters", 41, True)
+
+
+def test_the_ledger_adds_up_from_what_came_in_to_the_examples(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    steps = ledger(manifest)
+    assert [step.balanced for step in steps] == [True] * len(steps)
+    assert steps[0].came == manifest["sources"]["books"]["counts"]["books"]
+    assert sum(step.left for step in steps if step.unit == "tokens") == sum(
+        entry["counts"]["tokens_in_examples"] for entry in manifest["splits"].values()
+    )
+    assert "does not add up" not in report_html(str(build))
+
+
+def test_a_ledger_that_does_not_add_up_says_by_how_much(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    manifest["sources"]["books"]["drops"]["too short"] -= 1
+    manifest["splits"]["train"]["counts"]["tokens_in_examples"] += 1234
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
+    shown = text_of(parsed(report_html(str(build))))
+    assert "does not add up: -1" in shown
+    assert "does not add up: +1,234" in shown
+
+
+def test_the_bars_of_a_figure_are_in_proportion() -> None:
+    runs = [(1, 8, 10), (9, 16, 0), (17, 24, 40)]
+    root = ElementTree.fromstring(histogram("lengths", "tokens", runs))
+    heights = [float(rect.get("height", "")) for rect in root.iter("rect")]
+    assert heights[1] == 0
+    assert heights[2] == pytest.approx(4 * heights[0])
+    assert [text_of(rect) for rect in root.iter("rect")][2] == "17 to 24 tokens: 40 (80.0%)"
+    bar = ElementTree.fromstring(stacked_bar("parts", [("a", 30, "c0"), ("none", 0, "c1"), ("b <", 90, "d0")]))
+    widths = [float(rect.get("width", "")) for rect in bar.iter("rect")]
+    assert len(widths) == 2
+    assert (widths[1] + 1) / (widths[0] + 1) == pytest.approx(3)
+    assert bar.get("aria-label") == "parts: a 30, none 0, b < 90"
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [(1, [0, 1]), (7, [0, 2, 4, 6, 8]), (10, [0, 2, 4, 6, 8, 10]), (11, [0, 5, 10, 15]), (26, [0, 10, 20, 30])],
+)
+def test_the_axis_of_a_histogram_has_round_numbers_up_to_the_highest_bar(most: int, ticks: list[int]) -> None:
+    root = ElementTree.fromstring(histogram("lengths", "tokens", [(1, 8, most), (9, 16, 0)]))
+    labels = [text for text in root.iter("text") if text.get("text-anchor") == "end"]
+    assert [int(text.text or "") for text in labels] == ticks
+    lines = [line for line in root.iter("line") if line.get("class") == "grid"]
+    [axis] = [line for line in root.iter("line") if line.get("class") == "axis"]
+    heights = [float(axis.get("y1", "")) - float(line.get("y1", "")) for line in lines]
+    assert heights == pytest.approx([180 * tick / ticks[-1] for tick in ticks], abs=0.06)
+    assert all(line.get("y1") == line.get("y2") and line.get("x1") != line.get("x2") for line in [*lines, axis])
+    [bar, _] = root.iter("rect")
+    assert float(bar.get("height", "")) == pytest.approx(180 * most / ticks[-1], abs=0.01)
+    assert float(bar.get("y", "")) + float(bar.get("height", "")) == float(axis.get("y1", ""))
+    for text, line in zip(labels, lines, strict=True):
+        assert float(text.get("y", "")) == pytest.approx(float(line.get("y1", "")) + 4, abs=0.11)
+
+
+def test_the_bars_of_a_histogram_fill_its_width_and_the_last_is_named() -> None:
+    runs = [(8 * place + 1, 8 * place + 8, 5) for place in range(13)]
+    root = ElementTree.fromstring(histogram("lengths", "tokens", runs))
+    lefts = [float(bar.get("x", "")) for bar in root.iter("rect")]
+    rights = [float(bar.get("x", "")) + float(bar.get("width", "")) for bar in root.iter("rect")]
+    assert lefts[0] == pytest.approx(57)
+    assert rights[-1] == pytest.approx(479, abs=0.02)
+    assert all(left - right == pytest.approx(2, abs=0.02) for right, left in zip(rights, lefts[1:], strict=False))
+    [*names, caption] = [text for text in root.iter("text") if text.get("text-anchor") == "middle"]
+    assert [name.text for name in names] == ["8", "32", "56", "80", "104"]
+    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
+    assert [float(name.get("x", "")) for name in names] == pytest.approx(middles[::3], abs=0.1)
+    assert caption.text == "up to so many tokens"
+    _, _, width, height = (int(number) for number in root.get("viewBox", "").split())
+    assert width == 480
+    assert max(float(text.get("y", "")) for text in root.iter("text")) < height < 260
+
+
+def test_the_parts_of_a_bar_lie_side_by_side_and_however_small_can_be_seen() -> None:
+    bar = ElementTree.fromstring(stacked_bar("parts", [("a", 1, "c0"), ("b", 1, "c1"), ("c", 4798, "d0")]))
+    rects = [(rect.get("class"), float(rect.get("x", "")), float(rect.get("width", ""))) for rect in bar.iter("rect")]
+    assert rects == [("c0", 0.0, 0.75), ("c1", 0.1, 0.75), ("d0", 0.2, 478.8)]
+    assert [text_of(rect) for rect in bar.iter("rect")] == ["a: 1 (0.0%)", "b: 1 (0.0%)", "c: 4,798 (100.0%)"]
+
+
+def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
+    root = parsed(report_html(str(build)))
+    shown = {text_of(cell[0]): text_of(cell[1]) for tiles in root.iter("dl") for cell in tiles}
+    figures = [measure(shards) for shards in open_splits(str(build))]
+    rows, tokens = sum(one.rows for one in figures), sum(one.tokens for one in figures)
+    ordinary, unknown = sum(one.ordinary_tokens for one in figures), sum(one.unknown_tokens for one in figures)
+    assert shown == {
+        "examples": f"{rows:,}",
+        "tokens in rows": f"{tokens:,}",
+        "fill": f"{tokens / (rows * figures[0].max_seq_length):.1%}",
+        "realised mask rate": f"{sum(one.predictions for one in figures) / ordinary:.2%}",
+        "[UNK]": f"{unknown / ordinary:.3%}",
+    }
+
+
+def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
+    shown = text_of(parsed(report_html(str(build))))
+    for shards in open_splits(str(build)):
+        one = measure(shards)
+        filled = f"{shards.split}: {one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
+        assert filled in shown
+        assert f"{shards.split}: {mask_text(one)}." in shown
+        if shards.info.label:
+            names = LABEL_WORDS[shards.info.label]
+            for name, number in zip(names, one.labels, strict=True):
+                assert f"{name}: {number:,} ({number / sum(one.labels):.1%})" in shown
+            assert f"{shards.split}, {shards.info.label}" in shown
+        if one.masked is not None and one.kept is not None:
+            kinds = {"[MASK]": one.masked, "random token": one.predictions - one.masked - one.kept, "kept": one.kept}
+            for kind, number in kinds.items():
+                assert f"{kind}: {number:,} ({number / one.predictions:.1%})" in shown
+        assert ("what stands at predicted places" in shown) == (one.masked is not None)
+
+
+def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_together(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    source = manifest["sources"]["books"]
+    source["drops"] = {f"reason {number}": number + 1 for number in range(8)}
+    source["counts"]["books"] = source["counts"]["documents"] + 36
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
+    step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
+    bars = [(bar.get("class"), text_of(bar).split(" (")[0]) for bar in step.iter("rect")]
+    assert bars[1:] == [
+        ("d0", "reason 7: 8"),
+        ("d1", "reason 6: 7"),
+        ("d2", "reason 5: 6"),
+        ("d3", "reason 4: 5"),
+        ("d4", "reason 3: 4"),
+        ("d5", "3 other reasons: 6"),
+    ]
+    keys = [(key[0].get("class"), text_of(key).split(" (")[0]) for key in step.iter("li")]
+    assert keys[1:] == [(f"swatch d{min(place, 5)}", f"{8 - place} dropped, reason {7 - place}") for place in range(8)]
+    assert "adds up" in text_of(step)
+
+
+def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    broken = [
+        {"path": f"{number}.xml", "place": "page 9", "offset": 12_345, "reason": "it ends"} for number in range(23)
+    ]
+    manifest["sources"]["books"]["broken"] = broken
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
+    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    rows = [[text_of(cell) for cell in row] for row in details.iter("tr")]
+    assert rows[0] == ["file", "title or place", "offset", "what is wrong"]
+    assert rows[1:] == [[f"{number}.xml", "page 9", "byte 12,345", "it ends"] for number in range(20)]
+    assert text_of(details).startswith("23 broken pieces, left out")
+    assert "3 more are named in the manifest." in text_of(details)
+
+
+def test_one_broken_piece_is_told_in_the_singular_without_an_offset(build: Path) -> None:
+    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    assert text_of(details).startswith("1 broken piece, left out")
+    [_, row] = [[text_of(cell) for cell in row] for row in details.iter("tr")]
+    assert row == ["books.txt", "<i>No end", "", "it is <b>bold</b>"]
+    assert "more are named" not in text_of(details)
+
+
+def test_the_head_says_what_was_made_of_what(build: Path) -> None:
+    root, info = parsed(report_html(str(build))), open_shards(build).info.examples
+    title = f"{info.objective.upper()} examples of {info.max_seq_length} tokens"
+    assert [text_of(next(root.iter(tag))) for tag in ("title", "h1")] == [title, title]
+    shown = text_of(root)
+    assert "Sources: books. Vocabulary: " in shown
+    assert ("Static masking, 2 copies." in shown) == (info.dupe_factor == 2)
+    assert ("Dynamic masking." in shown) == (info.dupe_factor == 1)
+
+
+def test_examples_say_their_place_their_segments_and_their_label(build: Path) -> None:
+    shards = open_shards(build)
+    [article] = parsed(report_html(str(build), examples=1)).iter("article")
+    [example] = read_examples(shards, [0])
+    label = f", {example.label}" if example.label else ""
+    head = f"train 0: {example.tokens} tokens, {example.predictions} to predict{label}"
+    assert text_of(next(article.iter("h3"))) == head
+    names = [span.text for span in article.iter("span") if span.get("class") == "segment"]
+    assert names == (["A", "B"] if shards.info.label else [" "])
+    pieces = [piece for segment in example.segments for piece in segment if piece.kind == "special"]
+    quiet = [span.text for span in article.iter("span") if span.get("class") == "quiet"]
+    assert quiet == [piece.text for piece in pieces]
+
+
+def test_a_ledger_of_several_copies_or_a_mix_says_so(build: Path) -> None:
+    manifest = json.loads((build / "manifest.json").read_text())
+    copies = manifest["info"]["examples"]["dupe_factor"]
+    last = [step for step in ledger(manifest) if step.unit == "tokens"]
+    said = ", 2 copies" if copies == 2 else ""
+    assert [step.title for step in last] == [f"tokens to {split} examples{said}" for split in ("train", "validation")]
+    assert [step.came for step in last] == [entry["counts"]["tokens"] * copies for entry in manifest["splits"].values()]
+    manifest["info"]["epochs"] = [1.5]
+    manifest["splits"]["train"]["counts"]["tokens_in_copies"] = 77
+    train, validation = (step for step in ledger(manifest) if step.unit == "tokens")
+    assert (train.title, train.came) == ("tokens to train examples, mixed by weight", 77)
+    assert validation.title == f"tokens to validation examples{said}"
+
+
+def test_figures_of_nothing_are_drawn_empty() -> None:
+    assert "<rect" not in stacked_bar("nothing", [("a", 0, "c0")])
+    ElementTree.fromstring(histogram("nothing", "tokens", []))
+
+
+def test_the_command_writes_the_page(build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "new" / "page.html"
+    assert dispatch(["report", str(build), "--output", str(path), "--examples", "0"]) == 0
+    assert path.read_text("utf-8") == report_html(str(build), examples=0)
+    assert "page.html" in capsys.readouterr().out
+
+
+def test_no_build_and_fewer_than_no_examples_are_refused(build: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no manifest\.json"):
+        dispatch(["report", str(tmp_path), "--output", str(tmp_path / "page.html")])
+    with pytest.raises(ConfigError, match="--examples is -1"):
+        dispatch(["report", str(build), "--examples", "-1", "--output", str(tmp_path / "page.html")])
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_file_that_is_no_report_is_not_written_over(build: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert dispatch(["report", str(build), "--output", str(page)]) == 0
+    assert dispatch(["report", str(build), "--output", str(page)]) == 0
+    for other in (tmp_path / "thesis.html", build / "manifest.json"):
+        other.touch()
+        before = other.read_bytes() or b"<html>years of work</html>"
+        other.write_bytes(before)
+        with pytest.raises(OutputError, match="not a report of bertdata"):
+            dispatch(["report", str(build), "--output", str(other)])
+        assert other.read_bytes() == before

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.objectives.rows import build_rows
+from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
+from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from tests.objectives.blocks import block_of, blocks, examples_of, random_block
+
+CLS, SEP = 1_000_001, 1_000_002
+
+
+def plain_rows(block: TokenBlock, plan: Plan, chosen: list[int]) -> list[tuple[list[int], list[int], list[bool]]]:
+    """The rows as a reader would write them: ids, token types, special."""
+    result = []
+    for number in chosen:
+        ids, types, special = [CLS], [0], [True]
+        for place in range(plan.offsets[number], plan.offsets[number + 1]):
+            start, end = plan.spans[place].tolist()
+            ids += [*block.tokens[start:end].tolist(), SEP]
+            types += [int(plan.types[place])] * (end - start + 1)
+            special += [False] * (end - start) + [True]
+        result.append((ids, types, special))
+    return result
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_rows_are_what_the_plain_loop_gathers_in_any_order_and_number(objective: str, data: st.DataObject) -> None:
+    block = data.draw(blocks(at_least=1) if objective != "nsp" else st.just(random_block(3, 8, 12)))
+    plan = plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=data.draw(st.integers(8, 40))), 0)
+    chosen = data.draw(st.lists(st.integers(0, len(plan.ids) - 1), max_size=20)) if len(plan.ids) else []
+    rows = build_rows(block, plan, np.array(chosen, np.int64), cls_token_id=CLS, sep_token_id=SEP)
+    expected = plain_rows(block, plan, chosen)
+    assert rows.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
+    assert rows.token_type_ids.tolist() == [one for _, types, _ in expected for one in types]
+    assert rows.special.tolist() == [one for _, _, special in expected for one in special]
+    assert rows.offsets.tolist() == np.cumsum([0, *(len(ids) for ids, _, _ in expected)]).tolist()
+    assert rows.labels.tolist() == plan.labels[chosen].tolist()
+    assert rows.ids.tolist() == plan.ids[chosen].tolist()
+    assert rows.input_ids.dtype == block.tokens.dtype
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_all_rows_of_a_plan_fit_the_length(objective: str) -> None:
+    block = random_block(1, 40, 20)
+    config = ExamplesConfig(objective=objective, max_seq_length=64)
+    plan = plan_examples(block, config, 0)
+    rows = build_rows(block, plan, np.arange(len(plan.ids)), cls_token_id=CLS, sep_token_id=SEP)
+    assert int(np.diff(rows.offsets).max()) == 64
+    assert len(rows.input_ids) == int((plan.spans[:, 1] - plan.spans[:, 0]).sum()) + len(plan.ids) + len(plan.spans)
+
+
+def test_a_pair_is_cls_a_sep_b_sep_with_types_0_and_1() -> None:
+    block = block_of([[[1], [2]]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=8, short_seq_prob=0), 0)
+    rows = build_rows(block, plan, np.array([0]), cls_token_id=CLS, sep_token_id=SEP)
+    first, second = examples_of(plan)[0]
+    a, b = list(range(*first)), list(range(*second))
+    assert rows.input_ids.tolist() == [CLS, *a, SEP, *b, SEP]
+    assert rows.token_type_ids.tolist() == [0] * (len(a) + 2) + [1] * (len(b) + 1)
+
+
+def test_special_tokens_are_told_by_position_so_text_with_their_ids_stays_text() -> None:
+    block = TokenBlock(
+        np.array([2, 3, 3], np.uint16), np.ones(3, np.bool_), np.array([3]), np.array([3]), np.array([1], np.uint64)
+    )
+    plan = plan_examples(block, ExamplesConfig(objective="doc-sentences", max_seq_length=8), 0)
+    rows = build_rows(block, plan, np.array([0]), cls_token_id=2, sep_token_id=3)
+    assert rows.input_ids.tolist() == [2, 2, 3, 3, 3]
+    assert rows.special.tolist() == [True, False, False, False, True]
+
+
+def test_label_and_tokens_come_from_the_same_example_whatever_the_order() -> None:
+    block = random_block(2, 30, 20)
+    plan = plan_examples(block, ExamplesConfig(max_seq_length=64), 0)
+    mixed = np.random.default_rng(0).permutation(len(plan.ids))
+    rows = build_rows(block, plan, mixed, cls_token_id=CLS, sep_token_id=SEP)
+    for row, label in enumerate(rows.labels.tolist()):
+        ids = rows.input_ids[rows.offsets[row] : rows.offsets[row + 1]]
+        types = rows.token_type_ids[rows.offsets[row] : rows.offsets[row + 1]]
+        a, b = ids[(types == 0) & (ids < CLS)], ids[(types == 1) & (ids < CLS)]
+        assert (int(a[-1]) + 1 == int(b[0])) == (label == 0)
+
+
+def test_no_rows_of_a_plan_are_an_empty_batch() -> None:
+    block = block_of([[[1, 1, 1, 1]]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop"), 0)
+    rows = build_rows(block, plan, np.zeros(0, np.int64), cls_token_id=CLS, sep_token_id=SEP)
+    assert (rows.input_ids.tolist(), rows.offsets.tolist(), rows.labels.tolist()) == ([], [0], [])
+
+
+def test_ids_past_65535_do_not_wrap() -> None:
+    block = TokenBlock(
+        np.array([65_536, 119_546], np.uint32),
+        np.ones(2, np.bool_),
+        np.array([2]),
+        np.array([2]),
+        np.array([1], np.uint64),
+    )
+    plan = plan_examples(block, ExamplesConfig(objective="doc-sentences"), 0)
+    rows = build_rows(block, plan, np.array([0]), cls_token_id=100_101, sep_token_id=100_102)
+    assert rows.input_ids.tolist() == [100_101, 65_536, 119_546, 100_102]
+
+
+@pytest.mark.parametrize("chosen", [[-1], [0, 99]])
+def test_an_example_that_is_not_in_the_plan_is_refused(chosen: list[int]) -> None:
+    block = block_of([[[1] * 30]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=16), 0)
+    with pytest.raises(ValueError, match="an example was chosen that is not one of the plan's"):
+        build_rows(block, plan, np.array(chosen), cls_token_id=CLS, sep_token_id=SEP)
+
+
+@pytest.mark.parametrize("span", [[-1, 2], [5, 31], [9, 3]])
+def test_a_plan_that_names_tokens_that_are_not_there_is_refused(span: list[int]) -> None:
+    block = block_of([[[1] * 30]])
+    plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=16), 0)
+    for wrong in (
+        replace(plan, spans=np.concatenate([plan.spans[:-1], [span]])),
+        replace(plan, types=plan.types[:-1]),
+        replace(plan, offsets=plan.offsets + 1),
+    ):
+        with pytest.raises(ValueError, match="the plan is not one of this block of 30 tokens"):
+            build_rows(block, wrong, np.arange(len(plan.ids)), cls_token_id=CLS, sep_token_id=SEP)

@@ -1,0 +1,309 @@
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import FrozenInstanceError, asdict, fields
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.curation.settings import DedupConfig
+from bertdata.errors import ConfigError
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from bertdata.options.flags import add_flags, each_from_flags, from_flags
+from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.settings import VocabularyConfig
+
+CONFIGS: list[type[Any]] = [
+    CleaningConfig,
+    DedupConfig,
+    VocabularyConfig,
+    SentencesConfig,
+    ShardsConfig,
+    MaskingConfig,
+    ExamplesConfig,
+]
+NAN = float("nan")
+
+
+def parser() -> argparse.ArgumentParser:
+    result = argparse.ArgumentParser()
+    for config in CONFIGS:
+        add_flags(result, config)
+    return result
+
+
+def test_the_defaults_are_those_of_the_bert_paper() -> None:
+    masking, examples = MaskingConfig(), ExamplesConfig()
+    assert (masking.masked_lm_prob, masking.mask_token_prob, masking.random_token_prob) == (0.15, 0.8, 0.1)
+    assert (examples.objective, examples.max_seq_length, examples.short_seq_prob) == ("nsp", 128, 0.1)
+    assert VocabularyConfig().vocab_size == 30_000
+
+
+DEFAULTS: dict[type[Any], dict[str, Any]] = {
+    CleaningConfig: {"range_bytes": 0, "split_chapters": False, "min_words": 0, "templates": "", "rejects": ""},
+    DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},
+    VocabularyConfig: {
+        "vocab_size": 30_000,
+        "do_lower_case": True,
+        "criterion": "likelihood",
+        "min_frequency": 2,
+        "limit_alphabet": 1000,
+        "unused_tokens": 0,
+        "max_words": 5_000_000,
+    },
+    SentencesConfig: {"sentences": "english", "join_references": False},
+    ShardsConfig: {"shard_bytes": 64 << 20, "validation_fraction": 0.01},
+    MaskingConfig: {
+        "masked_lm_prob": 0.15,
+        "mask_token_prob": 0.8,
+        "random_token_prob": 0.1,
+        "max_predictions_per_seq": 0,
+        "mask_unit": "token",
+        "replace_unit": "token",
+        "max_ngram": 3,
+        "span_prob": 0.2,
+        "max_span": 10,
+        "random_tokens": "ordinary",
+    },
+    ExamplesConfig: {
+        "objective": "nsp",
+        "masking": "dynamic",
+        "max_seq_length": 128,
+        "short_seq_prob": 0.1,
+        "dupe_factor": 1,
+        "seed": 0,
+        "single_segment_prob": 0.1,
+        "bin_size": 0,
+        "pack": False,
+        "pack_length": 0,
+    },
+}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_another_default_would_be_another_build(config: type[Any]) -> None:
+    settings = asdict(config())
+    assert {name: settings[name] for name in DEFAULTS[config]} == DEFAULTS[config]
+
+
+CHOICES = {
+    "criterion": ["likelihood", "frequency", "score"],
+    "dedup": ["none", "exact", "near"],
+    "mask_unit": ["token", "word", "ngram", "span"],
+    "masking": ["dynamic", "static"],
+    "objective": ["nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment"],
+    "random_tokens": ["ordinary", "vocabulary"],
+    "replace_unit": ["token", "unit"],
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
+    [config] = [one for one in CONFIGS if name in {each.name for each in fields(one)}]
+    for choice in CHOICES[name]:
+        flags = parser().parse_args([f"--{name.replace('_', '-')}", choice])
+        assert getattr(from_flags(flags, config), name) == choice
+    with pytest.raises(ConfigError, match=f"is 'other'; expected one of {', '.join(CHOICES[name])}"):
+        config(**{name: "other"})
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_flags_left_out_give_the_defaults(config: type[Any]) -> None:
+    assert from_flags(parser().parse_args([]), config) == config()
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_every_setting_has_a_flag_with_help(config: type[Any]) -> None:
+    shown = parser().format_help()
+    for one in fields(config):
+        assert "--" + one.name.replace("_", "-") in shown
+        assert one.metadata["help"]
+
+
+def test_flags_reach_their_settings_with_their_types() -> None:
+    given_flags = "--max-seq-length 512 --short-seq-prob 0.2 --objective sop --masked-lm-prob 0.4 --range-bytes 7"
+    flags = parser().parse_args(given_flags.split())
+    assert from_flags(flags, ExamplesConfig) == ExamplesConfig("sop", "dynamic", 512, 0.2)
+    assert from_flags(flags, MaskingConfig) == MaskingConfig(0.4)
+    assert from_flags(flags, CleaningConfig) == CleaningConfig(7)
+
+
+def test_booleans_can_be_switched_off_and_on() -> None:
+    for flag, value in (("--no-do-lower-case", False), ("--do-lower-case", True)):
+        assert from_flags(parser().parse_args([flag]), VocabularyConfig).do_lower_case is value
+
+
+def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--objective", "mlm"])
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        (CleaningConfig, {"range_bytes": -1}),
+        (CleaningConfig, {"min_words": -1}),
+        (DedupConfig, {"dedup": "all"}),
+        (DedupConfig, {"dedup_threshold": 0.29}),
+        (DedupConfig, {"dedup_threshold": 1.01}),
+        (DedupConfig, {"dedup_threshold": NAN}),
+        (VocabularyConfig, {"vocab_size": 9}),
+        (VocabularyConfig, {"max_words": 0}),
+        (VocabularyConfig, {"min_frequency": 0}),
+        (VocabularyConfig, {"limit_alphabet": 0}),
+        (VocabularyConfig, {"unused_tokens": -1}),
+        (VocabularyConfig, {"criterion": "best"}),
+        (ShardsConfig, {"shard_bytes": 1023}),
+        (ShardsConfig, {"validation_fraction": 1.0}),
+        (ShardsConfig, {"validation_fraction": -0.01}),
+        (ShardsConfig, {"validation_fraction": NAN}),
+        (MaskingConfig, {"masked_lm_prob": 0.0}),
+        (MaskingConfig, {"masked_lm_prob": 1.0}),
+        (MaskingConfig, {"masked_lm_prob": 15}),
+        (MaskingConfig, {"masked_lm_prob": NAN}),
+        (MaskingConfig, {"mask_token_prob": 0.95}),
+        (MaskingConfig, {"mask_token_prob": NAN}),
+        (MaskingConfig, {"random_token_prob": -0.1}),
+        (MaskingConfig, {"random_token_prob": NAN}),
+        (MaskingConfig, {"max_predictions_per_seq": -1}),
+        (MaskingConfig, {"mask_unit": "words"}),
+        (MaskingConfig, {"replace_unit": "word"}),
+        (MaskingConfig, {"random_tokens": "all"}),
+        (MaskingConfig, {"max_ngram": 0}),
+        (MaskingConfig, {"max_ngram": 101}),
+        (MaskingConfig, {"span_prob": 0.0}),
+        (MaskingConfig, {"span_prob": 1.0}),
+        (MaskingConfig, {"span_prob": NAN}),
+        (MaskingConfig, {"max_span": 0}),
+        (MaskingConfig, {"max_span": 101}),
+        (ExamplesConfig, {"objective": "NSP"}),
+        (ExamplesConfig, {"single_segment_prob": -0.1}),
+        (ExamplesConfig, {"single_segment_prob": NAN}),
+        (ExamplesConfig, {"single_segment_prob": 1.1}),
+        (ExamplesConfig, {"short_seq_prob": -0.1}),
+        (ExamplesConfig, {"masking": ""}),
+        (ExamplesConfig, {"max_seq_length": 7}),
+        (ExamplesConfig, {"max_seq_length": 65_537}),
+        (ExamplesConfig, {"short_seq_prob": 1.1}),
+        (ExamplesConfig, {"short_seq_prob": NAN}),
+        (ExamplesConfig, {"dupe_factor": 0}),
+    ],
+)
+def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wrong: dict[str, Any]) -> None:
+    [(name, value)] = wrong.items()
+    with pytest.raises(ConfigError) as caught:
+        config(**wrong)
+    assert "--" + name.replace("_", "-") in str(caught.value)
+    assert str(value).removesuffix(".0") in str(caught.value)
+    assert "expected" in str(caught.value) or "give" in str(caught.value)
+
+
+def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
+    flags = parser().parse_args(["--max-seq-length", "512", "128", "--objective", "sop"])
+    expected = [ExamplesConfig("sop", max_seq_length=length) for length in (128, 512)]
+    assert list(each_from_flags(flags, ExamplesConfig)) == expected
+    assert each_from_flags(flags, MaskingConfig) == (MaskingConfig(),)
+    assert each_from_flags(parser().parse_args([]), ExamplesConfig) == (ExamplesConfig(),)
+
+
+def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
+    with pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
+        from_flags(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
+    with pytest.raises(ConfigError, match="--max-seq-length 128 128 names one value twice"):
+        each_from_flags(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
+    with pytest.raises(ConfigError, match="--max-seq-length is 7"):
+        each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"bin_size": 7}, "--bin-size is 7; expected 0"),
+        ({"bin_size": -8}, "--bin-size is -8; expected 0"),
+        ({"bin_size": 128}, "8 to less than the 128 tokens of a row"),
+        ({"bin_size": 8, "max_seq_length": 1024}, "at most 64 bins"),
+        ({"bin_size": 32, "pack": True}, "but packed rows are all of about one length; give one of them"),
+        ({"pack": True, "pack_length": (1 << 20) + 1}, "--pack-length is 1048577; expected 0, or with --pack"),
+        ({"bin_size": 8, "max_seq_length": 513}, "at most 64 bins"),
+        ({"pack_length": 512}, "--pack-length is 512; expected 0, or with --pack"),
+        ({"pack": True, "pack_length": 64}, "--pack-length is 64; expected 0, or with --pack a number from the 128"),
+    ],
+)
+def test_rows_that_cannot_be_made_are_refused_with_the_reason(settings: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        ExamplesConfig(**settings)
+
+
+def test_the_ends_of_what_is_allowed_are_allowed() -> None:
+    ExamplesConfig(bin_size=8, max_seq_length=512)
+    ExamplesConfig(pack=True, pack_length=128)
+    MaskingConfig(mask_token_prob=0.7, random_token_prob=0.3)
+    MaskingConfig(mask_token_prob=1.0, random_token_prob=0.0)
+    MaskingConfig(mask_token_prob=0.0, random_token_prob=0.0, max_predictions_per_seq=0)
+    for length in (8, 65_536):
+        ExamplesConfig(max_seq_length=length)
+    for share in (0.0, 1.0):
+        ExamplesConfig(short_seq_prob=share)
+        ExamplesConfig(single_segment_prob=share)
+    ShardsConfig(shard_bytes=1024, validation_fraction=0)
+    VocabularyConfig(vocab_size=10, min_frequency=1, limit_alphabet=1, max_words=1)
+    for most in (1, 100):
+        MaskingConfig(max_ngram=most, max_span=most)
+    for threshold in (0.3, 1.0):
+        DedupConfig("near", threshold)
+    ExamplesConfig(pack=True, pack_length=1 << 20)
+    for objective in OBJECTIVES:
+        ExamplesConfig(objective=objective)
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_settings_cannot_be_changed_and_go_through_json(config: type[Any]) -> None:
+    settings = config()
+    with pytest.raises(FrozenInstanceError):
+        setattr(settings, fields(config)[0].name, 1)
+    assert config(**json.loads(json.dumps(asdict(settings)))) == settings
+
+
+def test_a_row_is_as_long_as_an_example_or_as_what_is_packed_into_it() -> None:
+    assert ExamplesConfig(max_seq_length=64).row_length == 64
+    assert ExamplesConfig(max_seq_length=64, pack=True).row_length == 64
+    assert ExamplesConfig(max_seq_length=64, pack=True, pack_length=256).row_length == 256
+
+
+def test_length_bins_end_with_the_longest_row() -> None:
+    assert ExamplesConfig(max_seq_length=64).bins == (64,)
+    assert ExamplesConfig(max_seq_length=64, bin_size=16).bins == (16, 32, 48, 64)
+    assert ExamplesConfig(max_seq_length=65, bin_size=16).bins == (16, 32, 48, 64, 65)
+    assert len(ExamplesConfig(max_seq_length=512, bin_size=8).bins) == 64
+
+
+@given(st.integers(0, 1 << 50))
+def test_the_range_is_a_64th_of_the_input_within_bounds(total: int) -> None:
+    target = CleaningConfig().target_bytes(total)
+    assert 1 << 20 <= target <= 16 << 20
+    assert target == 1 << 20 or target * 64 <= total
+    assert CleaningConfig(range_bytes=5).target_bytes(total) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("max_seq_length", None, "--max-seq-length is of the type NoneType; expected int"),
+        ("max_seq_length", "128", "--max-seq-length is of the type str; expected int"),
+        ("max_seq_length", True, "--max-seq-length is of the type bool; expected int"),
+        ("short_seq_prob", b"1", "--short-seq-prob is of the type bytes; expected float"),
+        ("objective", object(), "--objective is of the type object; expected str"),
+        ("pack", 1, "--pack is of the type int; expected bool"),
+    ],
+)
+def test_a_setting_of_another_type_is_refused_without_its_repr(name: str, value: object, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ExamplesConfig(**{name: value})  # type: ignore[arg-type]
+    assert str(caught.value) == told
+    assert ExamplesConfig(short_seq_prob=1).short_seq_prob == 1

@@ -1,0 +1,170 @@
+"""The kernel against its readable twin and NLTK, within bounds, with and without compiling."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import InputError
+from bertdata.sentences import PunktParameters, SentenceSegmenter, batch
+from bertdata.sentences.batch import find_spans
+from bertdata.sentences.classifier import Decisions
+from bertdata.sentences.compiled_parameters import build_tables, hash_bytes
+from tests.sentences.texts import by_nltk, english, english_by_nltk, texts
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = PunktParameters(
+    abbrev_types=frozenset({"mr", "e.g", "", "x-y", "5", "..", "\u00e9", "\u03c3"}),
+    collocations=frozenset(
+        {("##number##", "mai"), ("j", "bach"), (".", "the"), ("..", "a"), ("mr", '"'), ("e.g", "?")}
+    ),
+    sent_starters=frozenset({"the", "\u00e9t\u00e9", "mr."}),
+    ortho_context={
+        "the": 46,
+        "\u00e9t\u00e9": 32,
+        "mr.": 34,
+        "bach": 4,
+        "\u043c\u0438\u0440": 126,
+        "a": 8,
+        "##number##": 2,
+    },
+)
+
+
+@given(st.lists(texts(), min_size=1, max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> None:
+    rows = [row.replace("\ud800", "") for row in rows]
+    found = english().segment_batch(rows).to_pylist()
+    assert found == [[row[a:b] for a, b in english()._decisions.spans(row)] for row in rows]
+    assert found == [by_nltk(english_by_nltk(), row) for row in rows]
+    assert [[one.rstrip() for one in row] for row in english().split_batch(rows).to_pylist()] == found
+
+
+@given(texts(), st.sampled_from([4, 5, 7, 1 << 14]))
+@settings(max_examples=300, deadline=None)
+def test_odd_parameters_and_any_room_for_records_give_the_sentences_of_the_twin(text: str, room: int) -> None:
+    data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "RECORDS", room)
+        found = find_spans(data, np.array([0, len(data)]), build_tables(SMALL), Decisions(SMALL).decide)
+    pieces = [bytes(data[a:b]).decode("utf-8", "surrogatepass") for a, b in zip(found.starts, found.stops, strict=True)]
+    assert pieces == [text[a:b] for a, b in Decisions(SMALL).spans(text)]
+
+
+@given(st.binary(max_size=60), st.integers(0, 60), st.integers(0, 60))
+@settings(max_examples=300, deadline=None)
+def test_bytes_that_are_not_utf_8_give_spans_inside_their_row_or_an_error_with_the_place(
+    data: bytes, one: int, other: int
+) -> None:
+    first, last = sorted((min(one, len(data)), min(other, len(data))))
+    offsets = np.array([0, first, last, len(data)])
+    try:
+        found = find_spans(np.frombuffer(data, np.uint8), offsets, english()._tables, english()._decisions.decide)
+    except InputError:
+        return
+    rows = np.repeat(np.arange(3), found.counts)
+    assert (offsets[rows] <= found.starts).all()
+    assert (found.starts < found.stops).all()
+    assert (found.stops <= offsets[rows + 1]).all()
+
+
+def test_a_row_that_is_not_utf_8_is_named_with_the_byte() -> None:
+    bad = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 9], np.int32)), pa.py_buffer(b"A.etc\xff. B")]
+    )
+    with pytest.raises(InputError, match=r"row 1 is not UTF-8 .byte 0xff at byte 3 of the row"):
+        english().segment_batch(bad)
+
+
+def test_offsets_outside_the_data_are_refused() -> None:
+    for offsets in ([0, 3, 1, 4], [1, 0, 2, 4], [0, -1, 2, 4]):
+        buffers = [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"A. B")]
+        with pytest.raises(InputError, match="do not fit its data"):
+            english().segment_batch(pa.Array.from_buffers(pa.string(), 3, buffers))
+
+
+@pytest.mark.parametrize("pair", [("ahgkbjkh", "acjjnhkc"), ("kpinekkj", "jniljead")])
+def test_words_with_one_hash_are_still_two_words(pair: tuple[str, str]) -> None:
+    assert hash_bytes(pair[0].encode()) == hash_bytes(pair[1].encode())
+    segmenter = SentenceSegmenter(PunktParameters(abbrev_types=frozenset(pair[:1])))
+    rows = segmenter.segment_batch([f"The {word}. house" for word in pair]).to_pylist()
+    assert [len(row) for row in rows] == [1, 2]
+
+
+def test_a_text_longer_than_one_round_of_records_is_cut_like_its_parts() -> None:
+    part = 'He met Mr. Brown (of Rome, Ga.). "Who?" \u201cYou!\u201d Go!! on...\n\nNext. '
+    spans = english().spans(part)
+    many = english().spans(part * 7000)
+    assert len(many) == 7000 * len(spans)
+    assert many[-1][1] == len(part) * 6999 + spans[-1][1]
+
+
+CHECK = """
+import hashlib, json, sys
+from bertdata import SentenceSegmenter
+from bertdata.sentences import batch
+batch.RECORDS = 5
+rows = json.load(sys.stdin)
+for join in (False, True):
+    segmenter = SentenceSegmenter.load(join_references=join)
+    print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
+"""
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_DISABLE_JIT"])
+@pytest.mark.slow
+def test_bounds_checks_find_nothing_and_plain_python_gives_the_same(setting: str, tmp_path: Path) -> None:
+    chance = random.Random(5)
+    pieces = [
+        *".?! \n'\"-,\u201d\u00e9\u4e2d5aA\xa0\x1c",
+        "Mr. ",
+        "e.g. ",
+        "U.S. ",
+        "The ",
+        "J. Bach",
+        "etc",
+        "..",
+        ". [3] ",
+        ". [a]",
+        "[\u2026]",
+        "--",
+        "\n\n",
+    ]
+    rows = ["".join(chance.choices(pieces, k=length)) for length in (*range(60), 3000)]
+    digests = set()
+    for value in ("0", "1"):
+        environment = os.environ | {setting: value, "NUMBA_CACHE_DIR": str(tmp_path / value)}
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", CHECK],
+            input=json.dumps(rows),
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=ROOT,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        digests.add(run.stdout)
+    assert len(digests) == 1
+
+
+@pytest.mark.slow
+def test_a_kernel_works_where_nothing_can_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "below"), "HOME": str(tmp_path / "file")}
+    code = "from bertdata import SentenceSegmenter as S; print(S.load().segment_batch(['A b. C d.']).to_pylist())"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=ROOT, check=True
+    )
+    assert run.stdout.split() == ["[['A", "b.',", "'C", "d.']]"]

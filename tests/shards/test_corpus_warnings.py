@@ -1,0 +1,176 @@
+"""Each warning comes where its corpus is bad, and no warning where it is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bertdata.engine.parts import Counters, PartMetadata
+from bertdata.io.compression import open_decompressed
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards import corpus_warnings
+from bertdata.shards.corpus_warnings import count_signs, share_of_copies, sign_tables, warning_lines, warnings_of
+from bertdata.shards.token_store import write_tokens
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from tests.data import data_path
+
+ROOT = Path(__file__).resolve().parents[2]
+NOUNS = ["river", "house", "winter", "letter", "garden", "clock", "bridge", "story"]
+
+
+def english(number: int) -> str:
+    """Return an English text of five sentences, another one for each number."""
+    nouns = [NOUNS[(number * 3 + place * (number + 1)) % 8] for place in range(6)]
+    return (
+        f"The {nouns[0]} of {number} was not far from the {nouns[1]}. It had been there for {number + 3} years. "
+        f"They were on their way to a {nouns[2]} which no one had seen. All that she could say of it was in the "
+        f"{nouns[3]}. He would have been with them, if the {nouns[4]} had not broken the {nouns[5]}."
+    )
+
+
+def recorded(texts: Sequence[str]) -> PartMetadata:
+    """Return the record of the token store of texts, without the file."""
+    tokenizer = WordPieceTokenizer.load("bertdata-30k-uncased")
+    table = pa.table({"id": [str(n) for n in range(len(texts))], "text": pa.array(texts, pa.string())})
+    tally = write_tokens([table], tokenizer, SentenceSegmenter.load(), [1 << 16], pa.BufferOutputStream())
+    return PartMetadata("tokens", "f", 1, "s", 0.0, tally.counts, tally.drops, tally.details)
+
+
+def about(texts: Sequence[str], **settings: bool) -> list[str]:
+    return [one["about"] for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], english=True, **settings)]
+
+
+GOOD = [english(number) for number in range(40)]
+GERMAN = "Der Fluss fließt langsam durch das Tal. Die Kinder spielten gestern noch lange vor dem alten Haus dort."
+
+
+@pytest.mark.parametrize(
+    ("texts", "warned"),
+    [
+        (GOOD, []),
+        (["河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。" * 3] * 4, ["[UNK]", "language"]),
+        ([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)], ["language"]),
+        ([f"<div><p>{text}</p><span>Home</span><a>More</a></div>" for text in GOOD], ["markup"]),
+        ([text.replace("a", "Ã¤") for text in GOOD], ["broken characters"]),
+        ([text.replace("n", "\ufffd", 2) for text in GOOD], ["broken characters"]),
+        ([re.sub(r"((?:\S+ ){6})", r"\1\n\n", text.replace(".", ",")) for text in GOOD], ["line breaks"]),
+        (["\n\n".join(["It was."] * 12 + [f"He had {n}."]) for n in range(30)], ["length of sentences"]),
+        ([text.replace(".", " and") + "." for text in [" ".join(GOOD[n : n + 4]) for n in range(30)]],
+         ["length of sentences"]),
+        ([f"The {NOUNS[n % 8]} of {n} was in the house." for n in range(40)], ["length of documents"]),
+        ([" ".join(GOOD * 3), *GOOD], ["one document"]),
+        (GOOD[:25] * 2, ["copies"]),
+    ],
+)  # fmt: skip
+def test_a_bad_corpus_is_warned_of_and_a_good_one_is_not(texts: list[str], warned: list[str]) -> None:
+    assert [one for one in about(texts) if one in warned or not warned] == warned
+
+
+def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() -> None:
+    assert recorded(GOOD).counts["tokens"] > 2000
+    assert about([GOOD[0] + " </p>", GOOD[1] + " \ufffd", *GOOD[2:]]) == []
+
+
+def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_the_first_phase_where_there_are_several() -> None:
+    one = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
+    two = {"about": "[UNK]", "found": "9% are [UNK]", "remedy": "train a vocabulary"}
+    title = "(thresholds: docs/warnings.md)"
+    lines = ["  copies: half are copies", "    use --dedup"]
+    assert warning_lines({"warnings": [one]}) == [f"1 warning {title}", *lines]
+    assert warning_lines({"warnings": [one, two]}) == [
+        f"2 warnings {title}",
+        *lines,
+        "  [UNK]: 9% are [UNK]",
+        "    train a vocabulary",
+    ]
+    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [two]}}}) == [
+        f"1 warning {title}",
+        *lines,
+    ]
+    assert warning_lines({"warnings": []}) == warning_lines({}) == []
+
+
+def test_copies_are_no_matter_once_duplicates_are_left_out() -> None:
+    assert about(GOOD[:25] * 2, deduplicated=True) == []
+
+
+def test_a_source_of_which_most_is_dropped_is_warned_of_by_the_reason() -> None:
+    counts = {"rows": 100, "documents": 30}
+    source: dict[str, Any] = {"counts": counts, "drops": {"no text": 65, "empty": 5}}
+    [warned] = warnings_of({"news": source}, {}, [])
+    assert warned["found"] == "70.0% of the source news was dropped, most of it as: no text"
+    source["drops"] = {"redirect": 65, "exact duplicate": 5}
+    assert warnings_of({"news": source}, {}, []) == []
+
+
+def test_a_vocabulary_far_smaller_than_asked_for_is_warned_of() -> None:
+    [warned] = warnings_of({}, {"pieces": 900, "asked": 10_000}, [])
+    assert warned["found"] == "the vocabulary has 900 of the 10,000 pieces asked for"
+    assert warnings_of({}, {"pieces": 1000, "asked": 10_000}, []) == []
+    assert warnings_of({}, {"pieces": 900}, []) == []
+
+
+def test_the_share_of_copies_is_told_from_the_records_of_any_cut() -> None:
+    whole = recorded(GOOD * 3 + GOOD[:20] * 2).details["sample"]
+    parts = [recorded(part).details["sample"] for part in (GOOD * 2, GOOD, GOOD[:20], GOOD[:20])]
+    assert share_of_copies([whole]) == share_of_copies(parts) == (1 - 40 / 160, 160)
+
+
+def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_warnings, "SAMPLE", 100)
+    texts = [f"Text {n % 500} is here." for n in range(1000)]
+    found = set()
+    for cuts in ([0, 1000], [0, 10, 900, 1000], [*range(0, 1001, 50)]):
+        samples = [recorded(texts[first:last]).details["sample"] for first, last in pairwise(cuts)]
+        assert max(map(len, samples)) <= 100
+        found.add(share_of_copies(samples))
+    assert found == {(0.5, 100)}
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
+    texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
+    parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
+    assert warnings_of({}, {}, parts, english=True) == warnings_of({}, {}, [recorded(texts)], english=True)
+    assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
+
+
+def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
+    tokenizer = WordPieceTokenizer.load("bertdata-30k-uncased")
+    texts = pa.chunked_array([pa.array(["</a></a>", "salt </b>", "", "</c>"]).slice(1, 2)])
+    tally = Counters()
+    count_signs(texts, np.array([5]), np.array([1]), np.array([1]), sign_tables(tokenizer.tokens), tally)
+    assert tally.details["signs"]["closing_tags"] == 1
+    assert sorted(length for _, length in tally.details["sample"]) == [0, 9]
+
+
+def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
+    tagged = [f"<p>{english(number)}</p> " * 400 for number in range(40)]
+    record = recorded(["".join(tagged)])
+    counts = record.counts | record.details["signs"]
+    assert counts["bytes_looked_at"] < counts["text_bytes"] / 4
+    assert "markup" in about(["".join(tagged)])
+    share = counts["closing_tags"] / counts["bytes_looked_at"]
+    assert share == pytest.approx("".join(tagged).count("</") / counts["text_bytes"], rel=0.05)
+
+
+def test_the_page_on_warnings_states_each_threshold() -> None:
+    page = (ROOT / "docs" / "warnings.md").read_text()
+    stated = set(re.findall(r"`([A-Z_]+)` \| ([0-9.]*[0-9])", page))
+    names = {name for name in vars(corpus_warnings) if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
+    assert stated == {(name, f"{getattr(corpus_warnings, name):g}") for name in names}
+
+
+@pytest.mark.parametrize("path", ["wikipedia-plain/good-2019.jsonl.zst", "wikipedia-plain/featured-2019.jsonl.zst"])
+def test_real_english_text_gives_no_warning(path: str) -> None:
+    with open_decompressed(str(data_path(*path.split("/")))) as file:
+        rows = [json.loads(line) for line in islice(file, 60)]
+    assert about([str(row["text"]) for row in rows]) == []

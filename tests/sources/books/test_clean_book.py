@@ -1,0 +1,240 @@
+"""A book becomes paragraphs of prose: headings, contents and tables go, wrapped lines are joined."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata import ConfigError
+from bertdata.sources.books.read import clean_book, clean_chapters
+from tests.sources.books.bookish import FIRST, SECOND, SPEECH, clean, in_a_book, wrap
+
+
+def test_wrapped_lines_become_paragraphs() -> None:
+    assert clean(wrap(FIRST), SPEECH, wrap(SECOND)) == [FIRST, SPEECH, SECOND]
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r", "\r\r\n", "\n"])
+def test_every_kind_of_line_end_reads_the_same(line_end: str) -> None:
+    source = f"{wrap(FIRST)}\n\n{wrap(SECOND)}\n".replace("\n", line_end)
+    assert clean_book(source) == f"{FIRST}\n\n{SECOND}"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "CHAPTER I.",
+        "CHAPTER I. MR. SHERLOCK HOLMES.",
+        "Chapter Four: The Supper",
+        "Chapter 12",
+        "Chapter XII.--A Long Way",
+        "I.",
+        "XIV",
+        "I. THE EVE OF THE WAR.",
+        "II. The Horror In Clay",
+        "BOOK THE FIRST",
+        "Book the First--Recalled to Life",
+        "PART TWO",
+        "STAVE ONE",
+        "THE FIRST BOOK",
+        "THE GOOSE-GIRL",
+        "Preface",
+        "INTRODUCTION.",
+        "EPILOGUE",
+        "THE END",
+        "FINIS.",
+        "End of Volume One",
+        "CHAPTER III\nIN WHICH NOTHING HAPPENS,\nAND SLOWLY",
+        "The Last Supper",
+        "* * * * *",
+        "-----------------------",
+        "#",
+        "123",
+        "[Page 123]",
+        "- 45 -",
+        "                              HOUDINI.",
+    ],
+)
+def test_headings_rules_and_page_numbers_go(heading: str) -> None:
+    assert in_a_book(heading) == []
+
+
+def test_a_heading_without_a_blank_line_leaves_its_text() -> None:
+    assert clean(f"CHAPTER I.\n{wrap(FIRST)}", f"XII\n{wrap(SECOND)}") == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        SPEECH,
+        "“Yes.”",
+        '"Rake!"',
+        "“I—”",
+        "“NO!”",
+        "“CHAPTER I,” he read.",
+        "I did so and found it correct.",
+        "Part of the crew went home.",
+        "Book learning was not for him.",
+        "One part of it was true.",
+        "A boy came running towards me.",
+        "—Come up, Kinch!",
+        "Mild.",
+    ],
+)
+def test_short_paragraphs_of_prose_stay(prose: str) -> None:
+    assert in_a_book(prose) == [prose.replace("--", "—")]
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        "CHAPTER I. The Supper\nCHAPTER II. The Morning\nCHAPTER III. The End of It",
+        "    I. THE CHRISTENING                   1\n\n    II. EARLY LIFE                      12",
+        "I.  Fire worship.--Fire eating and heat resistance.--The Middle\nAges.--Among the Navajo.--Walkers.",
+        "BOOK I.\n\nThe Hall\n\nExtinct.\n\nBOOK II.\n\nBurial with Bonfire.",
+        " Chapter I. Outside the Mill\n Chapter II. Mr Tulliver Declares His Resolution about Tom\n Chapter III. Tom",
+        "The Hall . . . . . . . . . 12\nThe Road . . . . . . . . . 24",
+    ],
+)
+def test_tables_of_contents_go(contents: str) -> None:
+    assert clean("THE HALL", "by N. N.", "CONTENTS", contents, "CHAPTER I", wrap(FIRST), SPEECH) == [FIRST, SPEECH]
+
+
+def test_a_short_first_paragraph_after_the_contents_stays() -> None:
+    assert clean("CONTENTS", "I. The Hall", "II. The Road", "CHAPTER I", SPEECH, wrap(FIRST)) == [SPEECH, FIRST]
+
+
+def test_a_synopsis_under_a_chapter_heading_goes() -> None:
+    synopsis = "The Pretty Lago di Lecco--A Carriage Drive in the Country--Astonishing\nSociability--Sleepy Land"
+    assert in_a_book("CHAPTER XXI.", synopsis) == []
+
+
+def test_a_title_page_goes() -> None:
+    page = [
+        "cover",
+        "THE HALL",
+        "A NOVEL",
+        "By N. N.",
+        "NEW YORK\nHARPER AND CO.\n1871",
+        "With twenty-five coloured plates",
+    ]
+    assert clean(*page, wrap(FIRST), wrap(SECOND)) == [FIRST, SECOND]
+
+
+def test_tables_and_lists_with_page_numbers_go() -> None:
+    assert in_a_book("eBooks    Year    Month\n    1     1971    July\n   10     1991    January") == []
+    assert in_a_book("Aachen, 12, 34\nAthens, 7\nBerlin, 102, 204") == []
+    assert in_a_book("| a | b |\n| 1 | 2 |") == []
+
+
+def test_an_index_and_endnotes_go_to_the_end() -> None:
+    body = [wrap(FIRST)] * 30
+    index = ["INDEX", "A", "ANGOULEME, Duchesse d', parts from her father.", "C", "CAMUS, Archivist, imprisoned."]
+    assert clean(*body, *index) == [FIRST] * 30
+    assert clean(*body, "FOOTNOTES", "    1 In Russian, “silen.”", wrap(SECOND, "    ")) == [FIRST] * 30
+
+
+def test_verse_is_one_paragraph_and_its_lines_are_joined() -> None:
+    verse = "    The almond tree is white and tall,\n    And white upon the garden wall\n    The evening lies."
+    assert in_a_book(verse) == ["The almond tree is white and tall, And white upon the garden wall The evening lies."]
+
+
+def test_an_indented_quotation_is_prose() -> None:
+    assert in_a_book(wrap(SECOND, "     ")) == [SECOND]
+
+
+def test_paragraphs_told_by_their_indent_only_are_parted() -> None:
+    third = wrap(FIRST).replace("It was", "    It was", 1)
+    fourth = wrap(SECOND).replace("Nobody", "    Nobody", 1)
+    assert clean(f"{third}\n{fourth}\n{third}") == [FIRST, SECOND, FIRST]
+
+
+@pytest.mark.parametrize(
+    ("parted", "elsewhere", "healed"),
+    [
+        ("for in-\nstance", "", "for instance"),
+        ("a well-\nknown man", "He was well-known there.", "a well-known man"),
+        ("a care-\nless man", "A careless boy, with care and less wit.", "a careless man"),
+        ("the red-\nroom door", "The room was red.", "the red-room door"),
+        ("in English-\nspeaking lands", "", "in English-speaking lands"),
+        ("it came--\nand went", "", "it came—and went"),
+    ],
+)
+def test_words_parted_at_a_line_end_are_healed_as_the_book_writes_them(
+    parted: str, elsewhere: str, healed: str
+) -> None:
+    lead = "and it was all of this which he had never seen before that he had said, "
+    found = in_a_book(*([elsewhere] if elsewhere else []), f"{lead}{parted} he had been there.")
+    assert found[-1] == f"{lead}{healed} he had been there."
+
+
+def test_one_sentence_to_a_line_keeps_its_lines() -> None:
+    lines = ["`` i 'm sorry , '' he said .", "she laughed .", "chapter 1", "he said ,", "it was n't a joke ?", "* * *"]
+    expected = [lines[0], lines[1], lines[3], lines[4]]
+    assert clean("\n".join(lines * 10)) == expected * 10
+
+
+def test_one_paragraph_to_a_line_keeps_its_paragraphs() -> None:
+    assert clean("\n".join([FIRST, SECOND, SPEECH] * 9)) == [FIRST, SECOND, SPEECH] * 9
+    assert clean("The Hall", "By N. N.", "I. The Horror In Clay", *[FIRST, SPEECH] * 5) == [FIRST, SPEECH] * 5
+
+
+@pytest.mark.parametrize("source", ["", "\n\n", "* * *", "CHAPTER I", "[Illustration: A CAT]", "1 2 3\n4 5 6", "\0"])
+def test_a_book_without_prose_is_none_and_counted(source: str) -> None:
+    drops: Counter[str] = Counter()
+    assert clean_book(source, drops=drops) is None
+    assert drops == {"no prose": 1}
+
+
+def test_a_book_with_prose_is_not_counted() -> None:
+    drops: Counter[str] = Counter()
+    assert clean_book(FIRST, drops=drops) == FIRST
+    assert not drops
+
+
+@given(st.text(alphabet="aI1. _[]*=-\n\r—“”{}(){}CHAPTER"))
+def test_any_text_gives_clean_paragraphs(source: str) -> None:
+    cleaned = clean_book(source)
+    if cleaned is not None:
+        for paragraph in cleaned.split("\n\n"):
+            assert paragraph == " ".join(paragraph.split())
+            assert re.search(r"[^\W\d_]", paragraph)
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "[Illustration ",
+        "_a ",
+        "=a ",
+        "*",
+        "(",
+        "I\n",
+        "I\n\n",
+        "a-\n",
+        "a",
+        "[",
+        " ",
+        "1.",
+        "Footnote ",
+        "ab " * 20 + "\n\n",
+    ],
+)
+def test_hostile_repetition_takes_linear_time(junk: str) -> None:
+    source = junk * (400_000 // len(junk))
+    began = time.process_time()
+    clean_book(f"a b-\nc {source} x.")
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])
+def test_what_is_no_string_is_refused(value: Any) -> None:
+    for function in (clean_book, clean_chapters):
+        with pytest.raises(ConfigError, match=rf"as of read_books, found {type(value).__name__}"):
+            function(value)

@@ -1,0 +1,40 @@
+"""What the layout of lines says of them: the shortcuts decide as the plain definitions do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.sources.books import layout
+from bertdata.sources.books.layout import blocks_of, prose_of, rank_of
+
+LINE = st.text(st.sampled_from("abIVX 19.,-£*|§é_—"), min_size=1, max_size=30).map(lambda line: line.strip() or "a")
+
+
+@given(st.text())
+def test_signs_are_counted_one_by_one(text: str) -> None:
+    assert layout._count_signs(text) == sum(text.count(sign) for sign in "0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$£")
+
+
+@given(st.lists(LINE, min_size=1, max_size=9))
+def test_a_list_is_what_has_more_entries_than_other_lines(lines: list[str]) -> None:
+    entries = [bool(layout._ends_in_number(line) or layout._ENTRY.match(line)) for line in lines]
+    assert layout._is_list(lines) == (2 * sum(entries) > len(lines))
+
+
+def test_headings_say_how_many_paragraphs_stand_before_them() -> None:
+    prose = "The lamp had gone out, and nobody in the house knew where the matches were."
+    _, headings = prose_of(blocks_of(["CHAPTER I", "", prose, "", prose, "", "CHAPTER II", "", prose]))
+    assert headings == [(0, "CHAPTER I"), (2, "CHAPTER II")]
+
+
+@pytest.mark.parametrize(
+    ("heading", "rank"),
+    [
+        *[("Introduction", 0), ("FINIS", 0), ("Chapter the Last", 1), ("LIVRE PREMIER", 3), ("FIRST BOOK", 1)],
+        *[("XIV.", 2), ("7", 2), ("3. The Sea", 2), ("The Sea", 3), ("SIR,", 4), ("List of Plates", 4)],
+    ],
+)
+def test_a_heading_has_the_rank_of_what_it_names(heading: str, rank: int) -> None:
+    assert rank_of(heading) == rank

@@ -1,0 +1,54 @@
+"""Files that are not read are told by what they are, with what to do about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bertdata import InputError
+from bertdata.beam.stages import find_documents
+from bertdata.sources.tabular import plan_tables
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("rows.csv", b"id,text\n1,Salt\n", "comma-separated values; expected Parquet or JSON lines"),
+        ("rows.tsv", b"id\ttext\n", "tab-separated values"),
+        ("paper.pdf", b"%PDF-1.7\n", "is a PDF; expected text"),
+        ("download", b"%PDF-1.7\n", "is a PDF; expected text"),
+        ("page.html", b"<p>Salt</p>\n", "is HTML; expected text"),
+        ("rows.jsonl", b"\xef\xbb\xbf<!DOCTYPE html>\n<html>", "is HTML; expected text"),
+        ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with --wikipedia"),
+        ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
+        ("rows.jsonl", b"Salt\n", "the first line is not a JSON object"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_by_it(name: str, content: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words):
+        plan_tables([str(path)], str(tmp_path), 1 << 20)
+
+
+def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('{"text": "Salt"}\n')
+    assert len(plan_tables([str(tmp_path / "rows.json")], str(tmp_path), 1 << 20)) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["dataset_info.json", "state.json", "data-00000-of-00001.arrow"], r'load_from_disk\("FOLDER"\)\.to_parquet'),
+        (["dataset_dict.json"], r'load_from_disk\("FOLDER"\)\["train"\]\.to_parquet'),
+        (["dataset_dict.json", "manifest.json"], "is a finished build"),
+        (["a.csv", "b.csv", "notes"], r"holds 2 files ending in \.csv; a file of these is a table"),
+        (["notes.odd"], r"holds no file ending in \.parquet"),
+    ],
+)
+def test_a_folder_without_documents_is_told_by_what_is_in_it(names: list[str], words: str, tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=words):
+        find_documents([str(tmp_path)])

@@ -1,0 +1,374 @@
+"""Prose out of wikitext: one case a construct, broken markup, hostile input, properties, real files."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata import ConfigError
+from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8, clean_wikitext
+from tests.data import data_path
+from tests.sources.wikipedia.markup import MARKUP
+from tests.sources.wikipedia.wikitext.twins import same
+
+
+def clean(source: str) -> str:
+    return clean_wikitext(source) or ""
+
+
+LINKS_AND_QUOTES = {
+    "'''Marie''' met ''the'' '''''other''''' one.": "Marie met the other one.",
+    "The '''Smiths''''s house and d'''Artagnan'' book.": "The Smiths's house and d'Artagnan book.",
+    "A [[dog]] and two [[fox]]es ran past the [[Barn (building)|old barn]].": (
+        "A dog and two foxes ran past the old barn."
+    ),
+    "She left [[Paris (Texas)|]] for [[Rome, Georgia|]].": "She left Paris for Rome.",
+    "Read [[#Life|below]] and [[:Category:Birds|the birds]] and [[s:Ode|the ode]].": (
+        "Read below and the birds and the ode."
+    ),
+    "It ends.\n\n[[Category:Birds|*]]\n[[fr:Oiseau]]\n[[zh-yue:雀]]": "It ends.",
+    "The [[Alien: Covenant]] film.": "The Alien: Covenant film.",
+    "[[File:A.png|thumb|A [[bird]] near {{convert|2|km}}.<ref>x</ref>]]Birds fly.": "Birds fly.",
+    "The [[Image:A.png|10px]] sign.": "The sign.",
+    "'''[[*NSYNC]]''' sang.": "*NSYNC sang.",
+    "Ask the [https://example.org/a?b=c main office] or [https://example.org] now.": "Ask the main office or now.",
+}
+
+REFERENCES_AND_TAGS = {
+    'It froze.<ref name="q>z">{{cite book|title=[[Ice]]}}</ref> It thawed.<ref name=q />': "It froze. It thawed.",
+    "It froze.{{sfn|Hall|1990}} He slept.{{efn|Long.<ref>x</ref>}}{{cn|date=May 2000}}": "It froze. He slept.",
+    "It froze.<ref>{{cite book|title=broken</ref> It thawed.": "It froze. It thawed.",
+    "One<br>two<br/ >three</br>four.": "One two three four.",
+    "He <s>ran</s><ins>walked</ins> <small>slowly</small> <q>home</q>, x<sup>2</sup>.": "He walked slowly home, x2.",
+    "Call <code>len</code> or <nowiki>'''[[it]]'''</nowiki>.": "Call len or '''[[it]]'''.",
+    "<nowiki>* no list</nowiki> here.": "* no list here.",
+    "Here <!-- not\n\nthis --> there.": "Here there.",
+    "One.\n<!-- a line -->\nTwo.": "One. Two.",
+    "So it is. <!-- left open\n\nand on": "So it is.",
+    "Before.\n<gallery>\nA.png|b\n</gallery>\n<syntaxhighlight lang=c>int x;</syntaxhighlight>\nAfter.": (
+        "Before.\n\nAfter."
+    ),
+    "The area is <math>a + b</math>, not <math>\\frac{a}{b}</math>, here.": "The area is a + b, not, here.",
+    "Salt is <chem>NaCl</chem>.": "Salt is NaCl.",
+    "A song:\n<poem>\nOne line\n: and another\n</poem>\nIt ends.": "A song:\n\nOne line\nand another\n\nIt ends.",
+    "<blockquote>To err is human.</blockquote>\nHe left.": "To err is human.\n\nHe left.",
+    "Ten&nbsp;km &ndash; &#233;t&#xe9; &amp;lt; &unknown;.": "Ten km – été &lt; &unknown;.",
+    "__NOTOC__ It is __so__.{{DEFAULTSORT:X}}": "It is __so__.",
+    "<noinclude>Shown.</noinclude><includeonly>Hidden.</includeonly>": "Shown.",
+    "The -{zh-cn:软件;zh-tw:軟體}- and -{text}- run.": "The 软件 and text run.",
+    "Soft\u00adware\u200b has\u00a0spaces.": "Software has spaces.",
+}
+
+BLOCKS = {
+    "Intro.\n{|\n| a\n|} After.": "Intro.\n\nAfter.",
+    "Intro.\n{| class=x\n| a\n{|\n| b\n|}\n|}\nAfter.": "Intro.\n\nAfter.",
+    "Intro.\n<table><tr><td>a<table><tr><td>b</td></tr></table></td></tr></table>\nAfter.": "Intro.\n\nAfter.",
+    "Intro.\n* one\n** two\n# three\n; four\n: five\nAfter.": "Intro.\n\nAfter.",
+    "Intro.\n<ul><li>one</li></ul>\nAfter.": "Intro.\n\nAfter.",
+    "One\ntwo\n\nthree.": "One two\n\nthree.",
+    "Above.\n-----\nBelow.": "Above.\n\nBelow.",
+    "Lead.\n== Life ==\nLived.\n=== Death ===\nDied.": "Lead.\n\nLived.\n\nDied.",
+    "Lead.\n== See also ==\nProse here.\n=== More ===\nProse.\n== Life ==\nLived.": "Lead.\n\nLived.",
+    "Lead.\n==Einzelnachweise==\nProse.\n== ''Notes'' ==\nProse.": "Lead.",
+    "Lead.\n==Life== of a man\nMore.": "Lead.\n\nof a man More.",
+    "Lead.\n  for x in y:\n      print(x)\nAfter.": "Lead.\n\nAfter.",
+    " A line that begins with a space but is a whole sentence stays.": (
+        "A line that begins with a space but is a whole sentence stays."
+    ),
+    "It was founded\n<ref>x</ref>\n<ref>y</ref>\n, and closed.": "It was founded, and closed.",
+    "One.\n[[File:A.png|thumb|b]]\nTwo.": "One.\n\nTwo.",
+}
+
+TEMPLATES = {
+    "{{About|x}}\n{{Infobox y\n| a = {{small|b}} [[c]]\n}}\nA '''Y''' is.{{coord|1|2}}": "A Y is.",
+    "It is {{convert|10|km|mi}} off, {{cvt|3|kg}}.": "It is 10 kilometres (6.2 mi) off, 3 kg (6.6 lb).",
+    "{{lang|de|Haus}} and {{lang-de|Haus}} and {{langx|ru|дом|dom|house}}.": (
+        "Haus and German: Haus and Russian: дом, romanized: dom, lit. 'house'."
+    ),
+    "{{transl|ar|DIN|bayt}} and {{nihongo|Cat|猫|neko}}.": "bayt and Cat (猫, neko).",
+    "{{nowrap|a {{nobr|b}}}}{{nbsp}}{{nowrap begin}}c{{nowrap end}}{{ndash}}d{{snd}}e.": "a b c–d – e.",
+    "Built {{circa|1200}}, {{as of|2001|5|lc=y}}.": "Built c. 1200, as of May 2001.",
+    "Born {{birth date|df=y|1900|1|2}}, died {{death date and age|1950|1|1|1900|1|2}}.": (
+        "Born 2 January 1900, died January 1, 1950 (aged 49)."
+    ),
+    "{{abbr|EU|Union}} and {{ill|Kai Voss|de}} and {{formatnum:9876543}}.": "EU and Kai Voss and 9,876,543.",
+    "{{frac|3|4}}, {{frac|2|1|3}}, {{val|2.5|0.1|e=6|ul=m}}, {{math|''n'' + 1}}, {{mvar|k}}, {{chem|C|O|2}}.": (
+        "3⁄4, 2+1⁄3, 2.5±0.1×106 m, n + 1, k, CO2."
+    ),
+    "{{HMS|Hood|51|6}}, {{USS|Iowa|BB-61}}, {{ship|SS|Great Eastern||2}}, {{sclass|Hood|cruiser}}.": (
+        "HMS Hood, USS Iowa (BB-61), SS Great Eastern, Hood-class cruiser."
+    ),
+    "He said:\n{{blockquote|text=Let it be.|author=P.}}\nSo be it.": "He said:\n\nLet it be.\n\nSo be it.",
+    "The word{{'}}s {{hlist|one|two}} {{sic|speling}} {{clarify|text=vague words|date=x}}.": (
+        "The word's one, two speling [sic] vague words."
+    ),
+    "{{#if:x|yes|no}} {{#ifeq:a|b|same|other}} {{lc:ABC}} {{ucfirst:abc}} {{#switch:b|a=1|b=2}}.": (
+        "yes other abc Abc 2."
+    ),
+    "{{{1|default}}} and {{ {{{2}}} }} end.": "default and end.",
+    "{{nowrap|1=a=b}} and {{nowrap|[[E=mc²]]}}.": "a=b and E=mc².",
+    "{{US$|12345}} or {{INR|5 crore}}.": "US$12,345 or ₹5 crore.",
+    "{{resize|80%|Rain}}, {{resize|hail}}, {{Resize|1.5em|''snow'' and [[ice]]}}.": "Rain, hail, snow and ice.",
+    "{{script|Avst|𐬀𐬎}} and {{script|𐬀}}; {{w|Cromer|a town}} and {{w|Cromer}}.": "𐬀𐬎 and 𐬀; a town and Cromer.",
+    "{{font color|white|blue|Rain}}, {{font color|blue|hail}}, {{color|red|snow}}.": "Rain, hail, snow.",
+    "{{visible anchor|a|text=Rain}}, {{vanchor|hail|b}}, {{small|1=snow}}, {{larger|ice}}.": "Rain, hail, snow, ice.",
+}
+
+HOLES = {
+    "Lima ({{IPAc-en|l|i}}) is.": "Lima is.",
+    "Lima ({{IPA|l}}; {{audio|x}}; once Rimac) is.": "Lima (once Rimac) is.",
+    "Lima ({{lang-es|Lima}}, {{IPA|l}} ({{audio|x}})) is.": "Lima (Spanish: Lima) is.",
+    "A {{x}}, b {{x}}; c {{x}}.": "A, b; c.",
+    'The word "{{x}}" and [{{x}}] go.': "The word and go.",
+    "Version 3.5 ( beta ) of f() :-) stays , really.": "Version 3.5 ( beta ) of f() :-) stays , really.",
+}
+
+BROKEN = {
+    # a wiki shows a tag that nothing closes, and its text
+    "Rain.<ref>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain. <ref name=a>Hail fell.<ref/> Snow.": "Rain. Hail fell. Snow.",
+    "<ref>Rain fell.": "Rain fell.",
+    # another reference is closed: the line is hidden, not all that stands before that
+    "Rain.<ref>Hall, p. 3.\n\nSnow fell.<ref>b</ref>": "Rain.\n\nSnow fell.",
+    "Rain.<ref>Hall</ref Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain.<ref>Hall</ref\n> Hail fell.": "Rain. Hail fell.",
+    "Rain.<ref>Hall</ref x='1'> Hail fell.": "Rain. Hail fell.",
+    "Rain.<ref>Hall</ref": "Rain.",
+    "Rain.<ref Hail fell. Snow fell.": "Rain. Hail fell. Snow fell.",
+    'Rain.<ref name="a" group = b Hail fell.\n\nSnow fell.<ref>b</ref>': "Rain. Hail fell.\n\nSnow fell.",
+    "Rain.<ref name=a/ Hail fell.<ref>b</ref> Snow fell.": "Rain. Hail fell. Snow fell.",
+    "Rain.<ref name='a' Hall, p. 3.</ref> Snow fell.": "Rain. Snow fell.",
+    "Rain.<ref name='a' Hail fell.\nSnow fell.</ref>": "Rain. Hail fell. Snow fell.",
+    "Rain.<ref": "Rain.",
+    "Rain.<references Hail fell.": "Rain.<references Hail fell.",
+    "Rain. <gallery>a\nSnow fell.": "Rain. Snow fell.",
+    "Rain. <score>a\n\nSnow fell. <score>b</score>": "Rain.",
+    "Rain. <pre>a\nSnow fell.": "Rain. Snow fell.",
+    "Rain. <math>a</math Snow fell.": "Rain. a</math Snow fell.",
+    "Rain. <poem>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain. <nowiki>Hail [[fell]].": "Rain. Hail fell.",
+    "Rain.<ref name=a> Hail fell.<ref>b</ref> Snow fell.": "Rain. Hail fell. Snow fell.",
+    "{{Infobox lake\n| name = X\n\nThe '''lake''' is deep.": "The lake is deep.",
+    "{{Infobox lake\n| name = X\nThe '''lake''' is deep.": "The lake is deep.",
+    "The {{lang|de|See is deep and cold.": "The See is deep and cold.",
+    "A lake }} is ]] deep.": "A lake is deep.",
+    "A [[lake|deep lake is cold.": "A deep lake is cold.",
+    "[[File:A.png|thumb|A lake.\n\nIt is deep.": "It is deep.",
+    "Intro.\n{|\n! A\n|-\n| 1\n\nA whole paragraph follows.": "Intro.\n\nA whole paragraph follows.",
+    "Intro.\n<table><tr><td>1\n\nA whole paragraph follows.": "Intro.\n\nA whole paragraph follows.",
+    "{{quote|[[unclosed}} It goes on.": "unclosed\n\nIt goes on.",
+    "{|\n| {{unclosed\n|}\nIt goes on.": "It goes on.",
+    "<gallery>\n\nIt goes on.": "It goes on.",
+    "He <s>ran on.": "He ran on.",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [*LINKS_AND_QUOTES.items(), *REFERENCES_AND_TAGS.items(), *BLOCKS.items(), *TEMPLATES.items(), *HOLES.items()],
+)
+def test_a_construct_becomes_what_a_reader_sees(source: str, expected: str) -> None:
+    assert clean(source) == expected
+    assert same(source)
+
+
+@pytest.mark.parametrize(("source", "expected"), BROKEN.items())
+def test_the_paragraph_survives_broken_markup(source: str, expected: str) -> None:
+    assert clean(source) == expected
+    assert same(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{{nowrap|" * 101 + "x" + "}}" * 101, "A x b."),
+        ("{{nowrap|" * 102 + "x" + "}}" * 102, "A b."),
+        ("[[a|" * 100 + "x|y" + "]]" * 100, "A x|y b."),
+        ("[[a|" * 101 + "x|y" + "]]" * 101, "A a b."),
+    ],
+)
+def test_calls_and_links_are_read_to_a_hundred_levels(source: str, expected: str) -> None:
+    assert clean(f"A {source} b.") == expected
+    assert same(f"A {source} b.")
+
+
+@pytest.mark.parametrize("sign", ["", " ", ",", ";", ":", "-", "/", "–", "—", " – ", ", "])
+def test_signs_before_what_was_dropped_go_with_it(sign: str) -> None:
+    for source, expected in {
+        f"Lima (a{sign if sign.strip() in ',;:' else f' {sign.strip()} '}{{{{x}}}}) is.": "Lima (a) is.",
+        f"Lima ({sign}{{{{x}}}}) is.": "Lima is.",
+        f"Lima ({{{{x}}}}{sign} {{{{x}}}}) is.": "Lima is.",
+    }.items():
+        assert clean(source) == expected
+        assert same(source)
+
+
+def test_dropped_pages_are_counted_with_their_reason() -> None:
+    drops: Counter[str] = Counter()
+    for source, title in [
+        ("#REDIRECT [[B]]", "A"),
+        ("#weiterleitung [[B]] {{x}}", "A"),
+        (" #転送:[[B]]", "A"),
+        ("'''A''' may be:\n* [[B]]\n{{Disambig}}", "A"),
+        ("A is many things.\n{{Неоднозначность}}", "A"),
+        ("A is many things.", "A (disambiguation)"),
+        ("{{Infobox}}\n* only\n* lists", "A"),
+        ("", "A"),
+        ("{{Soft redirect|wikt:a}}", "A"),
+        ("{{wi}}\nA word.", "A"),
+        ("These are all.", "List of lakes"),
+        ("Das sind alle.", "Liste der Seen"),
+        ("全部。", "湖の一覧"),
+    ]:
+        assert clean_wikitext(source, title=title, drops=drops) is None
+    assert drops == {"redirect": 3, "disambiguation": 3, "no prose": 2, "soft redirect": 2, "list": 3}
+
+
+def test_pages_that_only_look_like_redirects_or_disambiguations_stay() -> None:
+    assert clean("#redirects are a feature.\n\nProse.") == "Prose."
+    assert clean("See [[Mercury (disambiguation)]].{{disambiguation needed}}") == "See Mercury (disambiguation)."
+    assert clean_wikitext("Prose.", title="Disambiguation") == "Prose."
+    assert clean_wikitext("Prose.", title="Listening") == "Prose."
+    assert clean_wikitext("Prose.", title="Lista") == "Prose."
+    assert clean("{{quote|{{soft redirect|x}}Prose.}}") == "Prose."
+
+
+def test_a_dump_names_its_own_file_and_category_namespaces() -> None:
+    source = "Uz [[Attēls:A.png|thumb|x]] redzams [[Kat:B]] kaķis."
+    namespaces = Namespaces.from_siteinfo({6: ("Attēls", "File"), 14: "Kat"})
+    assert clean_wikitext(source, namespaces=namespaces) == "Uz redzams kaķis."
+    assert clean(source) == "Uz x redzams Kat:B kaķis.".replace("x", "thumb|x")
+
+
+def test_the_page_name_is_the_title() -> None:
+    assert clean_wikitext("'''{{PAGENAME}}''' is a town.", title="Ely") == "Ely is a town."
+
+
+N = 100_000
+HOSTILE = {
+    "unclosed templates": "{{x|" * N,
+    "nested templates": "{{nowrap|" * N + "x" + "}}" * N,
+    "a run of braces": "{" * N + "a" + "}" * N,
+    "nested links": "[[a|" * N + "x" + "]]" * N,
+    "crossed brackets": "{{[[" * N + "}}]]" * N,
+    "unclosed tables": "\n{|" * N,
+    "nested tables": "\n{|\n| a" * N + "\n|}" * N,
+    "unclosed references": "<ref>x " * N,
+    "references without their end": "<ref " * N,
+    "references without their end on one line": "<ref a=b " * N + "</ref>",
+    "closing references without their end": "<ref>x</ref " * N,
+    "unclosed references with quotes": '<ref name="a>b ' * N,
+    "unclosed comments": "<!-- " * N,
+    "unclosed tags": "<math><nowiki>" * N,
+    "quote marks": "a''' b'' " * N,
+    "external links": "[http://a [b " * N,
+    "parentheses around a hole": "(" * N + "{{x}}" + ")" * N,
+    "holes": "({{x}}, " * N,
+    "verse": "<poem>a\nb</poem>" * N,
+    "a redirect without a target": "#redirect" + " " * N,
+    "a long quantity": "{{convert|" + "1|to|" * N + "km}}",
+    "a long fraction": "{{convert|" + "9/" * N + "|km}}",
+    "bars": "{{x" + "|" * N + "}}",
+    "equals signs in links": "{{x|" + "[[=]]" * N + "}}",
+    "headings": "=" * N + "\n" + "= a\n" * N,
+    "NUL bytes": "\0" * N + "a",
+    "entities": "&#" * N + "&nbsp" * N,
+    "switches": "__" + "a" * N + "_" * N,
+    "indented closings": "\n" + " " * N + "|}" + "\n:" * N,
+    "unclosed attributes": "<div a='" * N + "<br " * N,
+    "dashes after holes": "({{x}}" + "–" * N + ")",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_input_takes_linear_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertdata.kernels.warmup.COMPILED_FROM", 1 << 60)  # not the compiler's time
+    start = time.process_time()
+    clean(HOSTILE[name])
+    assert time.process_time() - start < 8
+
+
+@settings(max_examples=300, deadline=None)
+@given(MARKUP)
+def test_any_markup_gives_none_or_clean_paragraphs(source: str) -> None:
+    prose = clean_wikitext(source)
+    if prose is not None:
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", prose)
+        paragraphs = prose.split("\n\n")
+        assert all(paragraph == paragraph.strip() and re.search(r"\w", paragraph) for paragraph in paragraphs)
+        assert "  " not in prose
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_is_read_without_an_error(source: str) -> None:
+    prose = clean_wikitext(source, title=source)
+    assert prose is None or prose.strip() == prose
+
+
+WORDS = st.sampled_from(["rain", "snow", "hail", "wind", "fog"])
+BALANCED = st.recursive(
+    WORDS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=4).map(" ".join),
+        st.tuples(WORDS, inner).map(lambda pair: f"[[{pair[0]}|{pair[1]}]]"),
+        inner.map(lambda text: f"{{{{nowrap|{text}}}}}"),
+        inner.map(lambda text: f"{{{{dropped|{text}}}}}"),
+        st.tuples(WORDS, WORDS).map(lambda pair: f"'''{pair[0]}'''<ref>{pair[1]}</ref>"),
+        inner.map(lambda text: f"\n{{|\n| {text}\n|}}\n"),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(BALANCED)
+def test_balanced_markup_leaves_only_words_in_their_order(source: str) -> None:
+    prose = clean(f"start {source}\nend")
+    left = iter(re.findall(r"\w+", source))
+    found = prose.split()
+    assert found[0] == "start"
+    assert found[-1] == "end"
+    assert all(word in left for word in found[1:-1])
+
+
+def test_prose_without_markup_comes_back_as_it_is() -> None:
+    prose = 'It rained (a lot), then stopped; 3.5 km off.\n\n"Yes," she said: it\'s over…'
+    assert clean(prose) == prose
+
+
+def test_the_known_constructs_become_their_ideal_text() -> None:
+    with data_path("wikipedia", "wikitext-constructs.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert [row["id"] for row in rows if clean(row["wikitext"]).split() != row["ideal"].split()] == []
+
+
+def test_the_prose_of_real_articles_is_found_whole() -> None:
+    def words(text: str) -> str:
+        return " ".join(re.findall(r"\w+", text.lower()))
+
+    found = total = 0
+    with data_path("wikipedia", "goodwiki-dev.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            prose = f" {words(clean(row['wikitext']))} "
+            sentences = [part for text in row["gold_prose"] for part in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
+            total += len(sentences)
+            found += sum(f" {words(sentence)} " in prose for sentence in sentences)
+    assert found / total > 0.957
+
+
+@pytest.mark.parametrize("value", [None, b"It rained.", 12, ["It rained."]])
+def test_what_is_no_wikitext_is_refused(value: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"as str, found {type(value).__name__}"):
+        clean_wikitext(value)
+    if not isinstance(value, bytes):
+        with pytest.raises(ConfigError, match=rf"as bytes, found {type(value).__name__}"):
+            clean_utf8(value)

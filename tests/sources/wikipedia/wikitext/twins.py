@@ -1,0 +1,15 @@
+"""The compiled passes over wikitext beside the readable ones."""
+
+from __future__ import annotations
+
+from bertdata.sources.wikipedia.wikitext.clean import extract_readable
+from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
+from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
+
+PAGE = PageContext("Title")
+
+
+def same(source: str, page: PageContext = PAGE) -> bool:
+    """Tell whether both give the same prose and the same reason."""
+    data = source.encode("utf-8", "surrogatepass")
+    return extract_utf8(data, page) == extract_readable(data, page)

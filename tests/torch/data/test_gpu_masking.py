@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.counter_rng import bits
+from bertdata.errors import ConfigError
+from bertdata.masking.reference import mask_row
+from bertdata.masking.settings import MaskingConfig
+from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
+from bertdata.torch.data.gpu_masking import mask_tokens, tensor_bits
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    "masking",
+    [
+        MaskingConfig(),
+        MaskingConfig(masked_lm_prob=0.9, mask_token_prob=0.3, random_token_prob=0.6),
+        MaskingConfig(masked_lm_prob=0.4, max_predictions_per_seq=3),
+        MaskingConfig(mask_token_prob=1.0, random_token_prob=0.0, replace_unit="unit"),
+        MaskingConfig(random_tokens="vocabulary", random_token_prob=0.2),
+        *(
+            MaskingConfig(mask_unit=unit, replace_unit=replaced, max_predictions_per_seq=limit, masked_lm_prob=rate)
+            for unit in ("word", "ngram", "span")
+            for replaced, limit, rate in (("token", 0, 0.15), ("unit", 2, 0.4), ("token", 5, 0.9))
+        ),
+    ],
+)
+def test_the_batch_is_that_of_the_cpu_bit_for_bit(dynamic_build: Path, masking: MaskingConfig, device: str) -> None:
+    dataset = ShardDataset(dynamic_build)
+    keywords: Any = {"masking": masking, "seed": 11, "pad_to_multiple_of": 16}
+    here, there = PretrainingCollator(dataset, **keywords), DeviceCollator(dataset, **keywords)
+    examples = dataset.__getitems__([(epoch, number) for epoch in (0, 1, 2**40) for number in range(len(dataset))])
+    expected = here(examples)
+    found = there.finish({name: tensor.to(device) for name, tensor in there(examples).items()})
+    assert found.keys() == expected.keys()
+    for name, tensor in expected.items():
+        assert found[name].dtype == torch.int64
+        assert torch.equal(found[name].cpu(), tensor), name
+
+
+def test_two_bytes_a_token_cross_the_bus(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    small = DeviceCollator(dataset)(dataset.__getitems__(range(40)))
+    rows = small["input_ids"]
+    assert rows.dtype == torch.uint16
+    rest = sum(tensor.nbytes for name, tensor in small.items() if name != "input_ids")
+    assert rest == 40 * (4 + 4 + 8 + 8 + 8)
+
+
+def test_draws_on_int64_are_the_draws_on_uint64() -> None:
+    counters = torch.tensor([0, 1, -1, 2**62, -(2**63), 77])
+    for seed in (0, 2**63 + 5, 2**64 - 1):
+        ours = tensor_bits(seed, counters, counters.flip(0)).numpy().view("uint64")
+        assert ours.tolist() == bits(seed, counters.numpy(), counters.flip(0).numpy()).tolist()
+
+
+def test_what_is_drawn_on_the_cpu_only_is_refused(dynamic_build: Path, static_build: Path) -> None:
+    with pytest.raises(ConfigError, match="masks of these shards are static"):
+        DeviceCollator(static_build)
+    with pytest.raises(ConfigError, match="packing is done on the CPU"):
+        DeviceCollator(dynamic_build, packing=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_units_of_words_are_masked_as_the_plain_loop_masks_them(device: str, data: st.DataObject) -> None:
+    rows, length = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 24))
+    generator = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    ids, special = generator.integers(5, 40, (rows, length)), generator.random((rows, length)) < 0.15
+    special[0] |= bool(data.draw(st.booleans()))
+    continuation = generator.random(36) < data.draw(st.sampled_from([0.0, 0.4, 1.0]))
+    config = MaskingConfig(
+        data.draw(st.sampled_from([0.01, 0.15, 0.5, 0.99])),
+        max_predictions_per_seq=data.draw(st.sampled_from([0, 1, 3])),
+        mask_unit=data.draw(st.sampled_from(["word", "ngram", "span"])),
+        replace_unit=data.draw(st.sampled_from(["token", "unit"])),
+        max_ngram=data.draw(st.integers(1, 5)),
+    )
+    example_ids, epoch = generator.integers(0, 2**62, rows), data.draw(st.integers(0, 3))
+    masked, labels = mask_tokens(
+        torch.from_numpy(ids).to(device),
+        torch.from_numpy(special).to(device),
+        torch.from_numpy(example_ids).to(device),
+        torch.full((rows,), epoch, device=device),
+        config=config,
+        seed=3,
+        mask_token_id=4,
+        replacement_ids=torch.arange(5, 30, device=device),
+        continuation=torch.from_numpy(continuation).to(device),
+    )
+    for row in range(rows):
+        expected = mask_row(
+            ids[row].tolist(),
+            special[row].tolist(),
+            int(example_ids[row]),
+            config=config,
+            seed=3,
+            epoch=epoch,
+            mask_token_id=4,
+            replacement_ids=range(5, 30),
+            continuation=continuation.tolist(),
+        )
+        assert (masked[row].tolist(), labels[row].tolist()) == expected[:2]

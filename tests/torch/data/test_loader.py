@@ -1,0 +1,235 @@
+"""The loader with worker processes: rules 21, 22, 25 and 27, and a worker that dies."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch.utils.data import DataLoader
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.loader.examples import ExampleBatch, Index
+from bertdata.torch import PretrainingCollator, ResumableLoader, ResumableSampler, ShardDataset
+from tests.torch.build import write_build
+
+ROOT = Path(__file__).resolve().parents[3]
+Plain = dict[str, Any]
+
+
+def plain(batch: Any) -> Plain:
+    return {name: tensor.tolist() for name, tensor in batch.items()}
+
+
+def loaders(
+    dataset: ShardDataset, batch_size: int, world_size: int, workers: int, state: Any = None, **keywords: Any
+) -> list[ResumableLoader]:
+    found = []
+    for rank in range(world_size):
+        sampler = ResumableSampler(dataset, batch_size, rank=rank, world_size=world_size, **keywords)
+        found.append(ResumableLoader(dataset, sampler, num_workers=workers))
+        if state is not None:
+            found[-1].load_state_dict(state)
+    return found
+
+
+def examples_of(batches: Sequence[Plain]) -> Counter[str]:
+    """Count the rows of batches, each as (ids, labels) without padding: which example, and which mask."""
+    rows = (
+        (ids[: sum(there)], labels[: sum(there)])
+        for batch in batches
+        for ids, labels, there in zip(batch["input_ids"], batch["labels"], batch["attention_mask"], strict=True)
+    )
+    return Counter(json.dumps(row) for row in rows)
+
+
+@pytest.mark.parametrize("bins", [None, (16, 24, 32)])
+def test_rule_22_each_example_once_an_epoch_with_any_number_of_workers(
+    dynamic_build: Path, bins: tuple[int, ...] | None
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    rows = dataset.__getitems__([(0, number) for number in range(len(dataset))])
+    expected = examples_of([plain(PretrainingCollator(dataset)(rows))])
+    for world_size, workers in ((1, 2), (3, 1), (2, 0)):
+        seen = [plain(batch) for loader in loaders(dataset, 7, world_size, workers, bins=bins) for batch in loader]
+        assert examples_of(seen) == expected
+
+
+@given(
+    first=st.tuples(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 2])),
+    second=st.tuples(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 2])),
+    stop=st.integers(0, 6),
+    bins=st.sampled_from([None, (16, 32), (8, 16, 24, 32)]),
+)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_rule_25_resumed_with_other_ranks_and_workers_and_prefetch_in_flight_each_mask_comes_once(
+    dynamic_build: Path,
+    first: tuple[int, int, int],
+    second: tuple[int, int, int],
+    stop: int,
+    bins: tuple[int, ...] | None,
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    [whole] = loaders(dataset, 8, 1, 0, bins=bins, epochs=2)
+    seen: list[Plain] = []
+    states = []
+    for loader in loaders(dataset, *first, bins=bins, epochs=2):
+        running = iter(loader)
+        seen += [plain(next(running)) for _ in range(min(stop, len(loader)))]
+        states.append(loader.state_dict())
+        running.close()
+    assert all(state == states[0] for state in states)
+    for loader in loaders(dataset, *second, state=states[0], bins=bins, epochs=2):
+        if states[0]["position"] < 2 * len(dataset):
+            seen += [plain(batch) for batch in loader]
+    assert examples_of(seen) == examples_of([plain(batch) for batch in whole])
+
+
+@pytest.mark.parametrize("bins", [None, (16, 24, 32)])
+def test_rule_25_resumed_twice_and_past_an_epoch_with_workers_the_batches_are_the_same(
+    dynamic_build: Path, bins: tuple[int, ...] | None
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    [whole] = loaders(dataset, 8, 1, 0, bins=bins)
+    expected = [plain(batch) for _ in range(2) for batch in whole]
+    state, seen = None, []
+    for stop, workers in ((2, 2), (len(whole) - 2, 1), (3, 0), (len(expected), 2)):
+        [loader] = loaders(dataset, 8, 1, workers, state=state, bins=bins)
+        running = iter(loader)
+        seen += [plain(batch) for _, batch in zip(range(stop), running, strict=False)]
+        state = loader.state_dict()
+        running.close()
+    assert seen == expected
+
+
+def test_rule_25_in_a_new_process(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    [loader] = loaders(dataset, 8, 1, 2, epochs=None)
+    running = iter(loader)
+    made = [plain(next(running)) for _ in range(9)]
+    running.close()
+    [loader] = loaders(dataset, 8, 1, 2, epochs=None)
+    running = iter(loader)
+    _ = [next(running) for _ in range(4)]
+    state = loader.state_dict()
+    running.close()
+    code = f"""
+import json
+from itertools import islice
+from bertdata.torch import *
+dataset = ShardDataset({str(dynamic_build)!r})
+loader = ResumableLoader(dataset, ResumableSampler(dataset, 8, epochs=None))
+loader.load_state_dict(json.loads({json.dumps(state)!r}))
+print(json.dumps([{{name: tensor.tolist() for name, tensor in batch.items()}} for batch in islice(loader, 5)]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert json.loads(done.stdout) == made[4:]
+
+
+class Failing(ShardDataset):
+    """Fails at one example."""
+
+    def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
+        if any((index[1] if isinstance(index, tuple) else index) == 5 for index in indices):
+            raise InputError("is not readable here", path="data-00001.arrow")
+        return super().__getitems__(indices)
+
+
+def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic_build: Path) -> None:
+    dataset = Failing(dynamic_build)
+    running = iter(ResumableLoader(dataset, ResumableSampler(dataset, 4), num_workers=1))
+    with pytest.raises(InputError, match=r"data-00001\.arrow: is not readable here"):
+        list(running)
+    gc.collect()  # frees the traceback while `running` lives, so that its worker is ended at once
+
+
+def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
+    code = f"""
+import os, signal
+from torch.utils.data import get_worker_info
+from bertdata.errors import BertDataError
+from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+
+class Killed(ShardDataset):
+    def __getitems__(self, indices):
+        if get_worker_info():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().__getitems__(indices)
+
+def died(kind):
+    dataset = kind({str(write_build(tmp_path))!r})
+    loader = ResumableLoader(dataset, ResumableSampler(dataset, 4), num_workers=1)
+    if kind is ShardDataset:
+        os.truncate(dataset.shards.paths[1], 0)
+    try:
+        list(loader)
+    except BertDataError as error:
+        print(type(error).__name__, error)
+
+died(Killed)
+died(ShardDataset)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    killed, cut = done.stdout.splitlines()
+    assert killed.startswith("BertDataError a process that prepares batches died (DataLoader worker")
+    assert "all shards are whole" in killed
+    assert cut.startswith("InputError ")
+    assert "data-00001-of-00002.arrow: has 0 bytes, the manifest says" in cut
+
+
+def test_rule_27_a_worker_that_dies_while_the_trainer_computes_is_explained_too(tmp_path: Path) -> None:
+    code = f"""
+import time
+import psutil
+from bertdata.errors import BertDataError
+from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch.data.loader import explaining_workers
+
+dataset = ShardDataset({str(write_build(tmp_path))!r})
+try:
+    with explaining_workers(dataset):
+        batches = iter(ResumableLoader(dataset, ResumableSampler(dataset, 4, epochs=None), num_workers=1))
+        next(batches)
+        for worker in psutil.Process().children():
+            worker.kill()
+        time.sleep(30)
+except BertDataError as error:
+    print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.startswith("BertDataError a process that prepares batches died (DataLoader worker")
+
+
+def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    ours = ResumableLoader(dataset, ResumableSampler(dataset, 8))
+    theirs: DataLoader[Any] = DataLoader(
+        dataset, batch_sampler=ResumableSampler(dataset, 8), collate_fn=PretrainingCollator(dataset)
+    )
+    assert len(ours) == len(theirs)
+    assert [plain(batch) for batch in ours] == [plain(batch) for batch in theirs]
+
+
+def test_a_state_of_other_bins_weights_seed_or_data_is_refused(dynamic_build: Path, static_build: Path) -> None:
+    dataset, other = ShardDataset(dynamic_build), ShardDataset(static_build)
+    state = ResumableSampler(dataset, 8, bins=(16, 32)).state_dict()
+    for sampler, message in (
+        (ResumableSampler(dataset, 8), "other length bins or weights"),
+        (ResumableSampler(dataset, 8, bins=(24, 32)), "other length bins or weights"),
+        (ResumableSampler(dataset, 8, bins=(16, 32), seed=3), "of seed 0, this run's is 3"),
+        (ResumableSampler(other, 8, bins=(16, 32)), "another data set"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            sampler.load_state_dict(state)
+    with pytest.raises(ConfigError, match="no whole number for seed"):
+        ResumableSampler(dataset, 8).load_state_dict({name: state[name] for name in state if name != "seed"})
+    with pytest.raises(ConfigError, match="that add up"):
+        ResumableSampler(dataset, 8, bins=(16, 32)).load_state_dict(state | {"bin_0": 1})

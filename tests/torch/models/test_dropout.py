@@ -1,0 +1,200 @@
+"""Dropout depends on the seed, the step and a row's own tokens, and on nothing beside the row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.models.albert import AlbertForPreTraining
+from bertdata.torch.models.attention import attention
+from bertdata.torch.models.bert import BertModel
+from bertdata.torch.models.bert_pretraining import BertForPreTraining
+from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
+from bertdata.torch.models.dropout import Draws, Dropout, attached, kept, scale
+from bertdata.torch.models.electra import ElectraForReplacedTokenDetection, sampled
+
+SIZES: dict[str, Any] = {
+    "vocab_size": 100,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 40,
+    "hidden_dropout_prob": 0.2,
+    "attention_probs_dropout_prob": 0.2,
+}
+
+
+def rows(count: int, length: int, seed: int = 0) -> Tensor:
+    return torch.randint(5, 100, (count, length), generator=torch.Generator().manual_seed(seed))
+
+
+def drawn(batch: dict[str, Tensor], seed: int = 0, step: int = 1) -> Draws:
+    draws = Draws()
+    draws.begin(batch, seed, step)
+    return draws
+
+
+def of(batch: dict[str, Tensor], start: int, stop: int) -> dict[str, Tensor]:
+    return {name: value[start:stop] for name, value in batch.items()}
+
+
+@pytest.mark.parametrize("probability", [0.05, 0.1, 0.5])
+def test_activations_are_dropped_as_often_as_asked_and_independently(probability: float) -> None:
+    ids = rows(64, 64)
+    draws = drawn({"input_ids": ids})
+    masks = [kept(draws.next(draws.tokens), 65, probability) for _ in range(3)]
+    assert masks[0].shape == (64, 64, 65)
+    spread = (probability * (1 - probability)) ** 0.5
+    one = masks[0].double()
+    for axis, number in (((0, 1), 64 * 64), ((0, 2), 64 * 65), ((1, 2), 64 * 65), ((0, 1, 2), 64 * 64 * 65)):
+        assert (one.mean(axis) - (1 - probability)).abs().max() < 5 * spread / number**0.5
+    flat = torch.stack([mask.flatten().double() for mask in masks])
+    assert (torch.corrcoef(flat) - torch.eye(3)).abs().max() < 5 / flat.shape[1] ** 0.5
+    centred = (one - one.mean()) / one.std()
+    for left, right in (
+        (centred[..., 1:], centred[..., :-1]),
+        (centred[..., 2:], centred[..., :-2]),
+        (centred[:, 1:], centred[:, :-1]),
+        (centred[1:], centred[:-1]),
+    ):
+        assert (left * right).mean().abs() < 5 / left.numel() ** 0.5
+
+
+def test_what_is_kept_is_scaled_to_the_same_expectation() -> None:
+    layer = Dropout(0.3)
+    layer.draws = drawn({"input_ids": rows(8, 64)})
+    out = layer(torch.ones(8, 64, 128))
+    assert sorted(set(out.flatten().tolist())) == [0.0, pytest.approx(1 / 0.7, rel=1e-4)]
+    assert out.mean().item() == pytest.approx(1.0, abs=0.01)
+    assert scale(0.0) == 1.0
+    assert layer.eval()(torch.ones(8, 64, 128)).eq(1).all()
+
+
+def test_another_seed_step_position_or_row_draws_anew() -> None:
+    batch = {"input_ids": rows(4, 16)}
+    base = drawn(batch, seed=3, step=7).tokens
+    assert len(set(base.flatten().tolist())) == base.numel()
+    assert torch.equal(base, drawn(batch, seed=3, step=7).tokens)
+    for other in (drawn(batch, seed=4, step=7), drawn(batch, seed=3, step=8)):
+        assert not (other.tokens == base).any()
+    changed = {"input_ids": batch["input_ids"].clone()}
+    changed["input_ids"][1, 3] += 1 if changed["input_ids"][1, 3] < 99 else -1
+    found = drawn(changed, seed=3, step=7).tokens
+    assert not (found[1] == base[1]).any()
+    assert torch.equal(found[[0, 2, 3]], base[[0, 2, 3]])
+
+
+@pytest.mark.parametrize("kind", [BertForPreTraining, AlbertForPreTraining, ElectraForReplacedTokenDetection])
+@pytest.mark.parametrize("label", ["sentence_order_label"])
+def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any, kind: Any, label: str) -> None:
+    """Hidden states and what ELECTRA fills in, under dropout, of rows alone, with others, and packed."""
+    electra = kind is ElectraForReplacedTokenDetection
+    config = {AlbertForPreTraining: AlbertConfig, ElectraForReplacedTokenDetection: ElectraConfig}.get(kind, BertConfig)
+    torch.manual_seed(0)
+    model = kind(config(**SIZES, initializer_range=0.2)).train()
+    dataset = ShardDataset(static_build)
+    examples = [dataset[number] for number in (0, 5, 1, 9)]
+    examples.sort(key=lambda one: len(one["input_ids"]))
+    draws = attached(model)
+
+    def result(part: Any, **settings: Any) -> Any:
+        batch = PretrainingCollator(dataset, **settings)(part)
+        if electra:
+            del batch[label]
+        draws.begin(batch, 0, 1)
+        return batch, model(**batch)
+
+    _, whole = result(examples)
+    parts = [result([one])[1] for one in examples]
+    _, packed = result(examples, packing=True)
+    joined = torch.cat([one.prediction_logits for one in parts])
+    for other in (joined, packed.prediction_logits):
+        assert torch.allclose(other, whole.prediction_logits, atol=2e-5)
+    if electra:
+        found = [(torch.cat([one.replaced_logits for one in parts]), torch.cat([one.replaced for one in parts]))]
+        found.append((packed.replaced_logits, packed.replaced))
+        for logits, truth in found:
+            assert torch.allclose(logits, whole.replaced_logits, atol=2e-5)
+            assert torch.equal(truth, whole.replaced)
+        return
+    for pairs in (torch.cat([one.seq_relationship_logits for one in parts]), packed.seq_relationship_logits):
+        assert torch.allclose(pairs, whole.seq_relationship_logits, atol=2e-5)
+    draws.begin(PretrainingCollator(dataset)(examples), 0, 2)
+    again = model(**PretrainingCollator(dataset)(examples))
+    assert not torch.allclose(again.prediction_logits, whole.prediction_logits, atol=1e-2)
+
+
+def test_dropout_in_attention_is_that_of_its_probabilities() -> None:
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(3, 2, 8, 4, generator=generator) for _ in range(3))
+    mask = (torch.arange(8) < torch.tensor([8, 5, 1])[:, None])[:, None, None, :]
+    tokens = drawn({"input_ids": rows(3, 8)}).heads(2)
+    torch.testing.assert_close(
+        attention(query, key, value, mask, 1e-9, tokens), attention(query, key, value, mask, 0.0)
+    )
+    rounds = [attention(query, key, value, mask, 0.25, tokens + number) for number in range(4000)]
+    mean = torch.stack(rounds).mean(0)
+    torch.testing.assert_close(mean, attention(query, key, value, mask, 0.0), atol=0.08, rtol=0)
+    assert not torch.equal(rounds[0][:, 0] == 0, rounds[0][:, 1] == 0)
+    lone = torch.stack(rounds)[:, 2]
+    assert (lone == 0).all(-1).float().mean().item() == pytest.approx(0.25, abs=0.01)
+
+
+def test_every_dropout_of_a_model_is_drawn_apart() -> None:
+    model = BertModel(BertConfig(**SIZES)).train()
+    draws = attached(model)
+    batch = {"input_ids": rows(2, 16)}
+    draws.begin(batch, 0, 1)
+    model(**batch)
+    assert draws.uses == 1 + 2 * (4 + 2)
+    state = torch.random.get_rng_state()
+    draws.begin(batch, 0, 1)
+    model(**batch)
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_without_draws_torchs_generator_draws() -> None:
+    layer = Dropout(0.5)
+    torch.manual_seed(1)
+    first, second = layer(torch.ones(64)), layer(torch.ones(64))
+    assert not torch.equal(first, second)
+    torch.manual_seed(1)
+    assert torch.equal(layer(torch.ones(64)), first)
+
+
+def test_tokens_are_sampled_by_their_probabilities() -> None:
+    logits = torch.log(torch.tensor([0.5, 0.2, 0.3])).expand(1000, 3)
+    found = sampled(logits, (torch.arange(1000) + 0.5) / 1000)
+    assert found.bincount().tolist() == [500, 200, 300]
+    assert sampled(torch.tensor([[0.0, -torch.inf]]), torch.tensor([1.0])).item() == 1
+    uniform = drawn({"input_ids": rows(64, 64)}).uniform()
+    assert uniform.shape == (64, 64)
+    assert 0 < uniform.min() < 0.01
+    assert 0.99 < uniform.max() < 1
+    assert uniform.mean().item() == pytest.approx(0.5, abs=0.02)
+
+
+def is_kept(token: int, activation: int, probability: float) -> bool:
+    """Return what `kept` gives for one activation, in plain integers."""
+    mask = (1 << 32) - 1
+    token %= 1 << 64
+    word = ((token ^ token >> 29) * 0xD1B54A32D192ED03 >> 32) + activation // 2 * 0x9E3779B9 & mask
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        word = (word ^ word >> shift) * factor & mask
+    half = (word ^ word >> 16) >> 16 * (activation % 2) & 0xFFFF
+    return (half ^ 0x8000) >= min(round(probability * (1 << 16)), (1 << 16) - 1)
+
+
+@pytest.mark.parametrize("probability", [1e-6, 0.1, 0.5, 0.999999])
+def test_what_is_dropped_is_what_plain_integers_give(probability: float) -> None:
+    # A run goes on from its checkpoint to the same losses only where these values stay.
+    tokens = [0, 1, -1, 12345678901234567, -(2**63), 2**63 - 1, *range(50, 90)]
+    for count in (1, 2, 9):
+        expected = [[is_kept(token, place, probability) for place in range(count)] for token in tokens]
+        assert kept(torch.tensor(tokens), count, probability).tolist() == expected

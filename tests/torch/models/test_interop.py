@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from torch import Tensor, nn
+
+from bertdata.torch.models.albert import AlbertForPreTraining
+from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
+from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
+from bertdata.torch.models.electra import ElectraForMaskedLM, ElectraForPreTraining
+from bertdata.torch.models.heads import (
+    BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    SpanOutput,
+    TaskModel,
+    TaskOutput,
+)
+from bertdata.torch.models.weights import PreTrainedModel, parameter_count
+
+SIZES: dict[str, Any] = {
+    "vocab_size": 60,
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 24,
+}
+CONFIGS: dict[str, BertConfig] = {
+    "bert": BertConfig(**SIZES),
+    "albert": AlbertConfig(**SIZES, embedding_size=12),
+    "electra": ElectraConfig(**SIZES, embedding_size=12),
+    "electra of one width": ElectraConfig(**SIZES, embedding_size=32),
+}
+LABELS = ["no", "perhaps", "yes"]
+PRETRAINING: list[tuple[str, type[PreTrainedModel]]] = [
+    ("bert", BertForPreTraining),
+    ("bert", BertForMaskedLM),
+    ("albert", AlbertForPreTraining),
+    ("electra", ElectraForPreTraining),
+    ("electra of one width", ElectraForPreTraining),
+    ("electra", ElectraForMaskedLM),
+]
+TASKS: list[type[TaskModel]] = [
+    BertForSequenceClassification,
+    BertForTokenClassification,
+    BertForQuestionAnswering,
+]
+HEADS: list[tuple[str, Callable[..., PreTrainedModel]]] = [
+    *PRETRAINING,
+    *((family, task) for family in CONFIGS for task in TASKS),
+]
+
+
+def strong(model: nn.Module, seed: int = 3) -> None:
+    """Draw weights, norms and biases so large that a wrong wire or a missing bias cannot hide below 1e-5."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.3, generator=generator)
+
+
+def inputs() -> dict[str, Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    mask = (torch.arange(16) < torch.tensor([16, 9, 3])[:, None]).long()
+    return {
+        "input_ids": torch.randint(1, 60, (3, 16), generator=generator) * mask,
+        "token_type_ids": torch.randint(0, 2, (3, 16), generator=generator) * mask,
+        "attention_mask": mask,
+    }
+
+
+def made(family: str, head: Callable[..., PreTrainedModel]) -> PreTrainedModel:
+    config = CONFIGS[family]
+    model = head(config, LABELS) if head in TASKS and head is not BertForQuestionAnswering else head(config)
+    strong(model)
+    return model.eval()
+
+
+def their_config(config: BertConfig) -> Any:
+    values = {name: getattr(config, name) for name in config.__dataclass_fields__}
+    return getattr(transformers, f"{config.family}Config")(**values)
+
+
+def logits(output: Any) -> list[Tensor]:
+    """Return all logits of a model's output, ours or theirs, at tokens that are no padding."""
+    if isinstance(output, Tensor):
+        found = [output]
+    elif isinstance(output, TaskOutput | SpanOutput):
+        found = [one for one in output[1:] if isinstance(one, Tensor)]
+    else:
+        names = ("prediction_logits", "seq_relationship_logits", "sop_logits", "logits", "start_logits", "end_logits")
+        found = [one for name in names if (one := getattr(output, name, None)) is not None]
+    tokens = inputs()["attention_mask"].bool()
+    return [one[tokens] if one.shape[:2] == tokens.shape else one for one in found]
+
+
+def close(left: Tensor, right: Tensor) -> bool:
+    return left.shape == right.shape and float((left - right).detach().abs().max()) < 1e-5
+
+
+def agree(ours: PreTrainedModel, theirs: Any) -> bool:
+    with torch.no_grad():
+        pairs = list(zip(logits(ours.eval()(**inputs())), logits(theirs.eval()(**inputs())), strict=True))
+    assert pairs
+    assert all(expected.abs().max() > 0.1 for _, expected in pairs)
+    return all(close(*pair) for pair in pairs)
+
+
+@pytest.mark.parametrize(("family", "head"), HEADS)
+def test_transformers_opens_what_we_save(tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]) -> None:
+    ours = made(family, head)
+    ours.save_pretrained(tmp_path)
+    theirs, notes = getattr(transformers, ours.architecture).from_pretrained(tmp_path, output_loading_info=True)
+    assert not notes["missing_keys"]
+    assert not notes["unexpected_keys"]
+    assert theirs.state_dict().keys() == ours.state_dict().keys()
+    assert agree(ours, theirs)
+
+
+@pytest.mark.parametrize(("family", "head"), HEADS)
+def test_we_open_what_transformers_saves(tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]) -> None:
+    config, ours = their_config(CONFIGS[family]), made(family, head)
+    if getattr(ours, "labels", []):
+        config.id2label = dict(enumerate(LABELS))
+    theirs = getattr(transformers, ours.architecture)(config)
+    strong(theirs, seed=4)
+    theirs.save_pretrained(tmp_path)
+    opened = type(ours).from_pretrained(tmp_path)
+    assert opened.config == CONFIGS[family]
+    assert agree(opened, theirs)
+    assert not agree(ours, theirs)
+    assert getattr(opened, "labels", LABELS) in (LABELS, [])
+
+
+@pytest.mark.parametrize(("family", "head"), HEADS)
+def test_the_hidden_states_are_those_of_auto_model(
+    tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]
+) -> None:
+    ours = made(family, head)
+    ours.save_pretrained(tmp_path)
+    encoder = transformers.AutoModel.from_pretrained(tmp_path).eval()
+    tokens = inputs()["attention_mask"].bool()
+    with torch.no_grad():
+        expected = encoder(**inputs()).last_hidden_state[tokens]
+        found = getattr(ours, CONFIGS[family].model_type).encode(**inputs())[tokens]
+    assert expected.abs().max() > 0.1
+    assert close(found, expected)
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_head_starts_from_any_checkpoint_of_its_encoder(tmp_path: Path, family: str, task: type[TaskModel]) -> None:
+    kin = {"bert": BertForMaskedLM, "albert": AlbertForPreTraining, "electra": ElectraForPreTraining}
+    start = made(family, kin[CONFIGS[family].model_type])
+    start.save_pretrained(tmp_path)
+    model = task.from_pretrained(tmp_path, LABELS).eval()
+    tokens = inputs()["attention_mask"].bool()
+    with torch.no_grad():
+        before = getattr(start, CONFIGS[family].model_type).encode(**inputs())
+        assert close(model.encoder.encode(**inputs())[tokens], before[tokens])
+
+
+@pytest.mark.parametrize(
+    ("config", "theirs"),
+    [
+        (AlbertConfig.base(), {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}),
+        (ElectraConfig.small(), {}),
+    ],
+)
+def test_encoders_have_as_many_parameters_as_those_of_transformers(config: BertConfig, theirs: dict[str, Any]) -> None:
+    from bertdata.torch.models.heads import encoder_of
+
+    with torch.device("meta"):
+        expected = getattr(transformers, f"{config.family}Model")(
+            getattr(transformers, f"{config.family}Config")(**theirs)
+        )
+        assert parameter_count(encoder_of(config, pooler=True)) == sum(one.numel() for one in expected.parameters())
+
+
+def test_the_task_losses_are_those_of_transformers() -> None:
+    labels = torch.randint(0, 3, (3, 16), generator=torch.Generator().manual_seed(2))
+    labels[1, 3:] = -100
+    places = torch.tensor([1, 5, 2])
+    for task, given in (
+        (BertForSequenceClassification, {"labels": labels[:, 0]}),
+        (BertForTokenClassification, {"labels": labels}),
+        (BertForQuestionAnswering, {"start_positions": places, "end_positions": places}),
+    ):
+        ours = made("bert", task)
+        config = their_config(CONFIGS["bert"])
+        config.num_labels = 2 if task is BertForQuestionAnswering else 3
+        theirs = getattr(transformers, ours.architecture)(config).eval()
+        theirs.load_state_dict(ours.state_dict())
+        assert abs(ours(**inputs(), **given).loss.item() - theirs(**inputs(), **given).loss.item()) < 1e-5

@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
+from bertdata.io import files
+from bertdata.masking.reference import draw
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.torch import BertConfig, BertForPreTraining
+from bertdata.torch.training import metrics_log, optimization, pretrain
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.optimization import DivergenceError, adamw
+from bertdata.torch.training.pretrain import PretrainSettings
+from tests.torch.build import tokenizer_of, write_build
+
+SMALL = BertConfig(
+    vocab_size=100,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=32,
+)
+SETTINGS = PretrainSettings(
+    steps=12, batch_size=8, learning_rate=2e-3, warmup=0.2, checkpoint_every=5, log_every=1, num_workers=0, device="cpu"
+)
+
+
+def log(output: Path) -> list[LogRecord]:
+    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+
+
+def learned(output: Path) -> list[tuple[float, ...]]:
+    return [tuple(record[name] for name in ("step", "loss", "gradient_norm", "epoch")) for record in log(output)]
+
+
+def stop_at(step: int) -> Any:
+    def report(record: LogRecord) -> None:
+        if record["step"] == step:
+            raise KeyboardInterrupt
+
+    return report
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path:
+    """An uninterrupted run of 12 steps."""
+    output = tmp_path_factory.mktemp("whole")
+    pretrain.pretrain(dynamic_build, SMALL, output, SETTINGS)
+    return output
+
+
+def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path) -> None:
+    settings = replace(SETTINGS, steps=60, checkpoint_every=1000, log_every=10)
+    summary = pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
+    records = log(tmp_path)
+    assert [record["step"] for record in records] == [10, 20, 30, 40, 50, 60]
+    assert records[-1]["mlm_loss"] < math.log(100) - 1 < records[0]["mlm_loss"] + 1
+    assert records[-1]["mlm_accuracy"] > 0.1
+    assert summary == {"output": str(tmp_path), "steps": 60, **records[-1]}
+    assert (tmp_path / "curves.svg").read_text().count("<polyline") == 4
+    for record in records:
+        assert 0 <= record["data_wait_share"] < 1
+        assert record["tflops"] > 0
+        assert "mfu" not in record
+        assert record["loss"] == pytest.approx(record["mlm_loss"] + record["pair_loss"], abs=1e-5)
+        assert 0 <= record["pair_accuracy"] <= 1
+
+
+@pytest.mark.parametrize("stop", [3, 5, 8])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_run_cut_off_goes_on_to_the_same_losses(
+    tmp_path: Path, dynamic_build: Path, whole: Path, stop: int, workers: int
+) -> None:
+    settings = replace(SETTINGS, num_workers=workers)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(stop))
+    assert not (tmp_path / "model.safetensors").exists()
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
+    assert learned(tmp_path) == learned(whole)
+    weights = "model.safetensors"
+    assert (tmp_path / weights).read_bytes() == (whole / weights).read_bytes()
+
+
+def test_a_run_cut_off_twice_goes_on_too(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
+    for stop in (7, 11):
+        with pytest.raises(KeyboardInterrupt):
+            pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS, report=stop_at(stop))
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+    assert learned(tmp_path) == learned(whole)
+
+
+def test_a_finished_run_is_not_run_again_unless_restarted(dynamic_build: Path, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, steps=3)
+    first = pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
+    assert pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(1)) == first
+    assert len(log(tmp_path)) == 3
+    with pytest.raises(KeyboardInterrupt):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, restart=True, report=stop_at(1))
+
+
+def test_the_output_opens_in_transformers_with_its_tokenizer(whole: Path) -> None:
+    model = transformers.AutoModel.from_pretrained(whole)
+    assert model.config.hidden_size == 32
+    assert WordPieceTokenizer.load(whole) == tokenizer_of()
+    assert transformers.AutoTokenizer.from_pretrained(whole)("w3")["input_ids"] == [2, 8, 3]
+
+
+def test_the_callers_random_numbers_are_left_alone(tmp_path: Path, dynamic_build: Path) -> None:
+    state = torch.random.get_rng_state()
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, steps=1))
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_only_the_newest_checkpoint_is_kept_and_a_full_disk_leaves_the_last_good_one(
+    tmp_path: Path, dynamic_build: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [path.name for path in (whole / "checkpoints").iterdir()] == ["step-000000012"]
+    write = files.write_bytes
+
+    def full(path: str, data: bytes) -> None:
+        if "step-000000010" in path and path.endswith("optimizer.pt"):
+            raise files._output_error(OSError(errno.ENOSPC, "full"), path)
+        write(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write_bytes", full)
+        with pytest.raises(OutputError, match="no space left"):
+            pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+    steps: list[float] = []
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS, report=lambda record: steps.append(record["step"]))
+    assert steps[0] == 6
+    assert learned(tmp_path) == learned(whole)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = BertForPreTraining.forward
+
+    def broken(self: BertForPreTraining, *arguments: Any, **keywords: Any) -> Any:
+        result = real(self, *arguments, **keywords)
+        assert result.mlm_loss is not None
+        return result._replace(mlm_loss=result.mlm_loss * float("nan")) if calls.pop() == 7 else result
+
+    calls = list(range(20, 0, -1))
+    monkeypatch.setattr(BertForPreTraining, "forward", broken)
+    with pytest.raises(DivergenceError, match=r"the loss is nan .* at step 7"):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == ["step-000000005"]
+    assert issubclass(DivergenceError, BertDataError)
+
+
+@pytest.mark.parametrize("clip", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("loss", "gradient"), [(1.0, math.inf), (1.0, math.nan), (math.inf, 1.0), (-math.inf, 1.0), (math.nan, 1.0)]
+)
+def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
+    loss: float, gradient: float, clip: float
+) -> None:
+    model = torch.nn.Linear(2, 1)
+    before = [one.detach().clone() for one in model.parameters()]
+    optimizer = adamw(model, 0.01)
+    for one in model.parameters():
+        one.grad = torch.full_like(one, gradient)
+    with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
+        optimization.step_down(model, optimizer, loss, 0.1, clip, 3)
+    assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
+
+
+def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
+    found = set[int]()
+    with optimization.own_randomness(torch.device("cpu")):
+        for seed, step, rank in ((3, 5, 0), (3, 5, 1), (3, 6, 0), (4, 5, 0)):
+            optimization.seed_step(seed, step, rank)
+            assert torch.initial_seed() == draw(seed, "dropout", step, rank) >> 1
+            found.add(torch.initial_seed())
+        optimization.seed_step(3, 5)
+        assert torch.initial_seed() == draw(3, "dropout", 5, 0) >> 1
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(("clip", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])
+def test_a_step_takes_the_rate_given_and_returns_the_norm_before_it_is_clipped(clip: float, scale: float) -> None:
+    model = torch.nn.Linear(2, 1, bias=False)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    before = model.weight.detach().clone()
+    model.weight.grad = torch.tensor([[3.0, 4.0]])
+    assert optimization.step_down(model, optimizer, 1.0, 0.1, clip, 1) == pytest.approx(5.0)
+    torch.testing.assert_close(before - model.weight, 0.1 * scale * torch.tensor([[3.0, 4.0]]))
+
+
+def test_a_checkpoint_of_other_settings_is_refused_and_named(dynamic_build: Path, whole: Path) -> None:
+    with pytest.raises(ConfigError, match=r"learning_rate was 0\.002 and is 0\.1"):
+        pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, learning_rate=0.1))
+    with pytest.raises(ConfigError, match=r"config\.intermediate_size was 64 and is 128"):
+        pretrain.pretrain(dynamic_build, replace(SMALL, intermediate_size=128), whole, SETTINGS)
+    summary = pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, num_workers=1, log_every=3))
+    assert summary["step"] == 12
+
+
+def test_a_checkpoint_of_other_shards_is_refused(tmp_path: Path, whole: Path) -> None:
+    with pytest.raises(ConfigError, match="another data set"):
+        pretrain.pretrain(write_build(tmp_path, seed=3), SMALL, whole, SETTINGS)
+
+
+def test_a_second_phase_starts_from_the_weights_of_the_first(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
+    settings = replace(SETTINGS, steps=1, learning_rate=1e-9)
+    pretrain.pretrain(dynamic_build, str(whole), tmp_path, settings)
+    before, after = BertForPreTraining.from_pretrained(whole), BertForPreTraining.from_pretrained(tmp_path)
+    pairs = zip(before.parameters(), after.parameters(), strict=True)
+    assert all(torch.allclose(old, new, atol=1e-6) for old, new in pairs)
+
+
+@pytest.mark.parametrize("objective", ["sop", "full-sentences"])
+@pytest.mark.parametrize("packing", [False, True])
+def test_other_objectives_train(tmp_path: Path, objective: str, packing: bool) -> None:
+    masking = "static" if objective == "sop" else "dynamic"
+    config = ExamplesConfig(objective=objective, masking=masking, max_seq_length=32)
+    build = write_build(tmp_path / "build", config)
+    settings = replace(SETTINGS, steps=2, bf16=True, packing=packing)
+    summary = pretrain.pretrain(build, SMALL, tmp_path / "out", settings)
+    assert ("pair_loss" in summary) == (objective == "sop")
+    assert math.isfinite(summary["loss"])
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (replace(SMALL, vocab_size=101), "the model is for 101 tokens .* the shards have 100"),
+        (replace(SMALL, max_position_embeddings=24), "24 positions"),
+        ("huge", "--config is 'huge'; expected tiny, mini, base, large"),
+    ],
+)
+def test_a_model_that_does_not_fit_the_shards_is_refused(
+    tmp_path: Path, dynamic_build: Path, config: str | BertConfig, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        pretrain.pretrain(dynamic_build, config, tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("name", ["steps", "batch_size", "learning_rate", "log_every", "checkpoint_every"])
+def test_settings_that_cannot_be_met_are_refused(name: str) -> None:
+    changes: dict[str, Any] = {name: 0}
+    with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is 0"):
+        PretrainSettings(**changes)
+
+
+def test_biases_and_norms_do_not_decay() -> None:
+    model = BertForPreTraining(SMALL)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    decayed, spared = adamw(model, 0.01).param_groups
+    assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)
+    assert all("LayerNorm" not in names[id(one)] and "bias" not in names[id(one)] for one in decayed["params"])
+    assert all("LayerNorm" in names[id(one)] or "bias" in names[id(one)] for one in spared["params"])
+    assert len(decayed["params"]) + len(spared["params"]) == len(names)
+
+
+def test_the_rate_rises_to_its_peak_and_falls_in_a_line() -> None:
+    rates = [optimization.learning_rate(step, 100, 1.0, 0.1) for step in range(100)]
+    assert rates[:11] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0])
+    assert rates[10:] == pytest.approx([1 - i / 90 for i in range(90)])
+    assert optimization.learning_rate(0, 1, 1.0, 0.5) == 1.0
+
+
+def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynamic_build: Path) -> None:
+    parser = argparse.ArgumentParser()
+    pretrain.add_arguments(parser)
+    line = f"{dynamic_build} --config tiny --output {tmp_path} --steps 1 --batch-size 4 --num-workers 0 --no-bf16"
+    arguments = parser.parse_args([*line.split(), "--device", "cpu"])
+    summary = pretrain.run(arguments)
+    assert isinstance(summary, dict)
+    assert summary["step"] == 1
+    assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
+    with pytest.raises(ConfigError, match="--device is 'toaster'"):
+        pretrain.run(parser.parse_args([*line.split(), "--device", "toaster"]))
+
+
+def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwise() -> None:
+    parser = argparse.ArgumentParser()
+    pretrain.add_arguments(parser)
+    found = vars(parser.parse_args(["shards", "--output", "out"]))
+    assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
+    assert found.pop("restart") is False
+    assert PretrainSettings(**found) == PretrainSettings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("clip", float("nan")),
+        ("learning_rate", float("inf")),
+        ("weight_decay", float("inf")),
+        ("warmup", float("nan")),
+        ("adam_beta2", float("nan")),
+        ("seed", -1),
+        ("seed", 1 << 63),
+        ("validate_every", -1),
+        ("validation_rows", -1),
+    ],
+)
+def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
+    changes: dict[str, Any] = {name: value}
+    with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is {value}; expected"):
+        PretrainSettings(**changes)
+    assert PretrainSettings(seed=(1 << 63) - 1, validate_every=0, validation_rows=0).seed == (1 << 63) - 1
+
+
+@pytest.mark.parametrize("name", ["mps", "meta", "toaster", "cpu cuda"])
+def test_a_device_that_does_not_train_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"--device is '{name}'; expected auto, cpu or cuda"):
+        optimization.choose_device(name)
+
+
+@pytest.mark.parametrize("value", ["two", "0", "-1", ""])
+def test_a_number_of_processes_that_is_none_is_refused(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", value)
+    with pytest.raises(ConfigError, match=f"WORLD_SIZE is '{value}'; expected the number of processes"):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("line", ["no JSON", "[1]", "{}", '{"step": "1"}'])
+def test_a_log_that_is_none_is_named_when_a_run_goes_on(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"step": 1}}\n{line}\n{{"step"')
+    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is no line of a log; move the file away"):
+        metrics_log.keep(str(path), 5)
+    path.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"step"')
+    assert metrics_log.keep(str(path), 2) == {"step": 2}
+    assert path.read_text() == '{"step": 1}\n{"step": 2}\n'

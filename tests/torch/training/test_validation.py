@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from bertdata.io import files
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.torch import BertConfig, BertForPreTraining, ElectraConfig, PretrainingCollator, ShardDataset
+from bertdata.torch.training import pretrain as module
+from bertdata.torch.training.distributed import Group
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+from bertdata.torch.training.validation import chosen_rows
+from tests.torch.build import write_build
+
+SIZES: dict[str, Any] = {
+    "vocab_size": 100,
+    "hidden_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 32,
+}
+SETTINGS = PretrainSettings(
+    steps=6, batch_size=8, learning_rate=1e-3, log_every=4, validate_every=3, num_workers=0, device="cpu"
+)
+
+
+def log(output: Path) -> list[LogRecord]:
+    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+
+
+def build_of(directory: Path, objective: str = "nsp") -> Path:
+    """Write a build whose validation split has the rows of its second shard."""
+    write_build(directory, ExamplesConfig(objective=objective, max_seq_length=32))
+    manifest = files.read_json(str(directory / "manifest.json"))
+    first, second = manifest["splits"]["train"]["shards"]
+    manifest["splits"] = {"train": {"shards": [first]}, "validation": {"shards": [second]}}
+    files.write_json(str(directory / "manifest.json"), manifest)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_of(tmp_path_factory.mktemp("validated"))
+
+
+def test_the_validation_loss_is_logged_at_the_steps_asked_for_and_is_that_of_the_model(
+    tmp_path: Path, build: Path
+) -> None:
+    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, steps=7))
+    assert [(one["step"], "validation_loss" in one) for one in log(tmp_path)] == [
+        (3, True),
+        (4, False),
+        (6, True),
+        (7, True),
+    ]
+    held = ShardDataset(build, "validation")
+    batch = PretrainingCollator(held)(held.__getitems__([(0, number) for number in range(len(held))]))
+    result = BertForPreTraining.from_pretrained(tmp_path).eval()(**batch)
+    last = log(tmp_path)[-1]
+    assert last["validation_loss"] == pytest.approx(result.loss.item(), abs=1e-5)
+    assert last["validation_mlm_loss"] == pytest.approx(result.mlm_loss.item(), abs=1e-5)
+    assert last["validation_pair_loss"] == pytest.approx(result.pair_loss.item(), abs=1e-5)
+    right = (result.prediction_logits.argmax(-1) == batch["labels"][batch["labels"] != -100]).double().mean()
+    assert last["validation_mlm_accuracy"] == pytest.approx(right.item())
+
+
+@pytest.mark.parametrize(
+    ("config", "objective"),
+    [(BertConfig(**SIZES), "nsp"), (ElectraConfig(**SIZES, embedding_size=16), "single-segment")],
+    ids=["bert", "electra"],
+)
+def test_measuring_changes_nothing_of_what_is_learned(tmp_path: Path, config: BertConfig, objective: str) -> None:
+    build = build_of(tmp_path / "build", objective)
+    for every in (0, 2):
+        settings = replace(SETTINGS, validate_every=every, log_every=1)
+        pretrain(build, config, tmp_path / str(every), settings)
+    with_, without = log(tmp_path / "2"), log(tmp_path / "0")
+    assert [one["loss"] for one in with_] == [one["loss"] for one in without]
+    assert [one["step"] for one in with_ if "validation_loss" in one] == [2, 4, 6]
+    assert not any("validation_loss" in one for one in without)
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("0", "2")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    ("config", "objective"),
+    [(BertConfig(**SIZES), "nsp"), (ElectraConfig(**SIZES, embedding_size=16), "single-segment")],
+    ids=["bert", "electra"],
+)
+def test_masks_are_the_same_each_time_however_the_rows_are_split(
+    tmp_path: Path, config: BertConfig, objective: str
+) -> None:
+    """At a rate of nearly 0 the model stays as it is, and so does its validation loss."""
+    build = build_of(tmp_path / "build", objective)
+    settings = replace(SETTINGS, learning_rate=1e-12, validate_every=2)
+    changed: list[dict[str, Any]] = [{}, {"accumulate": 4}, {"packing": True}]
+    found = []
+    for number, changes in enumerate(changed):
+        pretrain(build, config, tmp_path / str(number), replace(settings, **changes))
+        found += [one["validation_loss"] for one in log(tmp_path / str(number)) if "validation_loss" in one]
+    assert found == pytest.approx([found[0]] * 9, rel=1e-5)
+
+
+def test_as_many_rows_are_measured_as_asked_for_spread_over_the_split(tmp_path: Path, build: Path) -> None:
+    assert chosen_rows(7, 3) == [0, 2, 4]
+    assert chosen_rows(0, 3) == []
+    settings = replace(SETTINGS, learning_rate=1e-12, validate_every=6)
+    losses = []
+    for most in (0, 5000, 5):
+        pretrain(build, BertConfig(**SIZES), tmp_path / str(most), replace(settings, validation_rows=most))
+        losses.append(log(tmp_path / str(most))[-1]["validation_loss"])
+    assert losses[0] == losses[1] != losses[2]
+    held = ShardDataset(build, "validation")
+    chosen = [(0, number) for number in chosen_rows(len(held), 5)]
+    result = BertForPreTraining.from_pretrained(tmp_path / "5").eval()(
+        **PretrainingCollator(held)(held.__getitems__(chosen))
+    )
+    assert losses[2] == pytest.approx(result.loss.item(), abs=1e-5)
+
+
+class Pair(Group):
+    """The first of two processes, whose other one always has the same numbers; `waits` counts withheld gradients."""
+
+    def total(self, values: Any) -> list[float]:
+        return [2 * value for value in values]
+
+    def parallel(self, model: Any) -> Any:
+        outer = self
+
+        class Wrapped(type(model)):  # type: ignore[misc]
+            def no_sync(self) -> Any:
+                outer.waits.append(1)  # type: ignore[attr-defined]
+                return nullcontext()
+
+        model.__class__ = Wrapped
+        return model
+
+    def wait(self) -> None:
+        pass
+
+
+def test_gradients_are_exchanged_once_a_step_and_rows_are_shared(
+    tmp_path: Path, build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = Pair(0, 2, torch.device("cpu"))
+    object.__setattr__(pair, "waits", [])
+
+    @contextmanager
+    def joined(device: str) -> Any:
+        yield pair
+
+    monkeypatch.setattr(module, "joined", joined)
+    monkeypatch.setattr(BertForPreTraining, "architecture", "BertForPreTraining")
+    measured: list[int] = []
+    fetch = ShardDataset.__getitems__
+
+    def counted(self: ShardDataset, numbers: Any) -> Any:
+        if self.shards.split == "validation":
+            measured.extend(number for _, number in numbers)
+        return fetch(self, numbers)
+
+    monkeypatch.setattr(ShardDataset, "__getitems__", counted)
+    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, accumulate=4, validation_rows=5, steps=3))
+    assert len(pair.waits) == 3 * 3  # type: ignore[attr-defined]
+    chosen = chosen_rows(len(ShardDataset(build, "validation")), 5)
+    assert measured == chosen[::2]
+
+
+def test_builds_without_rows_for_validation_are_trained_on_without(tmp_path: Path, build: Path) -> None:
+    directory = write_build(tmp_path / "build")
+    manifest = files.read_json(str(directory / "manifest.json"))
+    for number in range(2):
+        manifest["splits"] |= {"validation": {"shards": []}} if number else {}
+        files.write_json(str(directory / "manifest.json"), manifest)
+        pretrain(directory, BertConfig(**SIZES), tmp_path / str(number), SETTINGS)
+        assert not any("validation_loss" in one for one in log(tmp_path / str(number)))
+    pretrain(build / "validation", BertConfig(**SIZES), tmp_path / "held", SETTINGS)
+    assert not any("validation_loss" in one for one in log(tmp_path / "held"))
+
+
+def test_curves_have_a_panel_for_each_measure_and_are_drawn_before_the_end(tmp_path: Path, build: Path) -> None:
+    drawn: list[str] = []
+
+    def look(record: LogRecord) -> None:
+        if (tmp_path / "curves.svg").exists():
+            drawn.append((tmp_path / "curves.svg").read_text())
+
+    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, checkpoint_every=2), report=look)
+    assert drawn
+    picture = (tmp_path / "curves.svg").read_text()
+    assert drawn[-1] != picture
+    for name in ("mlm_loss", "pair_loss", "mlm_accuracy", "pair_accuracy"):
+        assert f">{name}</text>" in picture
+    assert picture.count(">validation</text>") == picture.count(">training</text>") == 4
+    heights = [float(place) for place in re.findall(r"rotate\(-90 16 ([\d.]+)\)", picture)]
+    assert heights == sorted(set(heights))
+    assert len(heights) == 4
