@@ -11,7 +11,7 @@ Importing it imports neither torch nor Beam, and compiles nothing. What it does 
 
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples
-from bertdata.loader.numpy_batches import NumpyBatches, numpy_batches
+from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
 from bertdata.loader.sampler import BatchSampler
 
 __all__ = ["BatchCollator", "BatchSampler", "NumpyBatches", "ShardExamples", "numpy_batches"]
