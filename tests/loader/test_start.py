@@ -25,7 +25,7 @@ def test_importing_the_loader_imports_neither_beam_nor_numba(allowed: tuple[str,
 
 
 FIRST_BATCH = {
-    "bertdata.loader": "next(iter(bertdata.loader.numpy_loader({path!r}, 32)))",
+    "bertdata.loader": "next(iter(bertdata.loader.numpy_batches({path!r}, 32)))",
     "bertdata.torch": """
 from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
 from torch.utils.data import DataLoader
