@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bertdata.sentences.batch import Spans
     from bertdata.text_arrays import Texts
 
-ALGORITHM = "punkt-nltk-3.10/2"
+ALGORITHM = "punkt-nltk-3.10/3"
 _SHORT = 2000
 
 

@@ -124,6 +124,16 @@ def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
 
 
 @uncounted
+def _only_space_is_left(data: Bytes, i: int, end: int, chars: Bytes) -> bool:
+    """Tell whether `str.strip` takes all that stands from byte i to the end of the paragraph."""
+    after = strip_left(data, i, end, chars)
+    for j in range(i, after - 1):
+        if data[j] == NEWLINE_BYTE and data[j + 1] == NEWLINE_BYTE:
+            return True
+    return after == end
+
+
+@uncounted
 def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     """Return where the token after a mark begins, or -1 where the mark is no candidate."""
     i = mark + 1
@@ -141,24 +151,22 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
         if length == 0:
             break
         i += length
-    if i < end and data[i] < 0x20:
-        after = strip_left(data, i, end, chars)
-        if after == end:
-            return -1
-        for j in range(i, after - 1):
-            if data[j] == NEWLINE_BYTE and data[j + 1] == NEWLINE_BYTE:
-                return -1
-    return i if i < end else -1
+    return -1 if i == end or (data[i] < 0x20 and _only_space_is_left(data, i, end, chars)) else i
 
 
 @uncounted
 def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
-    """Return where a candidate's context ends: behind the one character at the mark, or behind the next word."""
+    """Return where a candidate's context ends: behind the one character at the mark, or behind the next word.
+
+    U+001C to U+001F belong to a word, but `str.strip` takes them from the end of a paragraph.
+    """
     if after == mark + 1:
         return after + decode(data, after, end)[1]
     i = after
     while i < end and space_length(data, i, end, chars) == 0:
         i += 1
+    if 0x1C <= data[i - 1] < 0x20 and _only_space_is_left(data, i, end, chars):
+        return strip_right(data, after, i, chars)
     return i
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -49,6 +50,32 @@ def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> 
     assert found == [[row[a:b] for a, b in english()._decisions.spans(row)] for row in rows]
     assert found == [by_nltk(english_by_nltk(), row) for row in rows]
     assert [[one.rstrip() for one in row] for row in english().split_batch(rows).to_pylist()] == found
+
+
+WHITE_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+"""What `str.strip` takes; U+001C to U+001F are no white space to Punkt's patterns."""
+
+
+@pytest.mark.parametrize("space", WHITE_SPACE, ids=ascii)
+def test_every_white_space_between_marks_gives_the_sentences_of_the_twin_and_of_nltk(space: str) -> None:
+    alphabet = sorted({".", "a", "\xa0", space})
+    rows = ["".join(row) for length in range(1, 6) for row in itertools.product(alphabet, repeat=length)]
+    found = english().segment_batch(rows).to_pylist()
+    assert found == [english().segment(row) for row in rows] == [by_nltk(english_by_nltk(), row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (".\xa0.\xa0.\x1c", [".", ".\xa0."]),
+        ("A. \n.\x1c\x1c", ["A. \n."]),
+        ("A. \n.\x1f \x1c\n\n\x1d\nB. b.\x1e", ["A. \n.", "B. b."]),
+        ("A. \n.\x1c \x1c\nB", ["A.", ".\x1c \x1c\nB"]),
+    ],
+)
+def test_what_strip_takes_from_the_end_of_a_paragraph_decides_nothing(text: str, sentences: list[str]) -> None:
+    assert english().segment(text) == english().segment_batch([text]).to_pylist()[0] == sentences
+    assert by_nltk(english_by_nltk(), text) == sentences
 
 
 @given(texts(), st.sampled_from([4, 5, 7, 1 << 14]))
