@@ -29,7 +29,6 @@ import sys
 import tempfile
 import threading
 import time
-import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -127,9 +126,6 @@ class Sandbox:
         self.tree = Path(folder) / "tree"
         ignored = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
         shutil.copytree(ROOT, self.tree, ignore=ignored, symlinks=True)
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-        for package, place in project["tool"]["setuptools"]["package-dir"].items():
-            self.tree.joinpath(*package.split(".")).symlink_to(self.tree / place)
         phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
         hypothesis.settings.register_profile("mutate", deadline=None, derandomize=True, database=None, phases=phases)
         hypothesis.settings.load_profile("mutate")
