@@ -94,7 +94,7 @@ def size(sources: list[str]) -> int:
 def measure(run: str, sources: list[str], output: Path) -> str:
     """Build once from nothing; returns one row of the table."""
     shutil.rmtree(output, ignore_errors=True)
-    command = [sys.executable, "-m", "bertdata.cli.main", "build", *sources, "--output", str(output), *shlex.split(run)]
+    command = [sys.executable, "-m", "bertdata", "build", *sources, "--output", str(output), *shlex.split(run)]
     began = time.monotonic()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)

@@ -84,7 +84,7 @@ def samples(folder: Path, large: int) -> list[str]:
 def sample(build: str, copies: int) -> None:
     """Build the sample corpus with rows of 512 tokens, each document in so many copies."""
     command = ["build", "--output", build, "--max-seq-length", "512", "--dupe-factor", str(copies)]
-    subprocess.run([sys.executable, "-m", "bertdata.cli.main", *command], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-m", "bertdata", *command], check=True, stdout=subprocess.DEVNULL)
 
 
 def shards_size(build: str) -> int:

@@ -5,10 +5,11 @@ Names are loaded when first used, so that importing bertdata imports neither Bea
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as that of `typing`, whose import would cost more than all of this module
 
 if TYPE_CHECKING:
+    import typing
+
     from bertdata.errors import (
         BertDataError,
         ConfigError,
@@ -50,10 +51,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     if name not in __all__:
         raise AttributeError(f"module 'bertdata' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES.get(name, "bertdata.errors")), name)
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES.get(name, "bertdata.errors")), name)
     globals()[name] = value
     return value
 

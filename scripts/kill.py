@@ -32,7 +32,7 @@ WHAT = ("build", "workers", "pretrain")
 GRACE = 60.0
 LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
 TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
-MAIN = "from bertdata.cli.main import main; import sys; sys.exit(main())"
+MAIN = "from bertdata.__main__ import main; main()"
 
 
 def session_of(process: int) -> int | None:

@@ -94,7 +94,7 @@ def test_the_version_is_that_of_the_project_file() -> None:
 def test_extras_name_the_distribution_and_hold_something() -> None:
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
     assert project["name"] == "bertdata-toolkit"
-    assert project["scripts"] == {"bertdata": "bertdata.cli.main:main"}
+    assert project["scripts"] == {"bertdata": "bertdata.__main__:main"}
     for name, needed in project["optional-dependencies"].items():
         assert needed, f"the extra {name} is empty"
         for one in needed:

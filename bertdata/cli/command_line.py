@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bertdata.errors import BertDataError, ConfigError, printable
-from bertdata.io import files
+from bertdata.__main__ import INTERRUPTED, INTERRUPTED_CODE
+from bertdata.errors import BertDataError, ConfigError, MissingExtraError, printable
+from bertdata.io.limits import limit_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -152,16 +153,17 @@ def run(main: Callable[[], int]) -> int:
     try:
         code = main()
     except BertDataError as error:
-        print(f"error: {error}", file=sys.stderr)
+        limit = limit_of(error) if isinstance(error, MissingExtraError) else None  # installed, but not to be loaded
+        print(f"error: {limit or error}", file=sys.stderr)
         code = 1
     except KeyboardInterrupt:
-        print("interrupted: run the same command again to go on; what is done is kept", file=sys.stderr)
-        code = 130
+        print(INTERRUPTED, file=sys.stderr)
+        code = INTERRUPTED_CODE
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
-        told = files.limit_of(error)
+        told = limit_of(error)
         if told is None:
             raise
         print(f"error: {told}", file=sys.stderr)

@@ -52,17 +52,12 @@ COMMANDS = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call is SystemExit with 2.
-
-    Without arguments it is the console's entry point: it takes those of the process, and ends it.
-    """
+def main(arguments: Sequence[str]) -> int:
+    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call is SystemExit, code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    if arguments is None:
-        command_line.console(lambda: dispatch(sys.argv[1:]))
-    return command_line.run(lambda: dispatch(list(arguments)))
+    return command_line.run(lambda: dispatch(arguments))
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -134,7 +129,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-if __name__ == "__main__":
-    main()

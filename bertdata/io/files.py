@@ -14,13 +14,13 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
+from bertdata.io.limits import limit_of
 
 CHUNK = 1 << 20
 _BUFFER = 1 << 16
@@ -129,48 +129,6 @@ def input_error(error: OSError, path: str) -> InputError:
     if told := limit_of(error):
         return InputError(f"cannot be read: {told}", path=path)
     return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
-
-
-def limit_of(error: BaseException) -> str | None:
-    """Return what of this machine ran out or failed and what to do, where an error or one behind it says so.
-
-    >>> limit_of(OSError(errno.EMFILE, "Too many open files"))
-    'too many files are open; allow more (ulimit -n 4096), or use fewer --workers'
-    """
-    seen: set[int] = set()
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        number = one.errno if isinstance(one, OSError) else None
-        text = f"{type(one).__name__}: {one}"
-        for numbers, kind, told in _LIMITS:
-            if number in numbers or (kind and kind.search(text)):
-                return told
-        one = one.__cause__ or one.__context__
-    return None
-
-
-_LIMITS = (
-    (
-        (errno.EMFILE, errno.ENFILE),
-        re.compile("Too many open files"),
-        "too many files are open; allow more (ulimit -n 4096), or use fewer --workers",
-    ),
-    (
-        (errno.ENOMEM,),
-        re.compile(
-            "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|"
-            "malloc of size .* failed|bad_alloc|LLVM.*memory|Out of memory"
-        ),
-        "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers",
-    ),
-    ((errno.EIO,), None, "the disk or the network drive failed (input/output error); check it, and copy the file"),
-    (
-        (errno.ENOSPC, errno.EDQUOT),
-        None,
-        "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again",
-    ),
-)
 
 
 def real_path(path: str) -> str:

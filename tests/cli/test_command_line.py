@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.io import files
+from bertdata.io.limits import limit_of
 
 LIMITS = [
     ("OSError(24, 'Too many open files')", "too many files are open"),
@@ -50,11 +51,28 @@ def test_a_mistake_of_ours_keeps_its_traceback() -> None:
 def test_a_limit_behind_another_error_is_found_and_a_circle_of_causes_ends() -> None:
     outer, inner = ValueError("the step failed"), pa.ArrowMemoryError("malloc of size 64 failed")
     outer.__cause__ = inner
-    assert "memory" in str(files.limit_of(outer))
+    assert "memory" in str(limit_of(outer))
     inner.__cause__ = outer
-    assert files.limit_of(ValueError("x")) is None
+    assert limit_of(ValueError("x")) is None
     loop = ValueError("x")
     loop.__context__ = other = KeyError("y")
     other.__context__ = loop
-    assert files.limit_of(loop) is None
-    assert files.limit_of(OSError(errno.ENOENT, "No such file")) is None
+    assert limit_of(loop) is None
+    assert limit_of(OSError(errno.ENOENT, "No such file")) is None
+
+
+def test_an_extension_that_fails_without_a_reason_lacks_memory_where_memory_is_limited() -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31)); "
+    error = "raise SystemError('error return without exception set')"
+    done = run(limit + error)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("error: there is not enough memory")
+    assert "Traceback" in run(error).stderr
+
+
+def test_a_library_that_memory_does_not_hold_is_not_told_as_missing() -> None:
+    done = run(
+        "from bertdata.errors import MissingExtraError; "
+        "raise MissingExtraError('h5py', 'hdf5') from ImportError('x.so: failed to map segment from shared object')"
+    )
+    assert done.stderr.startswith("error: there is not enough memory")

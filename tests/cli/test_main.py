@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def bertdata(*arguments: str, pipe_to: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command as a process of its own, in the checkout."""
-    command = [sys.executable, "-m", "bertdata.cli.main", *arguments]
+    command = [sys.executable, "-m", "bertdata", *arguments]
     if pipe_to:
         line = " ".join(command) + f" | {pipe_to}"
         command = ["bash", "-o", "pipefail", "-c", line]
@@ -208,3 +208,37 @@ def test_pipelines_of_someone_elses_are_not_taken_for_ours(tmp_path: Path) -> No
         check=False,
     )
     assert (done.returncode, "usage: bertdata clean-books" in done.stdout) == (0, True)
+
+
+INTERRUPTS = """
+import os, signal, sys
+
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                pass
+
+
+sys.meta_path.insert(0, Interrupt())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bertdata.__main__ import main
+sys.argv = ["bertdata", "--version"]
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["bertdata.cli", "dataclasses", "argparse", "bertdata.errors"])
+def test_an_interrupt_while_python_imports_is_one_line_and_code_130(module: str) -> None:
+    code = INTERRUPTS.format(module=module)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted: run the same command again to go on; what is done is kept\n"
+
+
+def test_nothing_is_imported_before_an_interrupt_is_caught() -> None:
+    code = "import sys; before = set(sys.modules); import bertdata.__main__; print(*(set(sys.modules) - before))"
+    shown = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert set(shown.stdout.split()) == {"bertdata", "bertdata.__main__"}
