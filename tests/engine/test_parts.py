@@ -67,6 +67,12 @@ def test_a_record_can_lie_apart_from_its_data(tmp_path: Path) -> None:
     assert one.failure_path == str(tmp_path / "stages" / "part-00000.failure")
 
 
+def test_a_failure_is_told_beside_the_record(tmp_path: Path) -> None:
+    one = task(tmp_path / "data")
+    assert one.failure_path == str(tmp_path / "data" / "part-00000.failure")
+    assert one.record_path == str(tmp_path / "data" / "part-00000.json")
+
+
 def test_parts_are_made_at_urls_too() -> None:
     folder = f"memory://{uuid.uuid4().hex}"
     record = run_once(task(folder), work)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +66,53 @@ def test_a_module_that_kernels_take_constants_from_is_among_their_sources(kernel
     found = sources_of([PACKAGE / kernel], PACKAGE.parent)
     assert PACKAGE / imported in found
     assert PACKAGE / "cli" / "main.py" not in found
+
+
+KERNEL = """
+import numpy as np
+from bertdata.kernels.jit import compiled, uncounted
+from bertdata.kernels.warmup import listeners
+told = []
+listeners.append(lambda: told.append(1))
+
+@compiled
+def doubled(values):
+    return values * 2
+
+@uncounted
+def total(values):
+    found = 0
+    for value in values:
+        found += value
+    return found
+
+values = np.arange(4)
+print(doubled(values).tolist(), total(values), len(told), end=" ")
+print(doubled(values.astype(float)).tolist(), len(told))
+"""
+
+
+def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(KERNEL)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(PACKAGE.parent)}
+
+    def told() -> str:
+        command = [sys.executable, str(tmp_path / "kernel.py")]
+        return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout.strip()
+
+    found = "[0, 2, 4, 6] 6 {} [0.0, 2.0, 4.0, 6.0] {}"
+    assert told() == found.format(2, 3)
+    assert told() == found.format(0, 0)
+    for kept in (tmp_path / "kept").rglob("*.nbi"):
+        kept.write_bytes(b"damaged")
+    assert told() == found.format(2, 3)
+    assert told() == found.format(2, 3)
+
+
+def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:
+    command = [sys.executable, "-c", KERNEL]
+    run = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, check=True, text=True)
+    assert run.stdout.strip() == "[0, 2, 4, 6] 6 2 [0.0, 2.0, 4.0, 6.0] 2"
 
 
 def test_what_numba_does_not_promise_is_used_in_one_file() -> None:

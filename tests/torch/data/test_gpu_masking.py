@@ -48,6 +48,19 @@ def test_the_batch_is_that_of_the_cpu_bit_for_bit(dynamic_build: Path, masking: 
         assert torch.equal(found[name].cpu(), tensor), name
 
 
+@pytest.mark.parametrize("collator", [PretrainingCollator, DeviceCollator])
+def test_no_examples_and_those_without_a_column_are_refused(dynamic_build: Path, collator: Any) -> None:
+    dataset = ShardDataset(dynamic_build)
+    with pytest.raises(ConfigError, match="a batch of no examples cannot be collated; expected at least one"):
+        collator(dataset)([])
+    for name in ("input_ids", "token_type_ids", "example_id", "next_sentence_label"):
+        examples: Any = [{key: value for key, value in dataset[(0, 3)].items() if key != name}]
+        with pytest.raises(ConfigError, match=f"an example has no '{name}', it has '.*set remove_unused_columns=False"):
+            collator(dataset)(examples)
+    with pytest.raises(ConfigError, match="an example has no 'input_ids', it has nothing"):
+        collator(dataset)([{}])
+
+
 def test_two_bytes_a_token_cross_the_bus(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     small = DeviceCollator(dataset)(dataset.__getitems__(range(40)))
