@@ -32,10 +32,8 @@ COMMANDS = {
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.inspect.stats"),
     "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
-    "export": Command(
-        "shards to Parquet, JSON lines, TFRecord, HDF5, MDS, or a folder for datasets", "bertdata.formats"
-    ),
-    "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.formats.importing"),
+    "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
+    "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.cli.import_"),
     "tokenize": Command("print the pieces or ids of lines of text", "bertdata.cli.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
@@ -53,7 +51,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call is SystemExit, code 2."""
+    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call raises SystemExit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

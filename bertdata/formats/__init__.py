@@ -1,14 +1,23 @@
-"""`bertdata export` and `bertdata import`: shards in the formats of others, and back.
+"""Shards in the formats of others, and back: a build in, one file for each shard out; files in, shards out.
 
-command     the command: every shard becomes one file, written whole or not at all
-arrow       Parquet, JSON lines, a folder for datasets
-mds         MosaicML Streaming
-static      rows with static masks, padded, as Google's code writes them; what the next two hold
-tfrecord    Google's create_pretraining_data: TFRecord without TensorFlow (`example`: protobuf, `crc32c`)
-hdf5        NVIDIA's BERT
-importing   TFRecord and HDF5 to shards
+registry        ExportFormat, ImportFormat and the formats by name
+exporting       every shard becomes one file, written whole or not at all
+importing       every file becomes one shard, its rows checked
+static          rows with static masks, padded, in the fields of Google's create_pretraining_data
+parquet, jsonl, hf, mds, tfrecord, hdf5
+                one format each (`tfrecord` with `example`: protobuf, and `crc32c`)
 """
 
-from bertdata.formats.command import EXPORTERS, Exporter, ExportOptions, add_arguments, export, run
+from bertdata.formats.exporting import ExportOptions, export
+from bertdata.formats.importing import import_shards
+from bertdata.formats.registry import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
 
-__all__ = ["EXPORTERS", "ExportOptions", "Exporter", "add_arguments", "export", "run"]
+__all__ = [
+    "EXPORT_FORMATS",
+    "IMPORT_FORMATS",
+    "ExportFormat",
+    "ExportOptions",
+    "ImportFormat",
+    "export",
+    "import_shards",
+]

@@ -1,7 +1,7 @@
 """HDF5 in the layout of NVIDIA's BERT: a data set for each of Google's fields, gzip-compressed, a row for each example.
 
 input_ids, masked_lm_positions and masked_lm_ids are int32; input_mask, segment_ids and next_sentence_labels int8. There
-are no weights: a row's predictions end at the first position that is 0. What this module does not do: other layouts.
+are no weights: a row's predictions end at the first position that is 0.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
 
 from bertdata.errors import InputError, MissingExtraError
-from bertdata.formats.static import Fields, StaticRows
+from bertdata.formats.registry import ExportFormat, Fields, ImportFormat
+from bertdata.formats.static import StaticRows
 from bertdata.io import files
 
 KINDS = {
@@ -39,13 +38,7 @@ def _h5py() -> Any:
     return h5py
 
 
-def writer(rows: StaticRows) -> partial[int]:
-    """Return `write_hdf5` for some rows, as an exporter calls it; raises MissingExtraError where h5py is not there."""
-    _h5py()
-    return partial(write_hdf5, rows)
-
-
-def write_hdf5(rows: StaticRows, path: str, schema: pa.Schema, file: BinaryIO) -> int:
+def write_hdf5(rows: StaticRows, path: str, file: BinaryIO) -> int:
     """Write a shard as an HDF5 file; returns the rows."""
     total = rows.examples(path)
     with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
@@ -116,3 +109,15 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
                     raise InputError(f"is damaged behind row {begin} ({error}); get it again", path=path) from error
                 ended = np.cumsum(fields["masked_lm_positions"] == 0, axis=1) > 0
                 yield fields | {"masked_lm_weights": (~ended).astype(np.float32)}
+
+
+HDF5 = ExportFormat(
+    help="the data sets of NVIDIA's BERT, gzip",
+    suffix=".hdf5",
+    write_static=write_hdf5,
+    check=_h5py,
+    extra="hdf5",
+)
+HDF5_IMPORT = ImportFormat(
+    help="HDF5 files of NVIDIA's BERT", suffixes=(".hdf5", ".h5"), read=read_hdf5, signature=b"\x89HDF\r\n\x1a\n"
+)

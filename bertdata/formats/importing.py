@@ -1,14 +1,12 @@
-"""`bertdata import`: TFRecords of Google's create_pretraining_data and HDF5 files of NVIDIA's BERT to shards.
+"""Import: pretraining rows from files of other tools to shards, such as TFRecords of Google's create_pretraining_data.
 
-Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file. A
-file's format is told by its first bytes. Every row is checked against the vocabulary and the layout of BERT's rows. How
-the rows were made is not in these files, so only what can be seen is in the manifest. What this module does not do: JAX
-or PyTorch files of other tools, rows without predictions.
+Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file.
+Every row is checked against the vocabulary and the layout of BERT's rows. How the rows were made is not in these files,
+so only what can be seen is in the manifest.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
@@ -17,16 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata import __version__
-from bertdata.cli.command_line import add_force
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import claimed, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.example import decode_examples
-from bertdata.formats.hdf5 import read_hdf5
-from bertdata.formats.static import Fields
-from bertdata.formats.tfrecord import read_records
-from bertdata.inspect.summary import counted, table
+from bertdata.formats.registry import IMPORT_FORMATS, Fields, ImportFormat
+from bertdata.formats.static import FIELDS
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
@@ -34,12 +28,6 @@ from bertdata.objectives.settings import LABELS, OBJECTIVES, ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-
-SUFFIXES = (".tfrecord", ".tfrecord.gz", ".tfrecord-*-of-*", ".tfrecords", ".hdf5", ".h5")
-_HDF5 = b"\x89HDF\r\n\x1a\n"
-_NEEDED = ("input_ids", "input_mask", "segment_ids", "masked_lm_positions", "masked_lm_ids", "masked_lm_weights")
-_OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
-"""What TensorFlow's Model Garden calls the same fields."""
 
 
 def import_shards(
@@ -53,7 +41,8 @@ def import_shards(
     `force` is given, what was imported from files that are left out now.
     """
     tokenizer = WordPieceTokenizer.load(vocab)
-    paths = {split: files.expand(sources[split], SUFFIXES) for split in SPLITS if sources.get(split)}
+    suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
+    paths = {split: files.expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
     info = _info(tokenizer, paths["train"], objective)
     origin = Origin.of("import", (path for found in paths.values() for path in found))
@@ -90,38 +79,28 @@ def import_file(path: str, info: ShardInfo, first_id: int, file: BinaryIO) -> Co
 
 
 def read_fields(path: str) -> Iterator[Fields]:
-    """Yield the rows of a TFRecord or HDF5 file as Google's fields, a batch at a time.
+    """Yield the rows of a file as Google's fields, some at a time.
 
-    A TFRecord of no bytes has no rows, as a shard without any (of a length bin that is empty) is exported.
+    A file of no bytes has no rows, as a shard without any (of a length bin that is empty) is exported to TFRecord.
     """
-    if not files.size(path):
-        return
+    if files.size(path):
+        yield from format_of(path).read(path)
+
+
+def format_of(path: str) -> ImportFormat:
+    """Return the import format of a file, found by its first bytes, then by its name (see `ImportFormat`)."""
+    formats = [IMPORT_FORMATS[name] for name in IMPORT_FORMATS]
     with files.open_raw(path) as raw:
-        hdf5 = raw.read(len(_HDF5)) == _HDF5
-    if hdf5:
-        yield from read_hdf5(path)
-        return
-    begin = 0
-    for records in read_records(path):
-        try:
-            lists = decode_examples(records, {*_NEEDED, *_OTHER_NAMES, "next_sentence_labels"})
-        except InputError as error:
-            raise InputError(f"behind record {begin}: {error}", path=path) from error
-        for name, rows in lists.items():
-            if len({len(row) for row in rows}) > 1:
-                raise InputError(
-                    f"behind record {begin}: `{name}` has lists of unlike lengths; expected rows padded to one length",
-                    path=path,
-                )
-        yield {_OTHER_NAMES.get(name, name): np.stack(rows) for name, rows in lists.items()}
-        begin += len(records)
+        head = raw.read(max(len(one.signature) for one in formats))
+    fitting = [one for one in formats if head.startswith(one.signature)]
+    return max(fitting, key=lambda one: (len(one.signature), files.ends_in(path, one.suffixes)))
 
 
 def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
     """Return what the shards say of themselves, from the first rows there are."""
     found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
     if found is None:
-        raise InputError(f"there are no rows in {counted(len(paths), 'file')}; expected some in train", path=paths[0])
+        raise InputError(f"there are no rows in the files of train ({len(paths)} in all); expected some", path=paths[0])
     path, fields = found
     _check_names(fields, path)
     has_label = "next_sentence_labels" in fields
@@ -135,7 +114,7 @@ def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -
 
 
 def _check_names(fields: Fields, path: str) -> None:
-    missing = [name for name in _NEEDED if name not in fields]
+    missing = [name for name in FIELDS[:-1] if name not in fields]
     if missing:
         raise InputError(
             f"has no field {missing[0]!r}, it has {', '.join(fields)}; expected pretraining data of Google's or "
@@ -254,34 +233,3 @@ def _manifest(info: ShardInfo, paths: dict[str, list[str]], entries: dict[str, A
         "notes": ["imported: the masks are those of the files, whatever the settings say they would be"],
         "splits": entries,
     }
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata import` to a parser."""
-    parser.add_argument("files", nargs="+", metavar="PATH", help="TFRecord or HDF5 files, folders of them or globs")
-    parser.add_argument("--validation", nargs="+", default=[], metavar="PATH", help="files of the validation split")
-    parser.add_argument(
-        "--vocab", required=True, metavar="PATH", help="the vocabulary they were made with: a folder or vocab.txt"
-    )
-    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
-    add_force(parser)
-    parser.add_argument(
-        "--objective", default="", choices=OBJECTIVES, help="what the pair label means (default: nsp; ALBERT: sop)"
-    )
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Import as parsed arguments say and print what was written."""
-    sources = {"train": arguments.files, "validation": arguments.validation}
-    manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective, force=arguments.force)
-    rows = []
-    for split, entry in manifest["splits"].items():
-        counts = entry["counts"]
-        rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
-        if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
-            rows.append(("  without rows", counted(empty, "file")))
-        rows.append(
-            ("  predictions", f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens")
-        )
-    print(table(rows))
-    return 0

@@ -3,7 +3,7 @@
 A file holds, all little endian: the number of samples, uint32; where each begins and the last one ends, uint32; the
 JSON of its columns; the samples. A sample holds the sizes in bytes of its columns of lists, uint32, then the columns,
 sorted by name: a number as it is; a list with its number of dimensions and its length in front. `index.json` names the
-files of a split. What this module does not do: compression, hashes, reading.
+files of a split. They are neither compressed nor hashed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.formats.arrow import read_batches
+from bertdata.formats.record_batches import read_batches
+from bertdata.formats.registry import ExportFormat
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.schema import numpy_type
@@ -137,3 +138,11 @@ def finish_mds(output: str, splits: Sequence[Shards], entries: Mapping[str, Any]
             if entry["rows"]
         ]
         files.write_json(files.join(output, shards.split, "index.json"), {"version": 2, "shards": listed})
+
+
+MDS = ExportFormat(
+    help="the rows for MosaicML Streaming's `StreamingDataset`: format version 2, `index.json` in each split's folder",
+    suffix=".mds",
+    write=write_mds,
+    finish=finish_mds,
+)

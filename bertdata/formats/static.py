@@ -4,7 +4,6 @@ Masks of static shards are taken as they are; of dynamic ones those of an epoch 
 uses. The fields have Google's names: input_ids, input_mask (1 at tokens), segment_ids, masked_lm_positions,
 masked_lm_ids, masked_lm_weights (1 at predictions), next_sentence_labels, which ALBERT's sentence order has too. The
 examples of packed rows become a row each.
-What this module does not do: files.
 """
 
 from __future__ import annotations
@@ -18,13 +17,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.arrow import read_batches
+from bertdata.formats.record_batches import read_batches
+from bertdata.formats.registry import Fields, static_formats
 from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
 from bertdata.shards import Shards
 from bertdata.shards.packed import unpacked
 from bertdata.shards.schema import ShardInfo
 
-Fields = dict[str, NDArray[Any]]
+FIELDS = (
+    *("input_ids", "input_mask", "segment_ids"),
+    *("masked_lm_positions", "masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
+)
+"""The fields of a row; the last one only where the objective has a pair label."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class StaticRows:
         most = 0
         for batch in map(unpacked, read_batches(path)):
             _, labels, offsets = self._masked(batch)
-            behind = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
-            most = max(most, int(np.diff(behind).max(initial=0)))
+            before = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
+            most = max(most, int(np.diff(before).max(initial=0)))
         return most
 
     def _masked(self, batch: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -134,7 +138,8 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
     info, tokenizer = splits[0].info, splits[0].tokenizer()
     if info.purpose != "pretraining":
         raise InputError(
-            f"holds {info.purpose}, which has no masks; export it to parquet, jsonl, hf or mds", path=splits[0].build
+            f"holds {info.purpose}, which has no masks; export it to one of {static_formats(False)}",
+            path=splits[0].build,
         )
     if epoch < 0 or (epoch and info.examples.masking == "static"):
         raise ConfigError(

@@ -1,30 +1,31 @@
 """TFRecord files without TensorFlow: records with their lengths and masked CRC-32C, as Google's tools write them.
 
 A record is its length, uint64; the masked checksum of these eight bytes, uint32; the data; its masked checksum, uint32;
-all little endian. What this module does not do: the message inside (`example`).
+all little endian. The message inside is a tf.train.Example (`example`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
-import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.formats.crc32c import checksums, masked
-from bertdata.formats.example import encode_examples
-from bertdata.formats.static import StaticRows
+from bertdata.formats.example import decode_examples, encode_examples
+from bertdata.formats.registry import ExportFormat, Fields, ImportFormat
+from bertdata.formats.static import FIELDS, StaticRows
 from bertdata.io import compression
 
 MOST_BYTES = 64 << 20
 """The longest record that is read; a longer one is taken for damage."""
+_OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
+"""What TensorFlow's Model Garden calls the same fields."""
 
 
-def write_tfrecord(rows: StaticRows, path: str, schema: pa.Schema, file: BinaryIO) -> int:
+def write_tfrecord(rows: StaticRows, path: str, file: BinaryIO) -> int:
     """Write a shard as TFRecords of tf.train.Example with Google's fields; returns the rows."""
     written = 0
     for fields in rows.batches(path):
@@ -32,11 +33,6 @@ def write_tfrecord(rows: StaticRows, path: str, schema: pa.Schema, file: BinaryI
         file.write(frame(messages))
         written += len(messages)
     return written
-
-
-def writer(rows: StaticRows) -> partial[int]:
-    """Return `write_tfrecord` for some rows, as an exporter calls it."""
-    return partial(write_tfrecord, rows)
 
 
 def frame(records: Sequence[bytes]) -> bytes:
@@ -99,3 +95,36 @@ def _check(records: Sequence[tuple[int, bytes, bytes, bytes]], path: str) -> Non
             path=path,
             offset=records[number][0],
         )
+
+
+def read_tfrecord(path: str) -> Iterator[Fields]:
+    """Yield the rows of a file of TFRecords as Google's fields, 1,000 at a time.
+
+    Raises InputError, with the record, where one is damaged, is no tf.train.Example, or is not padded as the others.
+    """
+    begin = 0
+    for records in read_records(path):
+        try:
+            lists = decode_examples(records, {*FIELDS, *_OTHER_NAMES})
+        except InputError as error:
+            raise InputError(f"behind record {begin}: {error}", path=path) from error
+        for name, rows in lists.items():
+            if len({len(row) for row in rows}) > 1:
+                raise InputError(
+                    f"behind record {begin}: `{name}` has lists of unlike lengths; expected rows padded to one length",
+                    path=path,
+                )
+        yield {_OTHER_NAMES.get(name, name): np.stack(rows) for name, rows in lists.items()}
+        begin += len(records)
+
+
+TFRECORD = ExportFormat(
+    help="`tf.train.Example` with the fields of Google's create_pretraining_data",
+    suffix=".tfrecord",
+    write_static=write_tfrecord,
+)
+TFRECORD_IMPORT = ImportFormat(
+    help="TFRecords of Google's create_pretraining_data or TensorFlow's Model Garden",
+    suffixes=(".tfrecord", ".tfrecord.gz", ".tfrecord-*-of-*", ".tfrecords"),
+    read=read_tfrecord,
+)

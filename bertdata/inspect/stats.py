@@ -19,11 +19,12 @@ from bertdata.cli.command_line import VOCABULARY
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import summary
 from bertdata.inspect.summary import Row
-from bertdata.io import compression, files
+from bertdata.io import compression
 from bertdata.masking.masking import IGNORE_INDEX, count_predictions
-from bertdata.shards import Shards, open_shards
+from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.packed import unpacked
+from bertdata.shards.reader import open_splits
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 _CHUNK = 4 << 20
@@ -67,14 +68,6 @@ class Figures:
     def mask_rate(self) -> float:
         """The realised share of the ordinary tokens that are predicted."""
         return self.predictions / max(1, self.ordinary_tokens)
-
-
-def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
-    """Open the named splits of a build; if none is named, all of a build, or the one whose folder `path` is."""
-    first = open_shards(path, splits[0] if splits else None)
-    whole = files.exists(files.join(path, "manifest.json"))
-    names = list(splits) or (list(first.manifest["splits"]) if whole else [first.split])
-    return [first if name == first.split else open_shards(first.build, name) for name in names]
 
 
 def measure(shards: Shards) -> Figures:

@@ -192,7 +192,12 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     return sorted(found.values())
 
 
-def _ends(name: str, suffixes: Sequence[str]) -> bool:
+def ends_in(name: str, suffixes: Sequence[str]) -> bool:
+    """Tell whether a name ends in one of some suffixes, whatever its case; a `*` in a suffix stands for anything.
+
+    >>> ends_in("x/A.TFRecord-00001-of-00002", (".tfrecord-*-of-*",))
+    True
+    """
     return any(fnmatch.fnmatchcase(name.lower(), f"*{suffix}") for suffix in suffixes)
 
 
@@ -206,7 +211,7 @@ def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
         for folder, folders, files in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             result += [
-                os.path.join(folder, name) for name in files if _ends(name, suffixes) and not name.startswith(".")
+                os.path.join(folder, name) for name in files if ends_in(name, suffixes) and not name.startswith(".")
             ]
     return result
 
@@ -227,7 +232,7 @@ def _expand_remote(pattern: str, suffixes: Sequence[str]) -> list[str]:
         result += [
             entry
             for entry in fs.find(root)
-            if _ends(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[hidden:])
+            if ends_in(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[hidden:])
         ]
     return [fs.unstrip_protocol(entry) for entry in result]
 

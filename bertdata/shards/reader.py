@@ -81,6 +81,14 @@ def open_shards(
     return shards
 
 
+def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
+    """Open the named splits of a build; if none is named, all of a build, or the one whose folder `path` is."""
+    first = open_shards(path, splits[0] if splits else None)
+    whole = files.exists(files.join(path, "manifest.json"))
+    names = list(splits) or (list(first.manifest["splits"]) if whole else [first.split])
+    return [first if name == first.split else open_shards(first.build, name) for name in names]
+
+
 def _digest(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"sha256 is {value!r}")

@@ -259,7 +259,7 @@ def test_the_command_counts_files_without_rows(tmp_path: Path, vocab: str, capsy
         "  without rows  1 file",
         "  predictions   33.333% of the tokens",
     ]
-    with pytest.raises(InputError, match="there are no rows in 1 file; expected some in train"):
+    with pytest.raises(InputError, match="there are no rows in the files of train"):
         dispatch(["import", str(tmp_path / "empty.tfrecord"), *flags])
 
 

@@ -12,9 +12,10 @@ import pytest
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import stats
-from bertdata.inspect.stats import Figures, VocabularyFigures, histogram, measure, measure_vocabulary, open_splits
+from bertdata.inspect.stats import Figures, VocabularyFigures, histogram, measure, measure_vocabulary
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
+from bertdata.shards.reader import open_splits
 from tests.small_build import texts, tokenizer, write_build
 
 CONFIGS = [

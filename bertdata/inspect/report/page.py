@@ -17,11 +17,12 @@ from bertdata.inspect.report.figures import Part, histogram, stacked_bar
 from bertdata.inspect.report.ledger import Step, ledger
 from bertdata.inspect.report.style import STYLE
 from bertdata.inspect.show import LABEL_WORDS, LEGEND, Example, Piece, read_examples, words
-from bertdata.inspect.stats import Figures, mask_text, measure, open_splits
+from bertdata.inspect.stats import Figures, mask_text, measure
 from bertdata.inspect.stats import histogram as runs_of
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
+from bertdata.shards.reader import open_splits
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION
 
 _COLOURS = 6

@@ -16,10 +16,11 @@ from bertdata.inspect.report import report_html
 from bertdata.inspect.report.figures import histogram, stacked_bar
 from bertdata.inspect.report.ledger import ledger
 from bertdata.inspect.show import LABEL_WORDS, read_examples
-from bertdata.inspect.stats import mask_text, measure, open_splits
+from bertdata.inspect.stats import mask_text, measure
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
+from bertdata.shards.reader import open_splits
 from tests.small_build import write_build
 
 CONFIGS = [

@@ -6,17 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata import __version__
-from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.formats import EXPORTERS, Exporter, ExportOptions, arrow, export
+from bertdata.formats import EXPORT_FORMATS, ExportFormat, ExportOptions, export, parquet
+from bertdata.formats.hf import HF
+from bertdata.formats.jsonl import write_jsonl
+from bertdata.formats.record_batches import read_batches
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
@@ -49,16 +51,16 @@ def test_parquet_holds_the_same_rows_types_and_metadata(build: Path, tmp_path: P
 def test_parquet_row_groups_hold_many_record_batches(build: Path, tmp_path: Path) -> None:
     described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
     for entry, path in zip(described["splits"]["train"], open_shards(build).paths, strict=True):
-        assert len(list(arrow.read_batches(path))) > 1
+        assert len(list(read_batches(path))) > 1
         assert pq.read_metadata(tmp_path / "out" / entry["file"]).num_row_groups == 1
-    assert arrow.ROW_GROUP_BYTES == 32 << 20
+    assert parquet.ROW_GROUP_BYTES == 32 << 20
 
 
 def test_parquet_row_groups_are_bounded(build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrow, "ROW_GROUP_BYTES", 1)
+    monkeypatch.setattr(parquet, "ROW_GROUP_BYTES", 1)
     described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
     paths = [tmp_path / "out" / entry["file"] for entry in described["splits"]["train"]]
-    batches = [sum(1 for _ in arrow.read_batches(path)) for path in open_shards(build).paths]
+    batches = [sum(1 for _ in read_batches(path)) for path in open_shards(build).paths]
     assert [pq.read_metadata(path).num_row_groups for path in paths] == batches
     assert pa.concat_tables([pq.read_table(path) for path in paths]).equals(open_shards(build).table)
 
@@ -89,7 +91,7 @@ def test_hf_is_a_copy_that_our_reader_opens(build: Path, tmp_path: Path) -> None
     ]
 
 
-@pytest.mark.parametrize("to", EXPORTERS)
+@pytest.mark.parametrize("to", EXPORT_FORMATS)
 def test_every_format_brings_the_tokenizer_and_says_what_it_is(build: Path, tmp_path: Path, to: str) -> None:
     described = export(str(build), to, str(tmp_path / "out"))
     tokenizer = WordPieceTokenizer.load(tmp_path / "out" / "tokenizer")
@@ -99,7 +101,7 @@ def test_every_format_brings_the_tokenizer_and_says_what_it_is(build: Path, tmp_
     assert described["info"]["tokenizer"] == tokenizer.fingerprint
 
 
-@pytest.mark.parametrize("to", EXPORTERS)
+@pytest.mark.parametrize("to", EXPORT_FORMATS)
 def test_the_same_build_gives_the_same_bytes(build: Path, tmp_path: Path, to: str) -> None:
     for name in ("one", "two"):
         export(str(build), to, str(tmp_path / name))
@@ -119,12 +121,12 @@ class NoPandas:
 sys.meta_path.insert(0, NoPandas())
 from pathlib import Path
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.formats import EXPORTERS, export
+from bertdata.formats import EXPORT_FORMATS, export
 from bertdata.formats.importing import import_shards
 from tests.small_build import write_build
 folder = Path({str(tmp_path)!r})
 build = write_build(folder / "build", ExamplesConfig(masking="static", max_seq_length=32))
-for to in EXPORTERS:
+for to in EXPORT_FORMATS:
     export(str(build), to, str(folder / to))
 import_shards({{"train": [f"{{folder}}/tfrecord/train"]}}, str(build / "tokenizer"), str(folder / "imported"))
 assert "pandas" not in sys.modules
@@ -144,10 +146,11 @@ def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
         if written:
             raise KeyboardInterrupt
         written.append(path)
-        return arrow.write_jsonl(path, schema, file)
+        return write_jsonl(path, schema, file)
 
     with monkeypatch.context() as patch:
-        patch.setitem(EXPORTERS, "jsonl", Exporter(".jsonl", fail_at_the_second))
+        failing = ExportFormat(help="", suffix=".jsonl", write=fail_at_the_second)
+        patch.setitem(EXPORT_FORMATS._items, "jsonl", failing)
         with pytest.raises(KeyboardInterrupt):
             export(str(build), "jsonl", str(tmp_path / "out"))
     assert names_below(tmp_path / "out") == {
@@ -168,7 +171,7 @@ def test_an_interrupted_repetition_leaves_nothing_that_looks_finished(
     def fail(path: str, schema: pa.Schema, file: BinaryIO) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(EXPORTERS, "hf", Exporter(".arrow", fail, arrow.finish_hf))
+    monkeypatch.setitem(EXPORT_FORMATS._items, "hf", replace(HF, write=fail))
     with pytest.raises(KeyboardInterrupt):
         export(str(build), "hf", str(tmp_path / "out"), ["validation"])
     left = names_below(tmp_path / "out")
@@ -179,7 +182,7 @@ def test_an_interrupted_repetition_leaves_nothing_that_looks_finished(
 def test_shards_behind_a_url_are_read(build: Path) -> None:
     [path, *_] = open_shards(build).paths
     files.write_bytes("memory://arrow-tests/a.arrow", Path(path).read_bytes())
-    assert list(arrow.read_batches("memory://arrow-tests/a.arrow")) == list(arrow.read_batches(path))
+    assert list(read_batches("memory://arrow-tests/a.arrow")) == list(read_batches(path))
 
 
 def test_a_new_export_replaces_the_splits_of_the_old_one(build: Path, tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_a_folder_with_something_else_is_left_alone(build: Path, tmp_path: Path)
 def test_the_build_itself_another_format_and_unknown_things_are_refused(build: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the build itself"):
         export(str(build), "jsonl", str(build / "train" / ".."))
-    with pytest.raises(ConfigError, match="expected one of parquet, jsonl, tfrecord, hdf5, mds, hf"):
+    with pytest.raises(ConfigError, match="expected one of parquet, jsonl, hf, mds, tfrecord, hdf5"):
         export(str(build), "csv", str(tmp_path / "out"))
     with pytest.raises(InputError, match="no split 'test'"):
         export(str(build), "jsonl", str(tmp_path / "out"), ["test"])
@@ -224,22 +227,6 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "export.json").exists()
 
 
-def test_the_command_exports_all_splits_as_they_are(
-    build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert dispatch(["export", str(build), "--to", "jsonl", "--output", str(tmp_path / "out")]) == 0
-    described = json.loads((tmp_path / "out" / "export.json").read_text())
-    assert "settings" not in described
-    assert described["bertdata"] == __version__
-    lines = []
-    for split, entries in described["splits"].items():
-        rows, size = (sum(entry[name] for entry in entries) for name in ("rows", "bytes"))
-        assert rows == len(open_shards(build, split))
-        lines.append(f"{split:<10}  {rows:,} rows in {len(entries):,} files, {size:,} bytes")
-    assert capsys.readouterr().out.splitlines() == lines
-    assert list(described["splits"]) == ["train", "validation"]
-
-
 def test_an_export_with_masks_says_their_epoch_and_the_room_for_them(tmp_path: Path) -> None:
     dynamic = write_build(tmp_path / "build", ExamplesConfig(max_seq_length=32))
     options = ExportOptions(epoch=3, max_predictions_per_seq=9)
@@ -248,8 +235,78 @@ def test_an_export_with_masks_says_their_epoch_and_the_room_for_them(tmp_path: P
     assert ExportOptions() == ExportOptions(epoch=0, max_predictions_per_seq=0)
 
 
-def test_the_command_says_what_it_wrote(build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["--to", "jsonl", "--output", str(tmp_path / "out"), "--split", "validation"]
-    assert dispatch(["export", str(build), *flags]) == 0
-    rows = len(open_shards(build, "validation"))
-    assert f"validation  {rows} rows in 1 files" in capsys.readouterr().out
+def test_the_docs_list_every_format_with_what_it_is_and_needs() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+    for name in EXPORT_FORMATS:
+        chosen = EXPORT_FORMATS[name]
+        needs = f'`pip install ".[{chosen.extra}]"` ' if chosen.extra else ""
+        assert f"| `{name}` | {chosen.help} | {needs}|" in docs
+
+
+def test_a_format_writes_rows_either_as_they_are_or_with_static_masks() -> None:
+    both: dict[str, Any] = {"write": write_jsonl, "write_static": lambda rows, path, file: 0}
+    for options in ({}, both):
+        with pytest.raises(ConfigError, match="needs either `write` or `write_static`"):
+            ExportFormat(help="", suffix=".x", **options)
+
+
+OUTSIDE = """
+from bertdata.formats import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
+from bertdata.formats.record_batches import read_batches
+import numpy as np
+
+
+def write_lengths(path, schema, file):
+    rows = [len(row) for batch in read_batches(path) for row in batch["input_ids"]]
+    file.write("".join(f"{length}\\n" for length in rows).encode())
+    return len(rows)
+
+
+def finish(output, splits, entries):
+    with open(f"{output}/total.txt", "w") as file:
+        file.write(str(sum(entry["rows"] for split in splits for entry in entries[split.split])))
+
+
+def write_npz(rows, path, file):
+    batches = list(rows.batches(path))
+    fields = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+    np.savez(file, **fields)
+    return len(fields["input_ids"])
+
+
+def read_npz(path):
+    with np.load(path) as fields:
+        yield dict(fields)
+
+
+EXPORT_FORMATS.add("lengths", ExportFormat(help="lengths of rows", suffix=".txt", write=write_lengths, finish=finish))
+EXPORT_FORMATS.add("npz", ExportFormat(help="NumPy", suffix=".npz", write_static=write_npz))
+IMPORT_FORMATS.add("npz", ImportFormat(help="NumPy files", suffixes=(".npz",), read=read_npz, signature=b"PK"))
+"""
+
+
+def test_a_package_outside_adds_formats(build: Path, tmp_path: Path) -> None:
+    (tmp_path / "toy_formats.py").write_text(OUTSIDE)
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
+    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_formats", "COLUMNS": "1000"}
+
+    def bertdata(*arguments: object) -> str:
+        command = [sys.executable, "-m", "bertdata", *map(str, arguments)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+        assert (done.returncode, done.stderr[-2000:]) == (0, "")
+        return done.stdout
+
+    assert "lengths: lengths of rows; npz: NumPy" in bertdata("export", "--help")
+    bertdata("export", build, "--to", "lengths", "--output", tmp_path / "lengths")
+    shards = [open_shards(build, split) for split in ("train", "validation")]
+    written = [path.read_text().split() for path in sorted((tmp_path / "lengths" / "train").iterdir())]
+    rows = shards[0].table["input_ids"].to_pylist()
+    assert [int(length) for lengths in written for length in lengths] == [len(row) for row in rows]
+    assert (tmp_path / "lengths" / "total.txt").read_text() == str(sum(map(len, shards)))
+    bertdata("export", build, "--to", "npz", "--output", tmp_path / "npz")
+    back = tmp_path / "back"
+    sources = [tmp_path / "npz" / "train", "--validation", tmp_path / "npz" / "validation"]
+    bertdata("import", *sources, "--vocab", tmp_path / "npz" / "tokenizer", "--output", back)
+    bertdata("verify", back)
+    columns = ["input_ids", "token_type_ids", "labels"]
+    assert open_shards(back).table.select(columns).equals(shards[0].table.select(columns))

@@ -1,0 +1,42 @@
+"""`bertdata import`: pretraining rows in the formats of others to shards."""
+
+from __future__ import annotations
+
+import argparse
+
+from bertdata.cli.command_line import add_force
+from bertdata.formats import IMPORT_FORMATS, import_shards
+from bertdata.inspect.summary import counted, table
+from bertdata.objectives.settings import OBJECTIVES
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata import` to a parser."""
+    kinds = ", ".join(IMPORT_FORMATS[name].help for name in IMPORT_FORMATS).replace("%", "%%")
+    parser.add_argument("files", nargs="+", metavar="PATH", help=f"files, folders of them or globs: {kinds}")
+    parser.add_argument("--validation", nargs="+", default=[], metavar="PATH", help="files of the validation split")
+    parser.add_argument(
+        "--vocab", required=True, metavar="PATH", help="the vocabulary they were made with: a folder or vocab.txt"
+    )
+    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    add_force(parser)
+    parser.add_argument(
+        "--objective", default="", choices=OBJECTIVES, help="what the pair label means (default: nsp; ALBERT: sop)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Import as parsed arguments say and print what was written."""
+    sources = {"train": arguments.files, "validation": arguments.validation}
+    manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective, force=arguments.force)
+    rows = []
+    for split, entry in manifest["splits"].items():
+        counts = entry["counts"]
+        rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
+        if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
+            rows.append(("  without rows", counted(empty, "file")))
+        rows.append(
+            ("  predictions", f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens")
+        )
+    print(table(rows))
+    return 0
