@@ -54,6 +54,13 @@ def test_files_that_moved_or_changed_in_place_are_the_same_sources(tmp_path: Pat
     assert made(output, Origin.of("build", [moved])) == [f"changed since: {moved}"]
 
 
+def test_a_file_with_colons_in_its_name_is_the_same_under_another(tmp_path: Path) -> None:
+    mine = file(tmp_path / "vol:1.txt")
+    made(tmp_path / "out", Origin.of("build", [mine]))
+    renamed = str(Path(mine).rename(tmp_path / "vol:2.txt"))
+    assert made(tmp_path / "out", Origin.of("build", [renamed])) == []
+
+
 def test_files_that_are_added_are_told_and_may_go_again_until_they_are_built(tmp_path: Path) -> None:
     output = tmp_path / "out"
     mine, added = file(tmp_path / "mine.txt"), file(tmp_path / "added.txt", "added")

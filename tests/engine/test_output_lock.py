@@ -167,6 +167,19 @@ def test_a_finished_build_is_known_by_its_mark_and_its_shards(tmp_path: Path) ->
     assert finished_manifest(str(tmp_path), "other") is None
 
 
+def test_a_finished_build_of_phases_has_the_manifest_of_each(tmp_path: Path) -> None:
+    for name in ("128", "512"):
+        (tmp_path / name).mkdir()
+        files.write_json(str(tmp_path / name / "manifest.json"), {"rows": name})
+    files.write_json(str(tmp_path / "manifest.json"), {"phases": ["128", "512"]})
+    mark_finished(str(tmp_path), "mark")
+    assert finished_manifest(str(tmp_path), "mark") == {"phases": {"128": {"rows": "128"}, "512": {"rows": "512"}}}
+    files.write_json(str(tmp_path / "512" / "manifest.json"), {"rows": "513"})
+    told: list[str] = []
+    assert finished_manifest(str(tmp_path), "mark", told.append) is None
+    assert told == [f"{tmp_path / '512' / 'manifest.json'}: is missing or was changed: it is made again"]
+
+
 @pytest.mark.parametrize("name", ["manifest.json", ".bertdata-finished.json", "train/data-0.arrow", "README.md"])
 def test_a_build_with_a_file_missing_is_not_finished(name: str, tmp_path: Path) -> None:
     finished(tmp_path)

@@ -281,6 +281,13 @@ def test_a_pattern_that_matches_nothing_is_refused_by_name(tmp_path: Path, memor
         assert pattern in str(caught.value)
 
 
+def test_a_url_is_no_local_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.makedirs(f"{memory}/none")
+    with pytest.raises(InputError, match="this path matches nothing"):
+        files.expand([f"{memory}/none"], (".txt",))
+
+
 def test_urls_are_found_like_paths(memory: str) -> None:
     for name in ("d/b.txt", "d/a.txt", "d/.hidden/x.txt", "d/.y.txt", "d/skip.md", "e/c.txt"):
         files.write_bytes(f"{memory}/{name}", b"1")

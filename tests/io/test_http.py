@@ -157,9 +157,37 @@ def test_the_server_decides_how_long_to_wait(
     server.files["/a.bin"] = File(b"x", faults=[(429, {"Retry-After": "9"})])
     client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
     assert pauses == [9.0, 0.0]
-    server.files["/b.bin"] = File(b"x", faults=[(429, {"Retry-After": "86400"})])
-    with pytest.raises(InputError, match="come back in 86400 seconds"):
+    server.files["/b.bin"] = File(b"x", faults=[(429, {"Retry-After": "600"}), (429, {"Retry-After": "601"})])
+    with pytest.raises(InputError, match="come back in 601 seconds"):
         client.fetch(f"{server.url}/b.bin", str(tmp_path / "b.bin"))
+    assert pauses == [9.0, 0.0, 600.0]
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+def test_an_answer_that_may_pass_is_asked_for_again(
+    server: Server, client: Client, tmp_path: Path, pauses: list[float], status: int
+) -> None:
+    server.files["/a.bin"] = File(b"x", faults=[(status, {})])
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+    assert pauses == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("status", [400, 401, 405, 424, 501])
+def test_an_answer_that_will_not_pass_is_an_error_at_once(
+    server: Server, client: Client, tmp_path: Path, status: int
+) -> None:
+    server.files["/a.bin"] = File(b"x", faults=[(status, {})])
+    with pytest.raises(InputError, match=rf"the server refused \(HTTP {status}"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+
+
+def test_eight_tries_wait_twice_as_long_each_time_up_to_a_minute(
+    server: Server, tmp_path: Path, pauses: list[float]
+) -> None:
+    server.files["/a.bin"] = File(b"x", faults=[(503, {})] * 99)
+    with pytest.raises(InputError, match="gave up after 8 tries"):
+        Client(sleep=pauses.append, quiet=True).fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
+    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0]
 
 
 def test_giving_up_names_the_reason_and_keeps_the_part(server: Server, client: Client, tmp_path: Path) -> None:
@@ -246,6 +274,7 @@ def test_progress_and_retries_are_shown_on_stderr(
     Client(sleep=lambda _: None).fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
     shown = capsys.readouterr()
     assert "a.bin: the connection was cut at byte 1,000 of 3,145,728; again in 1 s" in shown.err
+    assert "a.bin: 0.00B [" in shown.err
     assert "3.15M/3.15M" in shown.err
     assert shown.out == ""
 

@@ -37,6 +37,13 @@ def test_rows_of_a_batch_that_begins_in_another_are_its_own() -> None:
     assert unpacked(batch.slice(0, 0)).num_rows == 0
 
 
+def test_an_example_may_be_one_token() -> None:
+    batch = pa.record_batch(
+        {"input_ids": [[2, 3], [4]], "example_id": [[5, 6], [7]], "cu_seqlens": [[0, 1, 2], [0, 1]]}
+    )
+    assert unpacked(batch)["input_ids"].to_pylist() == [[2], [3], [4]]
+
+
 def test_a_batch_that_is_not_packed_is_left_as_it_is() -> None:
     batch = pa.record_batch({"input_ids": [[2, 3]], "example_id": [5]})
     assert unpacked(batch) is batch
@@ -57,6 +64,7 @@ def test_the_first_example_of_each_row_is_known() -> None:
         ([1, 3, 7], "do not rise from 0 to its length"),
         ([0, 3, 6], "do not rise from 0 to its length"),
         ([0, 3, 8], "do not rise from 0 to its length"),
+        ([1, 3, 8], "do not rise from 0 to its length"),
         ([0, 7], "next_sentence_label has another number of values"),
         ([0, 2, 4, 7], "next_sentence_label has another number of values"),
     ],
