@@ -166,6 +166,18 @@ def test_batches_that_changed_places_are_found() -> None:
         recount([second, first, *others], info, VOCABULARY)
 
 
+def test_the_first_row_of_a_batch_comes_behind_the_last_of_the_one_before() -> None:
+    info = info_of("doc-sentences", max_seq_length=16)
+    table = table_of(written(block_of(1000), info)[0])
+    order = [*range(999), 1000, 999, *range(1001, table.num_rows)]
+    changed = table.take(order).combine_chunks().to_batches(max_chunksize=1000)
+    with pytest.raises(UncountableError, match="the rows from row 1,000 on are not in the order drawn"):
+        recount(changed, info, VOCABULARY)
+    order[1000] = 1000
+    twice = table.take(order).combine_chunks().to_batches(max_chunksize=1000)
+    assert recount(twice, info, VOCABULARY)[0].counts["repeated_example_ids"] == 1
+
+
 def test_a_copy_more_than_the_settings_say_is_found() -> None:
     data, _ = written(block_of(12), info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3))
     asked = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=2)
