@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
+from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges, read_head
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
 from tests.sources.wikipedia.dumps import (
     CUTS,
@@ -114,6 +114,12 @@ def test_ranges_of_a_plain_file_cover_it_without_reading_it(tmp_path: Path) -> N
     assert [span.weight for span in plan.ranges] == [1 << 36] * 16
     assert plan.ranges[-1].end == 1 << 40
     assert plan.notes == ()
+
+
+def test_a_head_without_an_end_is_read_for_a_megabyte(tmp_path: Path) -> None:
+    path = write(tmp_path, "d.xml", b"<mediawiki>\n")
+    os.truncate(path, 64 << 20)
+    assert 1 << 20 <= len(read_head(path)[0]) < 4 << 20
 
 
 def test_an_index_cuts_ranges_at_stream_starts(tmp_path: Path) -> None:
