@@ -99,7 +99,7 @@ def prepare(folder: str, size: float) -> str:
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
     from bertdata.shards.settings import ShardsConfig
-    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 
     documents_of, name = texts(size)
 
@@ -125,7 +125,7 @@ def prepare(folder: str, size: float) -> str:
         examples = ExamplesConfig(masking=masks, max_seq_length=LENGTH)
         info = shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
         spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
-        made[masks] = spec, shard_tasks(spec, store)
+        made[masks] = spec, sharded([spec]).plan(store)
     records = [run_once(one, lambda task, file: shard_part(spec, task, file)) for one in made["dynamic"][1]]
     manifest = build_manifest({"sources": {}}, [record for _, record in store], plan, info, records)
     write_dataset_files(spec.output, manifest, info)

@@ -142,7 +142,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
     from bertdata.shards.plan import plan_shards
     from bertdata.shards.schema import shard_info
     from bertdata.shards.settings import ShardsConfig
-    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
     from bertdata.sources.tabular import plan_tables, table_part
 
     place = str(folder / "tokenizer")
@@ -159,7 +159,9 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
     examples = ExamplesConfig(masking=way, max_seq_length=LENGTH, dupe_factor=copies)
     info = shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=PREDICTIONS))
     spec = ShardsSpec(str(output / "shards"), plan, info, place)
-    made = [(one, run_once(one, lambda part, file: shard_part(spec, part, file))) for one in shard_tasks(spec, store)]
+    made = [
+        (one, run_once(one, lambda part, file: shard_part(spec, part, file))) for one in sharded([spec]).plan(store)
+    ]
 
     def describe() -> Answer:
         import pyarrow as pa

@@ -1,10 +1,10 @@
 """Everything in a row: dumps, books and other documents to a vocabulary and shards.
 
-    clean_wikipedia, clean_books, read documents -> documents -> find_duplicates -> train_vocab -> build_shards
+    dumps, books, other documents -> documents -> without duplicates -> vocabulary -> shards
 
 Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUMP ...] [--books [NAME=]PATH ...]
     [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N]
-    [--mix NAME=WEIGHT ...] [--plan] [--force] [-- RUNNER FLAGS]
+    [--mix NAME=WEIGHT ...] [--dry-run] [--force] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from bertdata import __version__
-from bertdata.beam.runner import Runner, cores
-from bertdata.beam.stages import PartResult, find_documents, input_of, read_documents
+from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
+from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
-from bertdata.engine.origin import Origin, changes, read_origin, refusal
-from bertdata.engine.output_lock import MARKER, claimed, finished_manifest, mark_finished, refuse_own
+from bertdata.engine.origin import Origin, read_origin
+from bertdata.engine.output_lock import MARKER, finished_manifest, mark_finished, output_lock, refuse_own
 from bertdata.engine.parts import fingerprint
+from bertdata.engine.run_stages import run_stages
+from bertdata.engine.stages import Stage
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import summary
+from bertdata.inspect.summary import Row
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix, parse_mix
@@ -36,68 +39,20 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.lengths import plan_phases
-from bertdata.shards.manifest import source_entry
 from bertdata.shards.settings import ShardsConfig
-from bertdata.sources.cleaning import BOOK_SUFFIXES, find_dumps
-from bertdata.sources.names import anywhere, find_files, order_sources, refuse_shared
+from bertdata.shards.write_shards import CheckDocuments, WriteShards
+from bertdata.sources.inputs import Inputs, Sources
+from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import FOLDERS, ReadSource
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.stage import account_of
+from bertdata.tokenizers.wordpiece.stage import TrainVocabulary
 
-from .build_shards import SourcePart, add_mix, build_shards, load_segmenter, refuse_unread, require_material
-from .clean_books import clean_books
-from .clean_wikipedia import clean_wikipedia
-from .find_duplicates import drop_duplicates
-from .planning import stage_rows
-from .train_vocab import train_vocab
+from .build_shards import add_mix, load_segmenter, refuse_unread
+from .dry_run import end_rows, source_rows, stage_rows
 
 COMMAND = "build"
-STAGES = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
-"""The folder of the documents of each kind."""
-Inputs = dict[str, dict[str, str]]
-"""The files of each kind that has any, sorted, each with the name of its source."""
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
-
-    NAME= in front of a path names its source (see `sources.names`); the others are of that named after their kind.
-    """
-
-    wikipedia: tuple[str, ...] = ()
-    books: tuple[str, ...] = ()
-    documents: tuple[str, ...] = ()
-    text_column: str = "text"
-
-    def inputs(self) -> Inputs:
-        """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice."""
-        found = {
-            "wikipedia": find_files(self.wikipedia, "wikipedia", find_dumps),
-            "books": find_files(self.books, "books", lambda paths: files.expand(paths, BOOK_SUFFIXES)),
-            "documents": find_documents(self.documents, "documents"),
-        }
-        refuse_shared(found)
-        return {kind: of for kind, of in found.items() if of}
-
-    @property
-    def are_named(self) -> bool:
-        """Whether there is any."""
-        return bool(self.wikipedia or self.books or self.documents)
-
-    def given(self) -> dict[str, Any]:
-        """Return what names the same files from any other folder, as JSON."""
-        paths = {name: [anywhere(one) for one in getattr(self, name)] for name in STAGES}
-        return paths | {"text_column": self.text_column}
-
-    @staticmethod
-    def from_given(value: Mapping[str, Any]) -> Sources:
-        """Make it of what `given` returned."""
-        wikipedia, books, documents = (tuple(value[name]) for name in STAGES)
-        return Sources(wikipedia, books, documents, value["text_column"])
-
-
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 """The corpus that comes with the package."""
 
@@ -122,56 +77,115 @@ class Settings:
         return [replace(self.examples, max_seq_length=one) for one in self.lengths] or [self.examples]
 
 
+class Build:
+    """A build of sources in an output: its stages, and what it is known by.
+
+    Raises InputError where a path matches nothing, and ConfigError where the settings do not suit the sources.
+    """
+
+    def __init__(self, sources: Sources, output: str, settings: Settings) -> None:
+        self.inputs, self.output = sources.inputs(), output
+        check_mix(dict(settings.mix), self.inputs.names())
+        refuse_own(output, self.inputs.paths())
+        tokenizer = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
+        segmenter = load_segmenter(settings.sentences)
+        vocab = tokenizer.fingerprint if tokenizer else None
+        self.stages = stages_of(self.inputs, sources.text_column, output, settings, tokenizer, segmenter)
+        self.fingerprint = _fingerprint(self.inputs, sources, settings, vocab, segmenter)
+        told = asdict(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), told, sample=sources == SAMPLE)
+
+
+def stages_of(
+    inputs: Inputs,
+    text_column: str,
+    output: str,
+    settings: Settings,
+    tokenizer: WordPieceTokenizer | None,
+    segmenter: SentenceSegmenter,
+) -> list[Stage]:
+    """Return the stages of a build: what flows from where to where."""
+    stages = files.join(output, "stages")
+    read = [
+        ReadSource(kind, inputs.by_kind[kind], files.join(stages, folder), settings.cleaning, text_column)
+        for kind, folder in FOLDERS.items()
+    ]
+    return [
+        *read,
+        DropDuplicates(files.join(stages, "duplicates"), settings.dedup),
+        CheckDocuments(inputs, settings.examples.objective, segmenter),
+        *([] if tokenizer else [TrainVocabulary(stages, settings.vocabulary)]),
+        WriteShards(
+            output,
+            inputs,
+            settings.dealing,
+            settings.phases(),
+            settings.masking,
+            segmenter,
+            settings.vocabulary,
+            tokenizer,
+            dict(settings.mix),
+        ),
+    ]
+
+
 def build_corpus(
     sources: Sources, output: str, settings: Settings, runner: Runner, *, force: bool = False
 ) -> tuple[dict[str, Any], bool]:
     """Build shards from sources in `output`; returns the manifest and whether there was anything to do."""
-    inputs = sources.inputs()
-    names = _names(inputs)
-    check_mix(dict(settings.mix), names)
-    for of in inputs.values():
-        refuse_own(output, list(of))
-    given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
-    segmenter = load_segmenter(settings.sentences)
-    mark = _mark(inputs, sources.text_column, settings, given, segmenter)
-    origin = _origin(sources, inputs, settings, given)
-    runner.check([output, *(path for of in inputs.values() for path in of)])
-    with claimed(output, "build", origin, force=force) as said:
-        stages = files.join(output, "stages")
+    build = Build(sources, output, settings)
+    runner.check([output, *build.inputs.paths()])
+    with output_lock(output, "build", build.origin, force=force) as replaced:
         if force:
-            files.remove(stages)
-        elif manifest := finished_manifest(output, mark, runner.say):
-            return manifest, False
-        for line in said:
+            files.remove(files.join(output, "stages"))
+        elif finished := finished_manifest(output, build.fingerprint, runner.say):
+            return finished, False
+        for line in replaced:
             runner.say(line)
-        every: list[PartResult] = []
-        for kind, of in inputs.items():
-            every += _documents(kind, of, files.join(stages, STAGES[kind]), sources, settings, runner)
-        _forget_other_kinds(stages, inputs)
-        every = drop_duplicates(every, files.join(stages, "duplicates"), settings.dedup, runner)
-        source_of = {path: name for of in inputs.values() for path, name in of.items()}
-        parts = [(source_of[input_of(task)], (task, record)) for task, record in every]
-        require_material(parts, names, settings.examples.objective, segmenter)
-        if given is None:
-            tokenizer, record = train_vocab(every, stages, settings.vocabulary, runner)
-            vocabulary = account_of(record, settings.vocabulary)
-        else:
-            tokenizer, vocabulary = given, {"pieces": given.vocab_size}
-        entries = {name: _entry(name, parts, inputs) for name in names}
-        configs = settings.dealing, settings.phases(), settings.masking
-        manifest = build_shards(
-            parts,
-            tokenizer,
-            output,
-            configs,
-            runner,
-            segmenter=segmenter,
-            sources=entries,
-            vocabulary=vocabulary,
-            mix=dict(settings.mix),
-        )
-        mark_finished(output, mark)
+        manifest = run_stages(build.stages, runner).account
+        mark_finished(output, build.fingerprint)
     return manifest, True
+
+
+def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *, force: bool = False) -> str:
+    """Return what a build would do, without doing it."""
+    build = Build(sources, output, settings)
+    rows = list(source_rows(build.inputs))
+    if not force and finished_manifest(output, build.fingerprint):
+        return summary.table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
+    rows += stage_rows(build.stages, force=force)
+    rows += _setting_rows(settings)
+    return summary.table([*rows, *end_rows(output, build.origin, runner, force=force)])
+
+
+def _setting_rows(settings: Settings) -> list[Row]:
+    examples, vocabulary = settings.examples, settings.vocabulary
+    trained = f"trained, {vocabulary.vocab_size:,} pieces by {vocabulary.criterion}"
+    lengths = " and ".join(str(one.max_seq_length) for one in settings.phases())
+    rows = [
+        ("vocabulary", settings.vocab or trained),
+        ("sentences", f"Punkt, {settings.sentences.sentences}"),
+        (
+            "examples",
+            f"{examples.objective}, {examples.masking} masking, {lengths} tokens, "
+            f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
+        ),
+    ]
+    if settings.mix:
+        rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
+    if examples.bin_size or examples.pack:
+        rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
+    return rows
+
+
+def _fingerprint(
+    inputs: Inputs, sources: Sources, settings: Settings, vocab: str | None, segmenter: SentenceSegmenter
+) -> str:
+    """Return what a finished build is known by; what names and a text column add is left out where none is given."""
+    identities = inputs.identities()
+    configs = asdict(settings) | {"vocab": vocab, "sentences": segmenter.fingerprint}
+    column = [sources.text_column] if "documents" in identities and sources.text_column != Sources.text_column else []
+    return fingerprint("build", __version__, configs, identities, *column)
 
 
 def sources_of(output: str) -> Sources:
@@ -208,99 +222,6 @@ def sources_of(output: str) -> Sources:
     return sources
 
 
-def _origin(sources: Sources, inputs: Inputs, settings: Settings, given: WordPieceTokenizer | None) -> Origin:
-    told = asdict(settings) | {"vocab": f"{settings.vocab} ({given.fingerprint[:8]})" if given else None}
-    paths = [path for of in inputs.values() for path in of]
-    return Origin.of(COMMAND, paths, sources.given(), told, sample=sources == SAMPLE)
-
-
-def _names(inputs: Inputs) -> list[str]:
-    return order_sources(name for of in inputs.values() for name in of.values())
-
-
-def _documents(
-    kind: str, of: Mapping[str, str], folder: str, sources: Sources, settings: Settings, runner: Runner
-) -> list[PartResult]:
-    """Make documents of the files of one kind, as parts in `folder`."""
-    if kind == "wikipedia":
-        return clean_wikipedia(list(of), folder, settings.cleaning, runner)
-    if kind == "books":
-        return clean_books(list(of), folder, settings.cleaning, runner, of)
-    return read_documents(runner, list(of), folder, settings.cleaning, sources.text_column)
-
-
-def _entry(name: str, parts: Sequence[SourcePart], inputs: Inputs) -> dict[str, Any]:
-    """Return what the manifest says of a source; tables are taken whole, as a range of one has no bytes of its file."""
-    paths = [path for of in inputs.values() for path, source in of.items() if source == name]
-    tables, own = inputs.get("documents", {}), [done for source, done in parts if source == name]
-    taken = sum(task.weight for task, _ in own if input_of(task) not in tables)
-    taken += sum(files.size(path) for path in paths if path in tables)
-    return source_entry([(files.name(path), files.size(path)) for path in paths], [one for _, one in own], taken)
-
-
-def _mark(
-    inputs: Inputs,
-    text_column: str,
-    settings: Settings,
-    given: WordPieceTokenizer | None,
-    segmenter: SentenceSegmenter,
-) -> str:
-    """Return what a finished build is known by; what names and a text column add is left out where none is given."""
-    identities = {
-        kind: [files.identity(path) if name == kind else [files.identity(path), name] for path, name in of.items()]
-        for kind, of in inputs.items()
-    }
-    configs = asdict(settings) | {
-        "vocab": given.fingerprint if given else None,
-        "sentences": segmenter.fingerprint,
-    }
-    column = [text_column] if "documents" in inputs and text_column != Sources.text_column else []
-    return fingerprint("build", __version__, configs, identities, *column)
-
-
-def _forget_other_kinds(stages: str, inputs: Inputs) -> None:
-    for kind, folder in STAGES.items():
-        if kind not in inputs:
-            files.remove(files.join(stages, folder))
-
-
-def plan_text(sources: Sources, output: str, settings: Settings, runner: Runner, *, force: bool = False) -> str:
-    """Return what a build would do, without doing it."""
-    rows = []
-    inputs = sources.inputs()
-    names = _names(inputs)
-    check_mix(dict(settings.mix), names)
-    for name in names:
-        paths = [path for of in inputs.values() for path, source in of.items() if source == name]
-        size = sum(files.size(path) for path in paths)
-        rows.append((name, f"{summary.counted(len(paths), 'file')}, {size:,} bytes"))
-    given = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
-    mark = _mark(inputs, sources.text_column, settings, given, load_segmenter(settings.sentences))
-    if not force and finished_manifest(output, mark):
-        return summary.table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
-    rows += stage_rows(inputs, files.join(output, "stages"), sources.text_column, settings, force=force)
-    examples = settings.examples
-    rows.append(("sentences", f"Punkt, {settings.sentences.sentences}"))
-    rows.append(
-        (
-            "examples",
-            f"{examples.objective}, {examples.masking} masking, "
-            f"{' and '.join(str(one.max_seq_length) for one in settings.phases())} tokens, "
-            f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
-        )
-    )
-    if settings.mix:
-        rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
-    if examples.bin_size or examples.pack:
-        rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
-    origin = _origin(sources, inputs, settings, given)
-    rows += changes(output, origin)
-    if (refused := refusal(output, origin)) and not force:
-        rows.append(("refused", f"{output} {refused}"))
-    rows.append(("runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"))
-    return summary.table(rows)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags of a build."""
     for flag, metavar, what in (("--wikipedia", "DUMP", "dumps"), ("--books", "PATH", "books")):
@@ -309,7 +230,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command_line.add_documents(parser, required=False)
     command_line.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
-    parser.add_argument("--plan", action="store_true", help="say what would be done, and stop")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
     for kind in (
         VocabularyConfig,
         SentencesConfig,
@@ -351,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if flags.text_column != Sources.text_column:
             sources = replace(sources, text_column=flags.text_column)
         if sources != SAMPLE:
-            shown = ", ".join(one for kind in STAGES for one in getattr(sources, kind))
+            shown = ", ".join(one for kind in KINDS for one in getattr(sources, kind))
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
     if not flags.output:
         raise ConfigError("--output is missing; give a folder for the shards")
@@ -371,8 +292,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tuple(parse_mix(flags.mix).items()),
     )
     runner = command_line.runner(flags)
-    if flags.plan:
-        print(plan_text(sources, flags.output, settings, runner, force=flags.force))
+    if flags.dry_run:
+        print(dry_run(sources, flags.output, settings, runner, force=flags.force))
         return 0
     manifest, worked = build_corpus(sources, flags.output, settings, runner, force=flags.force)
     seconds = time.monotonic() - began

@@ -1,38 +1,37 @@
 """Wikipedia dumps to documents.
 
-    ranges of dumps -> CleanWikipedia -> one part of documents for each range
+    ranges of dumps -> one part of documents for each range
 
 Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 
-from bertdata.beam.runner import Runner
-from bertdata.beam.stages import PartResult, make_parts, require_documents
 from bertdata.cli import command_line
 from bertdata.engine.parts import delete_orphans
+from bertdata.engine.run_stages import run_stages
+from bertdata.engine.stages import require_documents
 from bertdata.inspect import summary
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import source_entry
-from bertdata.sources.cleaning import find_dumps, plan_wikipedia, remove_stale_rejects
+from bertdata.sources.cleaning import find_dumps
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
 
 
-def clean_wikipedia(sources: Sequence[str], output: str, config: CleaningConfig, runner: Runner) -> list[PartResult]:
-    """Clean dumps into parts of documents in `output`; returns the parts with their records."""
-    tasks, notes = plan_wikipedia(sources, output, config)
-    for note in notes:
-        runner.say(note)
-
-    def transform() -> object:
-        from bertdata.beam.transforms import CleanWikipedia
-
-        return CleanWikipedia()
-
-    remove_stale_rejects(tasks, config.rejects)
-    return make_parts(runner, "clean wikipedia", tasks, transform, sources)
+def clean(flags: argparse.Namespace, kind: str, paths: Sequence[str], config: CleaningConfig) -> int:
+    """Clean the files of one kind into --output, and print what became of them."""
+    stage = ReadSource(kind, dict.fromkeys(paths, kind), flags.output, config)
+    with command_line.output_lock(flags, "documents", f"clean-{kind}", paths, config):
+        if flags.force:
+            delete_orphans(flags.output, [])
+        documents = run_stages([stage], command_line.runner(flags)).documents
+    require_documents(documents)
+    print(summary.table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,14 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command_line.add_output(parser)
     add_flags(parser, CleaningConfig, without=("split_chapters",))
     flags = command_line.parse(parser, arguments)
-    config, runner, paths = from_flags(flags, CleaningConfig), command_line.runner(flags), find_dumps(flags.dumps)
-    with command_line.claimed(flags, "documents", "clean-wikipedia", paths, config):
-        if flags.force:
-            delete_orphans(flags.output, [])
-        done = clean_wikipedia(paths, flags.output, config, runner)
-    require_documents(done)
-    print(summary.table(summary.source_rows({"wikipedia": source_entry([], [record for _, record in done])})))
-    return 0
+    return clean(flags, "wikipedia", find_dumps(flags.dumps), from_flags(flags, CleaningConfig))
 
 
 if __name__ == "__main__":

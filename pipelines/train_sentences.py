@@ -1,7 +1,6 @@
 """Documents to Punkt sentence parameters.
 
-    ranges of documents -> CountSentences -> counts, one file for each range
-    counts, by reference, in one group -> TrainSentences -> four tables and a card
+    documents -> counts of tokens, one file for each range -> four tables and a card
 
 Run: python -m pipelines.train_sentences --documents PATH... --output DIR [--abbreviations FILE] [-- RUNNER FLAGS]
 
@@ -13,66 +12,19 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
-from bertdata.beam.runner import Runner
-from bertdata.beam.stages import (
-    PartResult,
-    create,
-    delete_stale,
-    find_documents,
-    finished,
-    read_documents,
-    require_documents,
-    stage_of,
-)
 from bertdata.cli import command_line
-from bertdata.documents import cut_ranges
-from bertdata.engine.parts import add_counts, delete_orphans
+from bertdata.engine.run_stages import run_stages
 from bertdata.errors import InputError
 from bertdata.inspect import summary
 from bertdata.io import compression, files
 from bertdata.options.flags import shown_default
-from bertdata.sentences import PunktParameters, PunktSettings, save_parameters
-from bertdata.sentences.stage import parameters_task, plan_counts, read_parameters
+from bertdata.sentences import PunktSettings
+from bertdata.sentences.stage import TrainParameters
+from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
-
-
-def train_sentences(
-    parts: Sequence[PartResult], stages: str, settings: PunktSettings, runner: Runner
-) -> tuple[PunktParameters, dict[str, int]]:
-    """Train sentence parameters from parts of documents; what leads there is kept below `stages`."""
-    require_documents(parts)
-    ranges = cut_ranges([(task.path, record) for task, record in parts])
-    counting = plan_counts(ranges, files.join(stages, "counts"))
-    directory = files.join(stages, "parameters")
-
-    def construct(pipeline: Any) -> None:
-        from bertdata.beam.sentences import CountSentences, TrainSentences
-
-        _ = create(pipeline, counting) | CountSentences() | TrainSentences(directory, settings)
-
-    pending = delete_stale(counting, runner.say)
-    trained = parameters_task([] if pending else finished(counting), directory, settings)
-    if delete_stale([trained], runner.say) or pending:
-        files.remove(directory)
-        training = stage_of("train parameters", [parameters_task([], directory, settings)], unit="set")
-        inputs = [stages, *(task.path for task, _ in parts)]
-        runner.run([stage_of("count tokens", counting), training], construct, inputs)
-    delete_orphans(counting[0].directory, counting)
-    counted = finished(counting)
-    [(task, record)] = finished([parameters_task(counted, directory, settings)])
-    counts = record.counts | add_counts(one.counts for _, one in counted)
-    given = dataclasses.asdict(settings) | {"abbreviations": sorted(settings.abbreviations)}
-    card = {
-        "algorithm": "Punkt (Kiss and Strunk 2006), counts as NLTK's PunktTrainer",
-        "made_by": "pipelines/train_sentences.py",
-        "settings": given,
-        "given_abbreviations_not_learned": record.details["given_not_learned"],
-        "counts": counts,
-        "documents": [{"sha256": one.sha256, "documents": one.counts["documents"]} for _, one in parts],
-    }
-    return read_parameters(task.path, card), counts
+from bertdata.sources.stage import ReadSource
 
 
 def read_abbreviations(path: str | None) -> frozenset[str]:
@@ -97,16 +49,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     names = [one.name for one in dataclasses.fields(PunktSettings)]
     given = {name: getattr(flags, name) for name in names} | {"abbreviations": read_abbreviations(flags.abbreviations)}
     settings = PunktSettings(**given)
-    runner = command_line.runner(flags)
-    documents = list(find_documents(flags.documents))
-    with command_line.claimed(flags, "sentence parameters", "train-sentences", documents):
-        stages = files.join(flags.output, "stages")
+    documents = find_documents(flags.documents)
+    stages = files.join(flags.output, "stages")
+    with command_line.output_lock(flags, "sentence parameters", "train-sentences", list(documents)):
         if flags.force:
             files.remove(stages)
-        tables = files.join(stages, "tables")
-        parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
-        parameters, counts = train_sentences(parts, stages, settings, runner)
-        save_parameters(parameters, flags.output)
+        counts = run_stages(
+            [
+                ReadSource("documents", documents, files.join(stages, "tables"), CleaningConfig(), flags.text_column),
+                TrainParameters(flags.output, settings),
+            ],
+            command_line.runner(flags),
+        ).account["counts"]
     names = ["documents", "tokens", "abbrev_types", "collocations", "sent_starters", "ortho_context"]
     print(summary.table([(name.replace("_", " "), f"{counts[name]:,}") for name in names]))
     return 0

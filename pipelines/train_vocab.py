@@ -1,8 +1,6 @@
 """Documents to a WordPiece vocabulary.
 
-    ranges of documents -> CountWords -> word counts, one file for each range, its words grouped by partition
-    references (partition, words) -> group by partition -> sums, one file for each partition
-    sums, by reference, in one group -> TrainVocabulary -> vocab.txt
+    documents -> without duplicates -> word counts -> sums, one file for each partition of the words -> vocab.txt
 
 Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [--dedup none|exact|near]
     [-- RUNNER FLAGS]
@@ -11,60 +9,20 @@ Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from bertdata.beam.runner import Runner
-from bertdata.beam.stages import (
-    PartResult,
-    create,
-    delete_stale,
-    find_documents,
-    finished,
-    read_documents,
-    require_documents,
-    stage_of,
-)
 from bertdata.cli import command_line
+from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
-from bertdata.documents import cut_ranges
-from bertdata.engine.parts import PartMetadata, delete_orphans
+from bertdata.engine.run_stages import run_stages
 from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.options.flags import add_flags, from_flags
+from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.stage import account_of, merge_tasks, plan_words, vocabulary_task
-
-from .find_duplicates import drop_duplicates
-
-
-def train_vocab(
-    parts: Sequence[PartResult], stages: str, config: VocabularyConfig, runner: Runner
-) -> tuple[WordPieceTokenizer, PartMetadata]:
-    """Train a vocabulary from parts of documents; what leads there is kept below `stages`."""
-    require_documents(parts)
-    ranges = cut_ranges([(task.path, record) for task, record in parts])
-    counting = plan_words(ranges, files.join(stages, "words"), config)
-
-    def construct(pipeline: Any) -> None:
-        from bertdata.beam.transforms import CountWords, TrainVocabulary
-
-        _ = create(pipeline, counting) | CountWords(config) | TrainVocabulary(stages, config)
-
-    pending = delete_stale(counting, runner.say)
-    merging = merge_tasks([] if pending else finished(counting), stages)
-    pending += delete_stale(merging, runner.say)
-    training = vocabulary_task([] if pending else finished(merging), stages, config)
-    if delete_stale([training], runner.say) or pending:
-        files.remove(training.directory)
-        titles = [stage_of("count words", counting), stage_of("train vocabulary", [*merging, training], unit="part")]
-        runner.run(titles, construct, [stages, *(task.path for task, _ in parts)])
-    merging = merge_tasks(finished(counting), stages)
-    [(task, record)] = finished([vocabulary_task(finished(merging), stages, config)])
-    for tasks in (counting, merging):
-        delete_orphans(tasks[0].directory, tasks)
-    return WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case), record
+from bertdata.tokenizers.wordpiece.stage import TrainVocabulary, account_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,17 +34,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_flags(parser, DedupConfig)
     flags = command_line.parse(parser, arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
-    runner = command_line.runner(flags)
-    documents = list(find_documents(flags.documents))
-    with command_line.claimed(flags, "vocabulary", "train-vocab", documents, config, dedup):
-        stages = files.join(flags.output, "stages")
+    documents = find_documents(flags.documents)
+    stages = files.join(flags.output, "stages")
+    with command_line.output_lock(flags, "vocabulary", "train-vocab", list(documents), config, dedup):
         if flags.force:
             files.remove(stages)
-        tables = files.join(stages, "tables")
-        parts = read_documents(runner, documents, tables, CleaningConfig(), flags.text_column)
-        parts = drop_duplicates(parts, files.join(stages, "duplicates"), dedup, runner)
-        tokenizer, record = train_vocab(parts, stages, config, runner)
-        tokenizer.save(flags.output)
+        trained = run_stages(
+            [
+                ReadSource("documents", documents, files.join(stages, "tables"), CleaningConfig(), flags.text_column),
+                DropDuplicates(files.join(stages, "duplicates"), dedup),
+                TrainVocabulary(stages, config),
+            ],
+            command_line.runner(flags),
+        ).vocabulary
+        assert trained is not None
+        task, record = trained
+        WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case).save(flags.output)
     counts, vocabulary = record.counts, summary.vocabulary_text(account_of(record, config))
     words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"
     print(summary.table([("words", words), ("vocabulary", vocabulary)]))

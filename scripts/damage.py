@@ -47,9 +47,10 @@ from bertdata.objectives.settings import ExamplesConfig  # noqa: E402
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
 from bertdata.shards.settings import ShardsConfig  # noqa: E402
 from bertdata.shards.verify.build import verify  # noqa: E402
+from bertdata.sources.inputs import Sources  # noqa: E402
 from bertdata.sources.settings import CleaningConfig  # noqa: E402
 from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
-from pipelines.build_corpus import Settings, Sources, build_corpus  # noqa: E402
+from pipelines.build_corpus import Settings, build_corpus  # noqa: E402
 
 SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 BASE = Settings(

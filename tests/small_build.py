@@ -15,7 +15,7 @@ from bertdata.shards.manifest import build_manifest, source_entry, write_dataset
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import shard_info
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 _NOUNS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]
@@ -65,7 +65,9 @@ def write_build(
     tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)
     tokenized = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file))) for one in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
-    written = [run_once(one, lambda part, file: shard_part(spec, part, file)) for one in shard_tasks(spec, tokenized)]
+    written = [
+        run_once(one, lambda part, file: shard_part(spec, part, file)) for one in sharded([spec]).plan(tokenized)
+    ]
     sources = {"books": source_entry([("books.txt", 1000)], [cleaned])}
     vocabulary = {"pieces": pieces.vocab_size, "asked": 30_000}
     manifest = build_manifest(

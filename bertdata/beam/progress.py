@@ -1,4 +1,4 @@
-"""Progress is what is on disk: one live line for each stage, from the records that are there.
+"""Progress is what is on disk: one live line for each step, from the records that are there.
 
 It looks at the records from outside, so it is the same for every runner and after a restart.
 """
@@ -8,24 +8,33 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from tqdm import tqdm
 
+from bertdata.engine.parts import Task
+from bertdata.engine.stages import Step
 from bertdata.io import files
 
 _PLAIN_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Stage:
-    """What is to be done: a title, the weight of each part by its record, and its bytes if those differ."""
+class Expected:
+    """What is to be written: a title, the weight of each part by its record, and its bytes if those differ."""
 
     title: str
     weights: Mapping[str, int]
     unit: str = "B"
     sizes: Mapping[str, int] | None = None
+
+    @staticmethod
+    def of(title: str, tasks: Sequence[Task], unit: str = "B") -> Expected:
+        """Return what tasks write, weighed by bytes, or counted in another unit."""
+        sizes = {task.record_path: max(1, task.weight) for task in tasks}
+        return Expected(title, sizes if unit == "B" else dict.fromkeys(sizes, 1), unit, sizes)
 
     def directories(self) -> set[str]:
         """Return where the records appear."""
@@ -45,12 +54,18 @@ class Stage:
         return (files.join(directory, name) for directory in self.directories() for name in files.names(directory))
 
 
-class Progress:
-    """Shows stages that run one after another: a moving line on a terminal, elsewhere a plain line now and then."""
+def expected(steps: Sequence[tuple[Step, Sequence[Task]]]) -> list[Expected]:
+    """Return what steps are to write, those of one title in a row as one."""
+    titles = groupby(steps, lambda one: (one[0].title, one[0].unit))
+    return [Expected.of(title, [task for _, tasks in group for task in tasks], unit) for (title, unit), group in titles]
 
-    def __init__(self, stages: list[Stage]) -> None:
-        self._waiting = list(stages)
-        self._remote = any(files.is_remote(path) for stage in stages for path in stage.weights)
+
+class Progress:
+    """Shows steps that run one after another: a moving line on a terminal, elsewhere a plain line now and then."""
+
+    def __init__(self, steps: Sequence[Expected]) -> None:
+        self._waiting = list(steps)
+        self._remote = any(files.is_remote(path) for step in steps for path in step.weights)
         self._looked = 0.0
         self._line: tqdm[None] | None = None
 
@@ -60,9 +75,9 @@ class Progress:
             return
         self._looked = time.monotonic()
         while self._waiting:
-            stage, total = self._waiting[0], sum(self._waiting[0].weights.values())
-            done = stage.done()
-            self._line = self._line or _open(stage, done, total)
+            step, total = self._waiting[0], sum(self._waiting[0].weights.values())
+            done = step.done()
+            self._line = self._line or _open(step, done, total)
             self._line.update(done - self._line.n)
             if done < total and not final:
                 return
@@ -73,14 +88,14 @@ class Progress:
             self._waiting.pop(0)
 
 
-def _open(stage: Stage, done: int, total: int) -> tqdm[None]:
+def _open(step: Expected, done: int, total: int) -> tqdm[None]:
     terminal = sys.stderr.isatty()
     return tqdm(
         total=total,
         initial=done,
-        desc=f"{stage.title:<16}",
-        unit=" " + stage.unit if stage.unit != "B" else "B",
-        unit_scale=stage.unit == "B",
+        desc=f"{step.title:<16}",
+        unit=" " + step.unit if step.unit != "B" else "B",
+        unit_scale=step.unit == "B",
         file=sys.stderr if terminal else _Lines(),
         mininterval=0.2 if terminal else _PLAIN_SECONDS,
         miniters=0,

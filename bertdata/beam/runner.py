@@ -2,7 +2,7 @@
 
 The local runner is Beam's FnApiRunner, in this process for one worker and in worker processes of ours for more. Little
 work is done in this process unless workers were asked for: to start one takes longer. A failure on a worker comes back
-as the error it was there. What it does not do: know any stage.
+as the error it was there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,9 @@ from tqdm import tqdm
 from bertdata import errors
 from bertdata.beam.internals import make_runner, new_pipeline, outside_ipython, parse_flags, worker_environment
 from bertdata.beam.processes import Workers
-from bertdata.beam.progress import Progress, Stage
+from bertdata.beam.progress import Expected, Progress, expected
+from bertdata.engine.parts import Task
+from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io import files
 from bertdata.kernels import warmup
@@ -48,15 +50,18 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
+@dataclass
 class Runner:
-    """Where pipelines run: `workers` processes here, or by Beam's own `flags` (what stands behind `--`)."""
+    """Where pipelines run: `workers` processes here, or by Beam's own `flags` (what stands after `--`).
+
+    seconds: the titles and the seconds of each pipeline that ran.
+    """
 
     workers: int = 0
     flags: tuple[str, ...] = ()
     quiet: bool = False
-    seconds: list[tuple[str, float]] = field(default_factory=list, compare=False)
-    told: set[str] = field(default_factory=set, compare=False)
+    seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
+    _told: set[str] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -73,22 +78,26 @@ class Runner:
 
     def say_once(self, text: str) -> None:
         """Tell the user something the first time that it comes up."""
-        if text not in self.told:
-            self.told.add(text)
+        if text not in self._told:
+            self._told.add(text)
             self.say(text)
 
-    def run(self, stages: Sequence[Stage], construct: Callable[[Any], None], paths: Sequence[str]) -> None:
-        """Build a pipeline with `construct` and run it to its end, showing the progress of its stages.
+    def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
+        """Run steps to their end as one pipeline that begins with tasks of the first, showing their progress.
 
-        Raises the BertDataError that a worker met. `paths` are checked to be reachable from where it runs.
+        Each step is given with the tasks that are expected of it. Raises the BertDataError that a worker met. `paths`
+        are checked to be reachable from where it runs.
         """
         parsed = self._checked(paths)
-        _remove_failures(stages)
+        from bertdata.beam.transforms import construct
+
+        shown = expected(steps)
+        _remove_failures(shown)
         began = time.monotonic()
-        progress = None if self.quiet else Progress(list(stages))
+        progress = None if self.quiet else Progress(shown)
         with outside_ipython(), Workers() as workers:
-            pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(stages))
-            construct(pipeline)
+            pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(shown))
+            construct(pipeline, [step for step, _ in steps], begin)
             warmup.listeners.append(workers.compiling.set)
             try:
                 failure = self._wait_for(pipeline, workers, progress)
@@ -96,9 +105,9 @@ class Runner:
                 warmup.listeners.remove(workers.compiling.set)
                 if progress:
                     progress.update(final=True)
-        self.seconds.append((" and ".join(stage.title for stage in stages), time.monotonic() - began))
+        self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))
         if failure is not None:
-            raise _told_failure(stages) or _translated(failure)
+            raise _told_failure(shown) or _translated(failure)
 
     def check(self, paths: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where these flags name a runner that cannot work, or paths out of reach.
@@ -157,9 +166,9 @@ class Runner:
             raise _refused(error) from error
 
 
-def _worthwhile(stages: Sequence[Stage]) -> int:
+def _worthwhile(steps: Sequence[Expected]) -> int:
     """Return how many workers are worth starting for what is not done yet: one a core, fewer for little work."""
-    return min(cores(), max(1, sum(stage.pending_bytes() for stage in stages) // BYTES_PER_WORKER))
+    return min(cores(), max(1, sum(step.pending_bytes() for step in steps) // BYTES_PER_WORKER))
 
 
 def _import_beam() -> None:
@@ -228,16 +237,16 @@ def _refused(error: Exception) -> ConfigError:
     return ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}")
 
 
-def _failures(stages: Sequence[Stage]) -> list[str]:
-    expected = {record.removesuffix(".json") + ".failure" for stage in stages for record in stage.weights}
-    folders = {folder for stage in stages for folder in stage.directories()}
+def _failures(steps: Sequence[Expected]) -> list[str]:
+    expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.weights}
+    folders = {folder for step in steps for folder in step.directories()}
     return sorted(expected & {files.join(folder, name) for folder in folders for name in files.names(folder)})
 
 
-def _told_failure(stages: Sequence[Stage]) -> BertDataError | None:
+def _told_failure(steps: Sequence[Expected]) -> BertDataError | None:
     """The first error that a worker told of, as the class it was."""
-    told = [files.read_json(path) for path in _failures(stages)]
-    _remove_failures(stages)
+    told = [files.read_json(path) for path in _failures(steps)]
+    _remove_failures(steps)
     if not told:
         return None
     return _error(told[0]["kind"], told[0]["message"])
@@ -248,8 +257,8 @@ def _error(kind: str, message: str) -> BertDataError:
     return {kind.__name__: kind for kind in kinds}.get(kind, BertDataError)(message)
 
 
-def _remove_failures(stages: Sequence[Stage]) -> None:
-    for path in _failures(stages):
+def _remove_failures(steps: Sequence[Expected]) -> None:
+    for path in _failures(steps):
         files.remove(path)
 
 

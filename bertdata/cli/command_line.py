@@ -120,7 +120,7 @@ def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, w
 
 
 @contextlib.contextmanager
-def claimed(
+def output_lock(
     flags: argparse.Namespace, kind: str, command: str, paths: Sequence[str], *settings: DataclassInstance
 ) -> Iterator[None]:
     """Hold --output for a command that reads files and writes a `kind` of output (see `engine.output_lock`).
@@ -129,14 +129,14 @@ def claimed(
     """
     from dataclasses import asdict
 
-    from bertdata.engine import output_lock
+    from bertdata.engine import output_lock as lock
     from bertdata.engine.origin import Origin
 
     runner(flags).check([flags.output, *paths])
-    output_lock.refuse_own(flags.output, paths)
+    lock.refuse_own(flags.output, paths)
     origin = Origin.of(command, paths, settings={type(one).__name__: asdict(one) for one in settings})
-    with output_lock.claimed(flags.output, kind, origin, force=flags.force) as said:
-        for line in said:
+    with lock.output_lock(flags.output, kind, origin, force=flags.force) as replaced:
+        for line in replaced:
             print(line, file=sys.stderr)
         yield
 

@@ -26,7 +26,7 @@ import pyarrow as pa
 from bertdata import __version__
 from bertdata.cli.command_line import VOCABULARY, add_force
 from bertdata.engine.origin import Origin
-from bertdata.engine.output_lock import claimed, refuse_own
+from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import InputError
 from bertdata.finetune.layout import Encoded
@@ -68,7 +68,7 @@ def encode_task(
     stride = settings.doc_stride if settings.task == QUESTION_ANSWERING else 0
     info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
     origin = Origin.of("encode-task", paths.values())
-    with claimed(directory, "task data", origin, force=force):
+    with output_lock(directory, "task data", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
             files.remove(files.join(directory, name))
         entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}

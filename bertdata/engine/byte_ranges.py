@@ -19,7 +19,7 @@ Decoded = TypeVar("Decoded", pa.Table, pa.RecordBatch)
 
 
 @dataclass(frozen=True)
-class Place:
+class ByteRange:
     """Where some bytes lie in a file; `sha256` is that of the file."""
 
     path: str
@@ -28,7 +28,7 @@ class Place:
     length: int
 
 
-class Stream(Place):
+class Stream(ByteRange):
     """Where one Arrow stream lies in a file."""
 
 
@@ -45,7 +45,7 @@ def read_stream(stream: Stream) -> pa.Table:
     return read_at(stream, lambda data: pa.ipc.open_stream(data).read_all(), "this part of a build")
 
 
-def read_at(place: Place, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:
+def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:
     """Return what `decode` makes of the bytes of a reference; raises InputError where `what` they are of is damaged."""
     with files.open_raw(place.path) as file:
         file.seek(place.offset)

@@ -1,4 +1,4 @@
-"""An output directory: never one that holds something else, and a local one claimed by one build at a time.
+"""An output directory: never one that holds something else, and a local one locked by one build at a time.
 
 A local directory is locked as long as a process writes in it. A remote one is not: object stores have no lock that a
 killed process lets go of. Two builds of the same settings at once into one URL write the same files, each whole; two
@@ -26,7 +26,7 @@ _SHARD = re.compile(r"data-[^/]*\.arrow")
 
 
 @contextlib.contextmanager
-def claimed(directory: str, kind: str, origin: Origin | None = None, *, force: bool = False) -> Iterator[list[str]]:
+def output_lock(directory: str, kind: str, origin: Origin | None = None, *, force: bool = False) -> Iterator[list[str]]:
     """Hold an output directory while a build writes in it; `kind` is what it holds ("documents", "build"...).
 
     Makes it where there is none, and deletes what an interrupted build left half-written. Gives what the user should
@@ -104,14 +104,14 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
         yield
 
 
-def mark_finished(directory: str, mark: str) -> None:
+def mark_finished(directory: str, made_from: str) -> None:
     """Note that a build is finished, from which settings and inputs, and what its manifests are."""
     manifests = {path: files.sha256(files.join(directory, path)) for path in _manifests(directory)}
-    files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": mark, "manifests": manifests}))
+    files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": made_from, "manifests": manifests}))
 
 
 def finished_manifest(
-    directory: str, mark: str, say: Callable[[str], None] = lambda text: None
+    directory: str, made_from: str, say: Callable[[str], None] = lambda text: None
 ) -> dict[str, Any] | None:
     """Return the manifest of a finished build of these settings and inputs that is whole, else None.
 
@@ -125,7 +125,7 @@ def finished_manifest(
         finished = files.read_json(path) if files.exists(path) else {}
     except InputError:
         return None
-    if not is_sealed(finished) or finished.get("fingerprint") != mark:
+    if not is_sealed(finished) or finished.get("fingerprint") != made_from:
         return None
     for path, digest in finished.get("manifests", {}).items():
         place = files.join(directory, path)

@@ -1,6 +1,6 @@
 """Parts and their records: how a stage leaves what it has done on disk, so that a rerun goes on from there.
 
-A stage is a directory of parts. A part is one data file, written whole, and beside it one small JSON record with the
+A part is one data file, written whole, and beside it one small JSON record with the
 fingerprint of everything the part was made from, its counts, its SHA-256, and a checksum of the record itself. The
 record is written last: a part is done when its record is there and whole, says the expected fingerprint, and the data
 file has the size it names. `intact` also reads the data and compares its SHA-256. All published figures are sums over
@@ -15,16 +15,43 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from bertdata.counter_rng import text_bits
 from bertdata.errors import InputError, printable
 from bertdata.io import files
 
 Counts = dict[str, int]
 _CHECKSUM = "checksum"
 PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
+
+
+def labels(paths: Sequence[str]) -> list[str]:
+    """Return a short name for each path that tells it from the others: its last parts, as few as do.
+
+    >>> labels(["/x/a/1.jsonl", "/x/b/1.jsonl"]), labels(["/x/a/1.jsonl", "/x/b/2.jsonl"])
+    (['a/1.jsonl', 'b/1.jsonl'], ['1.jsonl', '2.jsonl'])
+    """
+    parts = [path.replace("\\", "/").rstrip("/").split("/") for path in paths]
+    for depth in range(1, max(map(len, parts), default=1) + 1):
+        found = ["/".join(part[-depth:]) for part in parts]
+        if len(set(found)) == len(found):
+            return found
+    return list(paths)
+
+
+def part_name(label: str, number: int) -> str:
+    """Return a file name for one part of a labelled input.
+
+    Different labels give different names, also where a file system would not take the label as it is.
+
+    >>> part_name("enwiki.xml.bz2", 3), part_name("a/enwiki.xml.bz2", 3)
+    ('enwiki.xml.bz2-00003', 'a-enwiki.xml.bz2-180299e3069671d2-00003')
+    """
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", label)[-100:]
+    return f"{safe}-{number:05d}" if safe == label else f"{safe}-{text_bits(label):016x}-{number:05d}"
 
 
 def fingerprint(*parts: Any) -> str:
@@ -97,6 +124,12 @@ class Counters:
     def drop(self, reason: str, number: int = 1) -> None:
         """Add to the drops of one reason."""
         self.drops[reason] = self.drops.get(reason, 0) + number
+
+
+PartFunction = Callable[[Task, BinaryIO], Counters]
+"""Writes one part into a file, and returns what it counted."""
+PartResult = tuple[Task, PartMetadata]
+"""A task that is done, with its record."""
 
 
 class _Hashed(io.RawIOBase):
@@ -173,11 +206,11 @@ def intact(task: Task, record: PartMetadata) -> bool:
         return False
 
 
-def run_once(task: Task, work: Callable[[Task, BinaryIO], Counters]) -> PartMetadata:
+def run_once(task: Task, work: PartFunction) -> PartMetadata:
     """Return the task's record, doing the work only where it is not done yet.
 
     A part at a URL that is there already is read and compared with its SHA-256 first, and made again where it is
-    damaged. Local ones are checked before a pipeline starts (`bertdata.beam.stages.forget_stale`).
+    damaged. Local ones are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`).
     """
     record = load(task)
     if record is not None and files.is_remote(task.path) and not intact(task, record):

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from bertdata import __version__
 from bertdata.engine.origin import Origin
-from bertdata.engine.output_lock import claimed
+from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.formats.registry import EXPORT_FORMATS, ExportFormat, ShardWriter, StaticWriter, static_formats
 from bertdata.formats.static import StaticRows, static_rows
@@ -60,7 +60,7 @@ def export(
     write, settings = _shard_writer(to, chosen, found, options or ExportOptions())
     total = sum(len(shards.paths) for shards in found)
     origin = Origin.of("export", [files.join(found[0].build, "manifest.json")])
-    with claimed(output, f"{to} export", origin, force=force):
+    with output_lock(output, f"{to} export", origin, force=force):
         for name in ("export.json", "manifest.json", "dataset_dict.json", *TASK_SPLITS):
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bertdata import __version__
 from bertdata.engine.origin import Origin
-from bertdata.engine.output_lock import claimed, refuse_own
+from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
 from bertdata.formats.registry import IMPORT_FORMATS, Fields, ImportFormat
@@ -46,7 +46,7 @@ def import_shards(
     refuse_own(output, [path for found in paths.values() for path in found])
     info = _info(tokenizer, paths["train"], objective)
     origin = Origin.of("import", (path for found in paths.values() for path in found))
-    with claimed(output, "imported shards", origin, force=force):
+    with output_lock(output, "imported shards", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}

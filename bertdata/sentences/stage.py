@@ -1,6 +1,7 @@
 """Punkt's counts of one range of documents, and the parameters trained from all of them, as parts.
 
-What it does not do: counting and training themselves (`training`).
+`TrainParameters` is the stage: ranges of documents are counted, one file for each range, and all counts lead to one set
+of parameters.
 """
 
 from __future__ import annotations
@@ -8,17 +9,18 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata.documents import DocumentRange, read_range
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.documents import DocumentRange, cut_ranges, read_range
+from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint, part_name
+from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
-from bertdata.sentences.parameters import PunktParameters
+from bertdata.sentences.parameters import PunktParameters, save_parameters
 from bertdata.sentences.training import PunktCounts, PunktSettings
-from bertdata.sources.tabular import part_name
 
 REVISION = 1
 MAX_ENTRIES = 12_000_000
@@ -84,12 +86,16 @@ def read_counts(path: str) -> PunktCounts:
     return counts
 
 
-def parameters_task(parts: Sequence[tuple[Task, PartMetadata]], directory: str, settings: PunktSettings) -> Task:
+def parameters_task(directory: str, settings: PunktSettings, _: None, parts: Iterable[PartResult]) -> list[Task]:
     """Return the task that trains parameters from all counted parts."""
     ordered = sorted((task.path, record.sha256) for task, record in parts)
-    given = dataclasses.asdict(settings) | {"abbreviations": sorted(settings.abbreviations)}
-    mark = fingerprint("train_sentences", REVISION, MAX_ENTRIES, given, [digest for _, digest in ordered])
-    return Task(directory, "parameters", ".punkt", mark, 0, tuple(path for path, _ in ordered))
+    digests = [digest for _, digest in ordered]
+    made_from = fingerprint("train_sentences", REVISION, MAX_ENTRIES, _given(settings), digests)
+    return [Task(directory, "parameters", ".punkt", made_from, 0, tuple(path for path, _ in ordered))]
+
+
+def _given(settings: PunktSettings) -> dict[str, Any]:
+    return dataclasses.asdict(settings) | {"abbreviations": sorted(settings.abbreviations)}
 
 
 def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Counters:
@@ -127,3 +133,44 @@ def read_parameters(path: str, card: dict[str, Any]) -> PunktParameters:
         ortho_context=value["ortho_context"],
         card=card,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainParameters:
+    """The stage that trains sentence parameters from the documents and saves them in `output` with their card."""
+
+    output: str
+    settings: PunktSettings
+    title = "train parameters"
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan counts and parameters; raises InputError where there is no document."""
+        require_documents(standing.documents)
+        counts, parameters = (files.join(self.output, "stages", name) for name in ("counts", "parameters"))
+        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        training = Grouping((None,), all_together, partial(parameters_task, parameters, self.settings))
+        return Plan(
+            [
+                Step("count tokens", counts_part, plan_counts(ranges, counts)),
+                Step("train parameters", partial(parameters_part, self.settings), grouping=training, unit="set"),
+            ],
+            partial(self._finish, standing),
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[counts],
+        )
+
+    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
+        counted, [[task, record]] = done
+        card = {
+            "algorithm": "Punkt (Kiss and Strunk 2006), counts as NLTK's PunktTrainer",
+            "made_by": "pipelines/train_sentences.py",
+            "settings": _given(self.settings),
+            "given_abbreviations_not_learned": record.details["given_not_learned"],
+            "counts": record.counts | add_counts(one.counts for _, one in counted),
+            "documents": [
+                {"sha256": one.sha256, "documents": one.counts["documents"]} for _, one in standing.documents
+            ],
+        }
+        save_parameters(read_parameters(task.path, card), self.output)
+        return dataclasses.replace(standing, account=card)

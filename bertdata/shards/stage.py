@@ -1,17 +1,18 @@
 """The token file of one range of documents, and one shard, as parts.
 
-What it does not do: tokenising and building examples themselves (`tokens`, `writer`).
+The stage that plans them is `bertdata.shards.write_shards`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from typing import BinaryIO
 
 from bertdata.documents import DocumentRange, read_range
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint, part_name
+from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
@@ -20,7 +21,6 @@ from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.token_store import Slice, load_block, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
-from bertdata.sources.tabular import part_name
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 TOKENS_REVISION = 4
@@ -79,11 +79,12 @@ class SourcedRange:
 
 @dataclass(frozen=True)
 class BinnedSlices:
-    """The slices of a shard, and which of its length bins is written."""
+    """The slices of a shard, which of its length bins is written, and the number of its phase."""
 
     slices: tuple[Slice, ...]
     length_bin: int
     mixed: bool
+    phase: int = 0
 
 
 def plan_tokens(
@@ -118,13 +119,13 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin
     found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
     bins = len(spec.info.examples.bins)
     mixed = spec.plan.split(shard) == "train"
-    mark = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
+    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = sum(one.length for one in ordered) // bins
     stem = name.removesuffix(".arrow")
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
     payload = BinnedSlices(ordered, length_bin, mixed)
-    return Task(files.join(spec.output, folder), stem, ".arrow", mark, weight, payload, records)
+    return Task(files.join(spec.output, folder), stem, ".arrow", made_from, weight, payload, records)
 
 
 def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> list[Task]:
@@ -133,12 +134,23 @@ def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> list[Tas
     return [shard_task(spec, shard, every, number) for number in range(len(spec.info.examples.bins))]
 
 
-def shard_tasks(spec: ShardsSpec, tokenized: Iterable[tuple[Task, PartMetadata]]) -> list[Task]:
-    """Return the tasks of all shards, from the token files that hold their slices."""
-    slices: dict[int, list[Slice]] = {shard: [] for shard in range(len(spec.plan.ends))}
-    for shard, one in (pair for task, record in tokenized for pair in slices_of(task, record)):
-        slices[shard].append(one)
-    return [task for shard, found in slices.items() for task in bin_tasks(spec, shard, found)]
+def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
+    """Return how token files lead to the shards of all phases; a key is (number of the phase, number of the shard)."""
+    return Grouping(
+        [(phase, shard) for phase, spec in enumerate(specs) for shard in range(len(spec.plan.ends))],
+        partial(_slices_of_phases, len(specs)),
+        partial(_shard_tasks, specs),
+    )
+
+
+def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tuple[tuple[int, int], Slice]]:
+    return [((phase, shard), one) for shard, one in slices_of(task, record) for phase in range(phases)]
+
+
+def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[Slice]) -> list[Task]:
+    phase, shard = key
+    tasks = bin_tasks(specs[phase], shard, slices)
+    return [replace(task, payload=replace(task.payload, phase=phase)) for task in tasks]
 
 
 def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, Slice]]:
@@ -148,6 +160,11 @@ def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, Slice]]:
         (shard, Slice(task.path, record.sha256, offset, length, source))
         for shard, offset, length in record.details["slices"]
     ]
+
+
+def phase_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
+    """Write one shard of the phase that its task names."""
+    return shard_part(specs[task.payload.phase], task, file)
 
 
 def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, text_bits
 from bertdata.documents import slot
-from bertdata.engine.byte_ranges import Place, read_at
+from bertdata.engine.byte_ranges import ByteRange, read_at
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.objectives.segments import TokenBlock
@@ -30,7 +30,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 
 @dataclass(frozen=True)
-class Slice(Place):
+class Slice(ByteRange):
     """Where a shard's rows lie in one token file; `source` is the number of its source."""
 
     source: int = 0

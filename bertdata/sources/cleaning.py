@@ -16,14 +16,13 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from bertdata.documents import DocumentWriter
-from bertdata.engine.parts import Counters, Task, fingerprint
+from bertdata.engine.parts import Counters, Task, fingerprint, labels, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.compression import compression
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.tabular import labels, part_name
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
 from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates, own_templates

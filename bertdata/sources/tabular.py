@@ -17,10 +17,9 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata.counter_rng import text_bits
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
 from bertdata.engine.output_lock import MARKER
-from bertdata.engine.parts import PART, Counters, PartMetadata, Task, fingerprint, read_record
+from bertdata.engine.parts import PART, Counters, PartMetadata, Task, fingerprint, labels, part_name, read_record
 from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.sources import plain_text, unsupported
@@ -45,33 +44,7 @@ class TableRange:
     text_column: str
 
 
-def labels(paths: Sequence[str]) -> list[str]:
-    """Return a short name for each path that tells it from the others: its last parts, as few as do.
-
-    >>> labels(["/x/a/1.jsonl", "/x/b/1.jsonl"]), labels(["/x/a/1.jsonl", "/x/b/2.jsonl"])
-    (['a/1.jsonl', 'b/1.jsonl'], ['1.jsonl', '2.jsonl'])
-    """
-    parts = [path.replace("\\", "/").rstrip("/").split("/") for path in paths]
-    for depth in range(1, max(map(len, parts), default=1) + 1):
-        found = ["/".join(part[-depth:]) for part in parts]
-        if len(set(found)) == len(found):
-            return found
-    return list(paths)
-
-
-def part_name(label: str, number: int) -> str:
-    """Return a file name for one part of a labelled input.
-
-    Different labels give different names, also where a file system would not take the label as it is.
-
-    >>> part_name("enwiki.xml.bz2", 3), part_name("a/enwiki.xml.bz2", 3)
-    ('enwiki.xml.bz2-00003', 'a-enwiki.xml.bz2-180299e3069671d2-00003')
-    """
-    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", label)[-100:]
-    return f"{safe}-{number:05d}" if safe == label else f"{safe}-{text_bits(label):016x}-{number:05d}"
-
-
-def own_part(path: str) -> PartMetadata | None:
+def record_of_part(path: str) -> PartMetadata | None:
     """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
 
     Raises InputError for a part in a folder of bertdata's whose record is gone or damaged, or fits it no more.

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from bertdata import errors
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import PartResult, make_parts
-from bertdata.engine.parts import Counters, Task
-
-Work = Callable[[Task, BinaryIO], Counters]
+from bertdata.engine.parts import Counters, PartFunction, PartResult, Task
+from bertdata.engine.run_stages import make_parts
+from bertdata.engine.stages import Step
 
 
 def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "mark") -> list[Task]:
@@ -22,15 +21,10 @@ def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "
     return [Task(str(directory), f"part-{n:05d}", ".arrow", mark, 10 + n, payload) for n in range(number)]
 
 
-def make(runner: Runner, to_do: Sequence[Task], work: Work, inputs: Sequence[str] = ()) -> list[PartResult]:
+def make(runner: Runner, to_do: Sequence[Task], work: PartFunction, inputs: Sequence[str] = ()) -> list[PartResult]:
     """Do tasks by a function of this module."""
-
-    def transform() -> object:
-        from bertdata.beam.transforms import MakeParts
-
-        return MakeParts(work)
-
-    return make_parts(runner, "test", to_do, transform, inputs)
+    [done] = make_parts([Step("test", work, to_do)], runner, inputs)
+    return done
 
 
 def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Counters:

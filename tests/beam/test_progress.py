@@ -6,13 +6,15 @@ import io
 import re
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import fsspec
 import pytest
 
-from bertdata.beam.progress import Progress, Stage
+from bertdata.beam.progress import Expected, Progress
 from bertdata.io import files
+from tests.beam.jobs import tasks
 
 
 class Clock:
@@ -32,11 +34,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return one
 
 
-def stage(folder: Path | str, weights: list[int], title: str = "clean books", unit: str = "B") -> Stage:
-    return Stage(title, {files.join(str(folder), f"part-{n:05d}.json"): one for n, one in enumerate(weights)}, unit)
+def stage(folder: Path | str, weights: list[int], title: str = "clean books", unit: str = "B") -> Expected:
+    return Expected(title, {files.join(str(folder), f"part-{n:05d}.json"): one for n, one in enumerate(weights)}, unit)
 
 
-def finish(one: Stage, *numbers: int) -> None:
+def finish(one: Expected, *numbers: int) -> None:
     for number in numbers:
         files.write_bytes(list(one.weights)[number], b"{}")
 
@@ -56,8 +58,14 @@ def test_what_is_done_is_the_weight_of_the_records_that_are_there(tmp_path: Path
     assert one.done() == 100
 
 
+def test_progress_weighs_tasks_by_bytes_and_counts_other_units(tmp_path: Path) -> None:
+    some = [replace(task, weight=weight) for task, weight in zip(tasks(tmp_path, 3), (0, 7, 50), strict=True)]
+    assert Expected.of("clean", some).weights == dict(zip((task.record_path for task in some), (1, 7, 50), strict=True))
+    assert list(Expected.of("write", some, "shard").weights.values()) == [1, 1, 1]
+
+
 def test_records_may_lie_in_several_folders(tmp_path: Path) -> None:
-    one = Stage("write shards", {str(tmp_path / "a" / "x.json"): 1, str(tmp_path / "b" / "x.json"): 2})
+    one = Expected("write shards", {str(tmp_path / "a" / "x.json"): 1, str(tmp_path / "b" / "x.json"): 2})
     assert one.directories() == {str(tmp_path / "a"), str(tmp_path / "b")}
     finish(one, 1)
     assert one.done() == 2
@@ -83,11 +91,11 @@ def test_a_local_stage_is_not_looked_at_more_than_three_times_a_second(
 ) -> None:
     looks: list[str] = []
 
-    def look(self: Stage) -> int:
+    def look(self: Expected) -> int:
         looks.append(self.title)
         return 0
 
-    monkeypatch.setattr(Stage, "done", look)
+    monkeypatch.setattr(Expected, "done", look)
     progress = Progress([stage(tmp_path, [1])])
     for _ in range(20):
         clock.now += 0.1

@@ -13,16 +13,15 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import psutil
 import pytest
 
 from bertdata import errors
-from bertdata.beam import internals, processes
+from bertdata.beam import internals, processes, transforms
 from bertdata.beam import runner as module
+from bertdata.beam.progress import Expected
 from bertdata.beam.runner import Runner
-from bertdata.beam.stages import create, stage_of
 from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from tests.beam.jobs import fail, make, note_process, slowly, tasks
@@ -111,12 +110,8 @@ def test_a_pipeline_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     seen = []
-
-    def construct(pipeline: Any) -> None:
-        seen.append(os.listdir(tmp_path / "temporary"))
-        create(pipeline, tasks(tmp_path, 1))
-
-    Runner(1, quiet=True).run([], construct, [])
+    monkeypatch.setattr(transforms, "construct", lambda *_: seen.append(os.listdir(tmp_path / "temporary")))
+    Runner(1, quiet=True).run([], [], [])
     assert seen == [[]]
     assert os.listdir(tmp_path / "temporary") == []
 
@@ -242,7 +237,7 @@ def test_what_is_done_needs_no_worker(done: int, number: int, tmp_path: Path, mo
     heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path, 4)]
     for task in heavy[:done]:
         Path(task.record_path).write_text("{}")
-    assert module._worthwhile([stage_of("write shards", heavy, unit="shard")]) == number
+    assert module._worthwhile([Expected.of("write shards", heavy, unit="shard")]) == number
 
 
 @pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])

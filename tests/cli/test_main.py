@@ -132,7 +132,7 @@ def test_a_summary_is_printed_as_a_table(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dispatch(["build", "--plan", "--output", str(tmp_path / "out")]) == 0
+    assert dispatch(["build", "--dry-run", "--output", str(tmp_path / "out")]) == 0
     assert "clean wikipedia" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
 
@@ -190,7 +190,7 @@ def test_a_caller_of_the_command_gets_its_exit_code_and_lives_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main(["show", str(tmp_path / "nothing")]) == 1
-    assert main.main(["build", "--plan", "--output", str(tmp_path / "out")]) == 0
+    assert main.main(["build", "--dry-run", "--output", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().err.startswith("error: ")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.engine.origin import ORIGIN, Origin, absolute, changes, read_origin, refusal
-from bertdata.engine.output_lock import claimed
+from bertdata.engine.output_lock import output_lock
 from bertdata.errors import InputError, OutputError
 
 
@@ -19,7 +19,7 @@ def file(path: Path, text: str = "text") -> str:
 
 
 def made(output: Path, origin: Origin, *, force: bool = False) -> list[str]:
-    with claimed(str(output), "build", origin, force=force) as said:
+    with output_lock(str(output), "build", origin, force=force) as said:
         return said
 
 
@@ -65,7 +65,7 @@ def test_files_that_are_added_are_told_and_may_go_again_until_they_are_built(tmp
     output = tmp_path / "out"
     mine, added = file(tmp_path / "mine.txt"), file(tmp_path / "added.txt", "added")
     made(output, Origin.of("build", [mine]))
-    with contextlib.suppress(InputError), claimed(str(output), "build", Origin.of("build", [mine, added])) as said:
+    with contextlib.suppress(InputError), output_lock(str(output), "build", Origin.of("build", [mine, added])) as said:
         assert said == [f"added: {added}"]
         raise InputError("the file that was added is damaged")
     made(output, Origin.of("build", [mine]))
@@ -76,7 +76,7 @@ def test_files_that_are_added_are_told_and_may_go_again_until_they_are_built(tmp
 
 def test_an_interrupted_run_can_be_left_for_another_which_is_told(tmp_path: Path) -> None:
     mine, other = file(tmp_path / "mine.txt"), file(tmp_path / "other.txt", "other")
-    with pytest.raises(KeyboardInterrupt), claimed(str(tmp_path / "out"), "build", Origin.of("build", [mine])):
+    with pytest.raises(KeyboardInterrupt), output_lock(str(tmp_path / "out"), "build", Origin.of("build", [mine])):
         raise KeyboardInterrupt
     [said] = [line for line in made(tmp_path / "out", Origin.of("build", [other])) if "mine.txt" in line]
     assert "had it not been interrupted" in said

@@ -10,13 +10,13 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from bertdata.engine.output_lock import MARKER, claimed, finished_manifest, mark_finished
+from bertdata.engine.output_lock import MARKER, finished_manifest, mark_finished, output_lock
 from bertdata.errors import BertDataError, OutputError
 from bertdata.io import files
 
 
 def claim(directory: Path | str, kind: str = "build") -> None:
-    with claimed(str(directory), kind):
+    with output_lock(str(directory), kind):
         pass
 
 
@@ -26,14 +26,14 @@ def marker(directory: Path) -> object:
 
 def test_a_new_or_empty_directory_is_claimed_and_marked(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "new" / "deep"):
-        with claimed(str(folder), "build"):
+        with output_lock(str(folder), "build"):
             assert marker(folder) == {"kind": "build"}
         assert os.listdir(folder) in ([MARKER], ["new", MARKER], [MARKER, "new"])
     claim(tmp_path / "new" / "deep")
 
 
 def test_a_claim_is_repeated_with_what_was_built_in_place(tmp_path: Path) -> None:
-    with claimed(str(tmp_path), "build"):
+    with output_lock(str(tmp_path), "build"):
         (tmp_path / "train").mkdir()
     claim(tmp_path)
     assert (tmp_path / "train").is_dir()
@@ -77,7 +77,7 @@ def test_a_marker_that_a_killed_build_left_empty_is_written_again(tmp_path: Path
 
 
 def test_a_second_build_is_refused_while_the_first_one_writes(tmp_path: Path) -> None:
-    with claimed(str(tmp_path), "build"):
+    with output_lock(str(tmp_path), "build"):
         with pytest.raises(OutputError, match="another build is writing here"):
             claim(tmp_path)
         assert marker(tmp_path) == {"kind": "build"}
@@ -85,7 +85,7 @@ def test_a_second_build_is_refused_while_the_first_one_writes(tmp_path: Path) ->
 
 
 def test_an_output_is_free_again_after_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), claimed(str(tmp_path), "build"):
+    with pytest.raises(RuntimeError), output_lock(str(tmp_path), "build"):
         raise RuntimeError
     claim(tmp_path)
 
@@ -106,7 +106,7 @@ def test_of_builds_started_at_once_in_a_new_directory_one_at_a_time_holds_it(tmp
         ) -> None:
             barrier.wait()
             try:
-                with claimed(folder, "build"):
+                with output_lock(folder, "build"):
                     held.append(1)
                     most.append(len(held))
                     done.wait()
@@ -127,7 +127,7 @@ def test_what_an_interrupted_build_left_is_deleted_and_nothing_else(tmp_path: Pa
     (tmp_path / "train").mkdir()
     (tmp_path / "train" / (files.TEMPORARY + "abc")).touch()
     (tmp_path / "train" / "kept").touch()
-    with claimed(str(tmp_path), "build"):
+    with output_lock(str(tmp_path), "build"):
         assert os.listdir(tmp_path / "train") == ["kept"]
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -17,7 +18,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.engine.parts import Counters, PartMetadata, Task, add_counts, delete_orphans, fingerprint, load, run_once
+from bertdata.engine.parts import (
+    Counters,
+    PartMetadata,
+    Task,
+    add_counts,
+    delete_orphans,
+    fingerprint,
+    labels,
+    load,
+    part_name,
+    run_once,
+)
 from bertdata.errors import InputError
 from bertdata.io import files
 
@@ -205,3 +217,25 @@ def test_what_is_no_part_of_a_stage_is_removed_from_its_folder(tmp_path: Path) -
 def test_a_record_holds_only_what_json_holds() -> None:
     record = PartMetadata("a", "f", 1, "s", 0.5, {"pages": 1})
     assert PartMetadata(**json.loads(json.dumps(record.__dict__))) == record
+
+
+def test_labels_are_as_short_as_tell_the_paths_apart() -> None:
+    assert labels(["/x/a.jsonl"]) == ["a.jsonl"]
+    assert labels(["/x/a/1", "/y/a/1", "/x/b/2"]) == ["x/a/1", "y/a/1", "x/b/2"]
+    assert labels([]) == []
+    assert labels(["/x/a/", "/x/b", "x\\c"]) == ["a", "b", "c"]
+    assert labels(["gs://one/x.jsonl", "gs://two/x.jsonl"]) == ["one/x.jsonl", "two/x.jsonl"]
+
+
+@given(st.lists(st.text(st.sampled_from("ab-/ ._\u65e5\u672c\udce9"), max_size=8), unique=True, max_size=30))
+def test_different_labels_have_different_part_names_that_any_file_system_takes(names: list[str]) -> None:
+    found = {part_name(name, number) for name in names for number in range(2)}
+    assert len(found) == 2 * len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in found)
+
+
+def test_a_part_name_is_no_longer_than_a_file_system_takes() -> None:
+    long = part_name("x" * 250 + ".jsonl", 3)
+    assert len(long) < 150
+    assert long != part_name("y" * 250 + ".jsonl", 3)
+    assert part_name("enwiki-1.xml.bz2", 12) == "enwiki-1.xml.bz2-00012"

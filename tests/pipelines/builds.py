@@ -15,9 +15,10 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import Settings, Sources, build_corpus
+from pipelines.build_corpus import Settings, build_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Settings(

@@ -19,9 +19,9 @@ from bertdata import ConfigError, InputError, OutputError, open_shards
 from bertdata.documents import slot
 from bertdata.io import files
 from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from pipelines import build_shards, clean_wikipedia
-from pipelines.build_corpus import Sources
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, with_examples
 
 SMALL = replace(SETTINGS, dealing=ShardsConfig(shard_bytes=2048, validation_fraction=0.1))

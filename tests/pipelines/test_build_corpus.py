@@ -17,9 +17,9 @@ from bertdata.sentences import PunktParameters, load_parameters, save_parameters
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.verify.build import verify
+from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.settings import VocabularyConfig
 from pipelines import build_corpus as module
-from pipelines.build_corpus import Sources
 from tests.pipelines.builds import SETTINGS, build, digests, run, with_examples
 
 
@@ -145,10 +145,12 @@ def test_plain_text_with_a_sentence_a_line_is_built_and_adds_up(tmp_path: Path) 
     verify(tmp_path / "corpus")
 
 
-def test_plan_says_what_would_be_done_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     output = tmp_path / "corpus"
-    assert module.main(["--output", str(output), "--plan"]) == 0
-    assert "clean wikipedia  1 range\n" in capsys.readouterr().out
+    assert module.main(["--output", str(output), "--dry-run"]) == 0
+    assert "clean wikipedia   1 part\n" in capsys.readouterr().out
     assert not output.exists()
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from bertdata.curation.settings import DedupConfig
 from bertdata.sample import SAMPLE_BOOKS
+from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_corpus import Settings, Sources
+from pipelines.build_corpus import Settings
 from tests.pipelines.builds import SETTINGS, build, digests, run
 
 NEAR = replace(SETTINGS, dedup=DedupConfig("near"))

@@ -17,8 +17,8 @@ from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.shards.verify.build import verify
+from bertdata.sources.inputs import Sources
 from pipelines import build_corpus, build_shards, train_vocab
-from pipelines.build_corpus import Sources
 from tests.pipelines.builds import FLAGS, SETTINGS, build, digests
 
 WORDS = ["salt", "river", "lamp", "keeper", "clock", "bread", "garden", "winter", "stone", "water"]
@@ -200,7 +200,7 @@ def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is
 
 def test_the_plan_tells_sources_by_name(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--wikipedia", f"en={SAMPLE_DUMP}", "--documents", "pubmed=pubmed", "news.jsonl", "--output", "corpus"]
-    assert build_corpus.main([*given, "--plan"]) == 0
+    assert build_corpus.main([*given, "--dry-run"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in printed[:3]] == ["documents", "en", "pubmed"]
     assert "pubmed           2 files, " in printed[2]
@@ -217,5 +217,5 @@ def test_another_text_column_builds_again(tables: Path) -> None:
 
 def test_a_flag_given_twice_adds_to_the_first(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--documents", "pubmed=pubmed", "--documents", "news.jsonl", "--mix", "pubmed=1", "--mix", "documents=2"]
-    assert build_corpus.main([*given, "--output", "corpus", "--plan"]) == 0
+    assert build_corpus.main([*given, "--output", "corpus", "--dry-run"]) == 0
     assert "documents 2" in capsys.readouterr().out

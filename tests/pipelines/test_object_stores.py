@@ -18,7 +18,8 @@ from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.shards.cache import ShardCache
 from bertdata.shards.verify.build import verify
-from pipelines.build_corpus import Sources, build_corpus
+from bertdata.sources.inputs import Sources
+from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, build
 
 pytestmark = [

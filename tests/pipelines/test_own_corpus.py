@@ -85,7 +85,7 @@ def test_a_build_that_leaves_a_source_out_needs_force(own: Path, capsys: pytest.
         build_corpus.main(command)
     assert digests(own) == before
     capsys.readouterr()
-    assert build_corpus.main([*command, "--plan"]) == 0
+    assert build_corpus.main([*command, "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert "refused" in planned
     assert "rows.jsonl, left out now" in planned
@@ -106,16 +106,21 @@ def test_a_source_is_added_without_force_and_told(own: Path, capsys: pytest.Capt
 
 def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert build_corpus.main(["--output", "corpus", *FEW, "--plan"]) == 0
+    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
     assert "nothing to do" in capsys.readouterr().out
-    assert build_corpus.main(["--output", "corpus", *FEW, "--plan", "--vocab-size", "500"]) == 0
+    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run", "--vocab-size", "500"]) == 0
     planned = {line[:20].strip(): line for line in capsys.readouterr().out.splitlines()}
-    assert planned["read documents"].endswith("1 range: 1 kept")
-    assert planned["vocabulary"].endswith("500 pieces by likelihood; to be trained again")
+    assert planned["read documents"].endswith("1 part: 1 kept")
+    assert planned["count words"].endswith("1 part: 1 kept")
+    assert planned["train vocabulary"].endswith(
+        "17 parts: 16 kept, 1 to be made again: what they are made from changed"
+    )
+    assert planned["tokenize"].endswith("known once those before it are done")
+    assert planned["vocabulary"].endswith("500 pieces by likelihood")
     assert planned["changed --vocab-size"].endswith("2000 -> 500")
     rows(own.parent / "rows.jsonl", 50)
-    assert build_corpus.main(["--output", "corpus", *FEW, "--plan"]) == 0
-    assert "1 range: 1 to be made again: what they are made from changed" in capsys.readouterr().out
+    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
+    assert "1 part: 1 to be made again: what they are made from changed" in capsys.readouterr().out
 
 
 def test_the_sample_corpus_gives_way_to_any_other(own: Path, tmp_path: Path) -> None:

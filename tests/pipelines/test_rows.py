@@ -12,8 +12,8 @@ from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError
 from bertdata.shards import open_shards
 from bertdata.shards.verify.build import verify
+from bertdata.sources.inputs import Sources
 from pipelines import build_corpus, build_shards
-from pipelines.build_corpus import Sources
 from tests.pipelines.builds import FLAGS, SAMPLE, SETTINGS, build, digests, with_examples
 
 MIX = replace(SETTINGS, mix=(("wikipedia", 1.0), ("books", 2.0)))

@@ -18,9 +18,10 @@ from bertdata import BertDataError, ConfigError, open_shards
 from bertdata.beam.runner import Runner
 from bertdata.io import files
 from bertdata.sample import SAMPLE_DUMP
+from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from pipelines import build_shards
-from pipelines.build_corpus import Sources, build_corpus
+from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, build, with_examples
 
 DATAFLOW = (
@@ -144,8 +145,8 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
         build_corpus(sources, "gs://bucket/out", settings, Runner(0, DATAFLOW, quiet=True))
     [cleaning] = dataflow
     kinds = transforms(cleaning)
-    assert any(name.startswith("CleanWikipedia/") and urn.endswith(":pardo:v1") for name, urn in kinds.items())
-    assert grouped(cleaning) == ["Deal"]
+    assert any(name.startswith("0 clean wikipedia/") and urn.endswith(":pardo:v1") for name, urn in kinds.items())
+    assert grouped(cleaning) == ["Assign"]
     assert cleaning.ByteSize() < 100_000
     # With what a later stage reads in place, its graph can be seen too.
     for folder in ("words", "tokens"):
@@ -155,8 +156,8 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
         with pytest.raises(BertDataError, match="the runner ended without writing this part"):
             build_corpus(sources, "gs://bucket/out", settings, Runner(0, DATAFLOW, quiet=True))
     _, training, sharding = dataflow
-    assert grouped(training) == ["Deal", "TrainVocabulary/All", "TrainVocabulary/Partition"]
-    assert grouped(sharding) == ["Deal", "WriteShards 128/GroupByKey"]
+    assert grouped(training) == ["1 references/GroupByKey", "2 references/GroupByKey", "Assign"]
+    assert grouped(sharding) == ["1 references/GroupByKey", "Assign"]
     assert all(graph.ByteSize() < 200_000 for graph in dataflow)
 
 
@@ -164,4 +165,4 @@ def test_dataflow_without_a_project_is_told_what_is_missing() -> None:
     pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install '.[gcp]'")
     flags = [one for one in DATAFLOW if not one.startswith("--project")]
     with pytest.raises(ConfigError, match=r"refuses these flags: .*Missing required option: project"):
-        Runner(0, tuple(flags), quiet=True).run([], lambda pipeline: None, ["gs://bucket/out"])
+        Runner(0, tuple(flags), quiet=True).run([], [], ["gs://bucket/out"])

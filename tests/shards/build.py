@@ -16,7 +16,7 @@ from bertdata.shards.manifest import build_manifest, source_entry, write_dataset
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import shard_info
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, shard_tasks, tokens_part
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = ["salt", "water", "stone", "river", "lamp", "clock", "bread", "garden", "winter", "holds", "warms", "hides"]
@@ -81,7 +81,9 @@ def write_build(
     tokenizing = plan_tokens(ranges, f"{stages}/tokens", tokens, source_of)
     tokenized = [(task, run_once(task, lambda one, file: tokens_part(tokens, one, file))) for task in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
-    written = [run_once(task, lambda one, file: shard_part(spec, one, file)) for task in shard_tasks(spec, tokenized)]
+    written = [
+        run_once(task, lambda one, file: shard_part(spec, one, file)) for task in sharded([spec]).plan(tokenized)
+    ]
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}
     origins = {"sources": sources, "vocabulary": vocabulary}

@@ -25,7 +25,7 @@ from bertdata.shards.stage import (
     plan_tokens,
     shard_part,
     shard_task,
-    shard_tasks,
+    sharded,
     slices_of,
     tokens_part,
 )
@@ -54,7 +54,7 @@ def spec_of(folder: Path) -> ShardsSpec:
 
 
 def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> None:
-    tasks = shard_tasks(spec_of(tmp_path), tokenized(tmp_path, 3))
+    tasks = sharded([spec_of(tmp_path)]).plan(tokenized(tmp_path, 3))
     assert [task.path for task in tasks] == [
         f"{tmp_path}/out/{name}"
         for name in (
@@ -85,7 +85,7 @@ def test_shards_have_the_same_bytes_however_documents_were_dealt_to_parts(tmp_pa
     found = []
     for parts in (1, 2, 5):
         folder = tmp_path / str(parts)
-        tasks = shard_tasks(spec_of(folder), tokenized(folder, parts))
+        tasks = sharded([spec_of(folder)]).plan(tokenized(folder, parts))
         found.append([run_once(task, partial(shard_part, spec_of(folder))).sha256 for task in tasks])
     assert found[0] == found[1] == found[2]
     assert len(set(found[0])) == 3
@@ -127,7 +127,7 @@ def test_a_token_file_that_is_done_is_not_made_again(tmp_path: Path) -> None:
 
 def test_a_tokenizer_that_changed_during_a_build_is_an_error(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
-    [task] = shard_tasks(replace(spec, plan=ShardPlan((SLOTS,), 0)), [])
+    [task] = sharded([replace(spec, plan=ShardPlan((SLOTS,), 0))]).plan([])
     WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "other"]).save(tmp_path / "tokenizer")
     with pytest.raises(ConfigError, match="changed while the build was running; build again"):
         run_once(task, partial(shard_part, spec))

@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.sources.plain_text import SUFFIXES as TEXT_SUFFIXES
-from bertdata.sources.tabular import SUFFIXES, labels, own_part, paragraphs, part_name, plan_tables, table_part
+from bertdata.sources.tabular import SUFFIXES, paragraphs, plan_tables, record_of_part, table_part
 
 Row = dict[str, Any]
 
@@ -232,28 +231,6 @@ def test_a_file_that_changed_has_other_fingerprints(tmp_path: Path) -> None:
     assert before.fingerprint != after.fingerprint
 
 
-def test_labels_are_as_short_as_tell_the_paths_apart() -> None:
-    assert labels(["/x/a.jsonl"]) == ["a.jsonl"]
-    assert labels(["/x/a/1", "/y/a/1", "/x/b/2"]) == ["x/a/1", "y/a/1", "x/b/2"]
-    assert labels([]) == []
-    assert labels(["/x/a/", "/x/b", "x\\c"]) == ["a", "b", "c"]
-    assert labels(["gs://one/x.jsonl", "gs://two/x.jsonl"]) == ["one/x.jsonl", "two/x.jsonl"]
-
-
-@given(st.lists(st.text(st.sampled_from("ab-/ ._\u65e5\u672c\udce9"), max_size=8), unique=True, max_size=30))
-def test_different_labels_have_different_part_names_that_any_file_system_takes(names: list[str]) -> None:
-    found = {part_name(name, number) for name in names for number in range(2)}
-    assert len(found) == 2 * len(names)
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in found)
-
-
-def test_a_part_name_is_no_longer_than_a_file_system_takes() -> None:
-    long = part_name("x" * 250 + ".jsonl", 3)
-    assert len(long) < 150
-    assert long != part_name("y" * 250 + ".jsonl", 3)
-    assert part_name("enwiki-1.xml.bz2", 12) == "enwiki-1.xml.bz2-00012"
-
-
 def test_files_with_names_in_any_script_do_not_overwrite_each_other(tmp_path: Path) -> None:
     paths = [write(tmp_path / f"{name}.jsonl", lines([{"text": name}])) for name in ("日本", "中国", "a b", "a-b")]
     tasks = plan_tables(paths, str(tmp_path / "out"), 1000, "text")
@@ -375,17 +352,17 @@ def test_a_part_that_a_stage_wrote_is_known_by_its_record(tmp_path: Path) -> Non
 
     record = run_once(Task(str(tmp_path), "p", ".parquet", "f", 0, None), work)
     path = str(tmp_path / "p.parquet")
-    assert own_part(path) == record
+    assert record_of_part(path) == record
     (tmp_path / "p.parquet").write_bytes(b"other")
-    assert own_part(path) is None
+    assert record_of_part(path) is None
 
 
 @pytest.mark.parametrize("record", [b"{}", b"[]", b"not json", b"", b'{"name": 1}'])
 def test_a_json_file_beside_a_table_that_is_no_record_is_no_matter(record: bytes, tmp_path: Path) -> None:
     path = parquet(tmp_path / "x.parquet", pa.table({"text": ["a"]}))
     write(tmp_path / "x.json", record)
-    assert own_part(path) is None
-    assert own_part(write(tmp_path / "y.jsonl", lines([{"text": "a"}]))) is None
+    assert record_of_part(path) is None
+    assert record_of_part(write(tmp_path / "y.jsonl", lines([{"text": "a"}]))) is None
 
 
 @pytest.mark.parametrize("name", ["text", "id", "other"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bertdata import InputError
-from bertdata.beam.stages import find_documents
+from bertdata.sources.inputs import find_documents
 from bertdata.sources.tabular import plan_tables
 
 

@@ -1,13 +1,16 @@
 """The signatures of one range, the buckets of one partition, and the decision on all of them, as parts.
 
-`leave_out` applies the decision: the parts of documents stay as they are, their records name the rows that later
-stages pass over. What it does not do: hashing, grouping and deciding themselves (`store`, `buckets`, `decide`).
+`DropDuplicates` is the stage: ranges of documents are signed, one file for each range, its keys grouped by partition;
+references to the keys are grouped by partition into buckets; and all buckets lead to one table of what is dropped, and
+for which document. `apply_dedup` applies it: the parts of documents stay as they are, their records name the rows that
+later stages pass over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -18,15 +21,13 @@ from bertdata.curation.dedup.buckets import find_buckets
 from bertdata.curation.dedup.decide import find_dropped
 from bertdata.curation.dedup.signature_store import PARTITIONS, write_signatures
 from bertdata.curation.settings import DedupConfig
-from bertdata.documents import DocumentRange, Dropped, first_rows, open_parquet, read_range, without_rows
+from bertdata.documents import DocumentRange, Dropped, cut_ranges, first_rows, open_parquet, read_range, without_rows
 from bertdata.engine.byte_ranges import Stream, read_stream
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
-from bertdata.sources.tabular import part_name
 
 REVISION = 1
-
-PartResult = tuple[Task, PartMetadata]
 
 
 @dataclass(frozen=True)
@@ -77,21 +78,14 @@ def keys_of(task: Task, record: PartMetadata) -> list[tuple[int, SignatureRef]]:
     return [(partition, SignatureRef(documents, one)) for partition, one in enumerate(keys)]
 
 
-def bucket_task(partition: int, signed: Iterable[SignatureRef], directory: str) -> Task:
+def bucket_task(directory: str, partition: int, signed: Iterable[SignatureRef]) -> list[Task]:
     """Return the task of one partition; its fingerprint does not depend on the order of the references."""
     ordered = tuple(sorted(signed, key=lambda one: one.keys.path))
-    found = [[one.keys.sha256, one.keys.offset, one.keys.length] for one in ordered]
-    mark = fingerprint("buckets", REVISION, found)
+    streams = [[one.keys.sha256, one.keys.offset, one.keys.length] for one in ordered]
+    made_from = fingerprint("buckets", REVISION, streams)
     weight = sum(one.keys.length for one in ordered)
-    return Task(files.join(directory, "buckets"), part_name("buckets", partition), ".arrow", mark, weight, ordered)
-
-
-def bucket_tasks(signed: Iterable[PartResult], directory: str) -> list[Task]:
-    """Return the tasks of all partitions, from the files of the store."""
-    found: dict[int, list[SignatureRef]] = {partition: [] for partition in range(PARTITIONS)}
-    for partition, one in (pair for task, record in signed for pair in keys_of(task, record)):
-        found[partition].append(one)
-    return [bucket_task(partition, references, directory) for partition, references in found.items()]
+    name = part_name("buckets", partition)
+    return [Task(files.join(directory, "buckets"), name, ".arrow", made_from, weight, ordered)]
 
 
 def buckets_part(task: Task, file: BinaryIO) -> Counters:
@@ -104,14 +98,14 @@ def buckets_part(task: Task, file: BinaryIO) -> Counters:
     return tally
 
 
-def decision_task(grouped: Iterable[PartResult], directory: str, config: DedupConfig) -> Task:
+def decision_task(directory: str, config: DedupConfig, _: None, grouped: Iterable[PartResult]) -> list[Task]:
     """Return the task that decides on all documents, from the buckets of all partitions."""
     ordered = sorted(grouped, key=lambda done: done[0].path)
     documents = tuple(one.documents for one in ordered[0][0].payload) if ordered else ()
     buckets = tuple(Stream(task.path, record.sha256, 0, record.bytes) for task, record in ordered)
     digests = [one.sha256 for one in documents], [one.sha256 for one in buckets]
-    mark = fingerprint("duplicates", REVISION, _threshold(config), digests)
-    return Task(directory, "duplicates", ".parquet", mark, 0, Decision(documents, buckets))
+    made_from = fingerprint("duplicates", REVISION, _threshold(config), digests)
+    return [Task(directory, "duplicates", ".parquet", made_from, 0, Decision(documents, buckets))]
 
 
 def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
@@ -126,7 +120,7 @@ def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
     return tally
 
 
-def leave_out(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
+def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
     """Return parts of documents whose records leave out what the decision at `path` drops.
 
     `signing` are the tasks that signed the parts: they tell which rows of which part the decision means.
@@ -143,3 +137,45 @@ def leave_out(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -
             found = Dropped(begin + row["row"], row["id"], row["bytes"], row["reason"])
             dropped.setdefault(one.path, []).append(found)
     return [(task, without_rows(record, dropped.get(task.path, []))) for task, record in parts]
+
+
+@dataclass(frozen=True)
+class DropDuplicates:
+    """The stage that leaves duplicate documents out of the records of their parts; what leads there is in `directory`.
+
+    `duplicates.parquet` names every document that is dropped, the reason, and the document that stays for it.
+    """
+
+    directory: str
+    config: DedupConfig
+    first = False
+
+    @property
+    def title(self) -> str:
+        """What a dry run calls it."""
+        return "find duplicates" if self.config.dedup != "none" else ""
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan signatures, buckets and the decision; raises InputError where there is no document."""
+        if self.config.dedup == "none":
+            return Plan((), lambda done: standing, folders=(self.directory,))
+        require_documents(standing.documents)
+        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        signing = plan_signatures(ranges, self.directory, self.config)
+        buckets = Grouping(range(PARTITIONS), keys_of, partial(bucket_task, self.directory))
+        decision = Grouping((None,), all_together, partial(decision_task, self.directory, self.config))
+
+        def finish(done: Sequence[Sequence[PartResult]]) -> Standing:
+            [[task, _]] = done[2]
+            return replace(standing, documents=tuple(apply_dedup(standing.documents, signing, task.path)))
+
+        return Plan(
+            [
+                Step("sign documents", partial(signatures_part, self.config), signing),
+                Step("find duplicates", buckets_part, grouping=buckets, unit="part"),
+                Step("find duplicates", partial(decision_part, self.config), grouping=decision, unit="part"),
+            ],
+            finish,
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[files.join(self.directory, name) for name in ("signatures", "buckets")],
+        )

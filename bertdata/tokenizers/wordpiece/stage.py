@@ -1,23 +1,25 @@
 """Word counts of one range of documents, the sums of one partition, and the vocabulary trained from all, as parts.
 
-What it does not do: counting, dealing, summing and training themselves (`counting`, `partitions`, `trainer`).
+`TrainVocabulary` is the stage: the words of ranges of documents are counted, one file for each range, its words grouped
+by partition; references to them are grouped by partition and summed; and all sums lead to one vocabulary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.documents import DocumentRange, read_range
+from bertdata.documents import DocumentRange, cut_ranges, read_range
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.sources.tabular import part_name
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from bertdata.tokenizers.wordpiece.train.partitions import (
@@ -33,8 +35,6 @@ from bertdata.tokenizers.wordpiece.vocabulary import format_vocabulary
 
 REVISION = 2
 RARE = "rare word"
-
-PartResult = tuple[Task, PartMetadata]
 
 
 @dataclass(frozen=True)
@@ -86,20 +86,18 @@ def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
     return [(one, Stream(task.path, record.sha256, *place)) for one, place in enumerate(record.details["streams"])]
 
 
-def merge_task(partition: int, streams: Iterable[Stream], stages: str) -> Task:
+def merge_task(stages: str, partition: int, streams: Iterable[Stream]) -> list[Task]:
     """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
     ordered = tuple(sorted(streams, key=lambda one: one.path))
-    mark = fingerprint("merge_words", REVISION, [[one.sha256, one.offset, one.length] for one in ordered])
+    made_from = fingerprint("merge_words", REVISION, [[one.sha256, one.offset, one.length] for one in ordered])
     weight = sum(one.length for one in ordered)
-    return Task(files.join(stages, "merged-words"), part_name("merged", partition), ".arrow", mark, weight, ordered)
+    name = part_name("merged", partition)
+    return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, ordered)]
 
 
-def merge_tasks(counted: Iterable[PartResult], stages: str) -> list[Task]:
-    """Return the tasks of all partitions, from the counted ranges."""
-    found: dict[int, list[Stream]] = {partition: [] for partition in range(PARTITIONS)}
-    for partition, stream in (pair for task, record in counted for pair in words_of(task, record)):
-        found[partition].append(stream)
-    return [merge_task(partition, streams, stages) for partition, streams in found.items()]
+def merged_words(stages: str) -> Grouping:
+    """Return how counted ranges lead to the sums of all partitions."""
+    return Grouping(range(PARTITIONS), words_of, partial(merge_task, stages))
 
 
 def merge_part(task: Task, file: BinaryIO) -> Counters:
@@ -115,10 +113,11 @@ def merge_part(task: Task, file: BinaryIO) -> Counters:
     return tally
 
 
-def vocabulary_task(parts: Iterable[PartResult], stages: str, config: VocabularyConfig) -> Task:
+def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Iterable[PartResult]) -> list[Task]:
     """Return the task that trains a vocabulary from all merged partitions."""
     ordered = sorted(parts, key=lambda done: done[0].path)
-    mark = fingerprint("train_vocabulary", REVISION, asdict(config), [record.sha256 for _, record in ordered])
+    digests = [record.sha256 for _, record in ordered]
+    made_from = fingerprint("train_vocabulary", REVISION, asdict(config), digests)
     payload = tuple(
         MergedWords(
             Stream(task.path, record.sha256, 0, record.bytes),
@@ -128,7 +127,7 @@ def vocabulary_task(parts: Iterable[PartResult], stages: str, config: Vocabulary
         )
         for task, record in ordered
     )
-    return Task(files.join(stages, "vocabulary"), "vocab", ".txt", mark, 0, payload)
+    return [Task(files.join(stages, "vocabulary"), "vocab", ".txt", made_from, 0, payload)]
 
 
 def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
@@ -169,3 +168,30 @@ def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]
     """Return what a manifest says of a trained vocabulary: pieces, how many were asked for, words left out if any."""
     account = {"pieces": record.counts["pieces"], "asked": config.vocab_size}
     return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})
+
+
+@dataclass(frozen=True)
+class TrainVocabulary:
+    """The stage that trains a vocabulary from the documents; what leads there is kept in `stages`."""
+
+    stages: str
+    config: VocabularyConfig
+    title = "train vocabulary"
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan counts, sums and the vocabulary; raises InputError where there is no document."""
+        require_documents(standing.documents)
+        words, config = files.join(self.stages, "words"), self.config
+        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        training = Grouping((None,), all_together, partial(vocabulary_task, self.stages, config))
+        return Plan(
+            [
+                Step("count words", partial(words_part, config), plan_words(ranges, words, config)),
+                Step("train vocabulary", merge_part, grouping=merged_words(self.stages), unit="part"),
+                Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="part"),
+            ],
+            lambda done: replace(standing, vocabulary=done[2][0]),
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[words, files.join(self.stages, "merged-words")],
+        )

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from bertdata.engine.output_lock import claimed
+from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.options.flags import add_flags
@@ -94,7 +94,7 @@ def finetune(
     _check_fit(info, config, directory)
     head, held = head_of(info), _validation(place)
     device = choose_device(settings.device)
-    with claimed(os.fspath(output), "a fine-tuned model"), own_randomness(device):
+    with output_lock(os.fspath(output), "a fine-tuned model"), own_randomness(device):
         torch.manual_seed(settings.seed)
         classifier = head.from_pretrained(directory, info.labels).to(device)
         log = files.join(os.fspath(output), metrics_log.LOG)

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from bertdata.engine.output_lock import claimed
+from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.flags import add_flags
@@ -127,7 +127,7 @@ def pretrain(
     with joined(settings.device) as group:
         phases = open_phases(shards, settings.steps, settings.last_share, rows_of(settings, group), settings.accumulate)
         tokenizer = phases[0].dataset.shards.tokenizer()
-        with claimed(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
+        with output_lock(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
             group.wait()

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from bertdata.documents import DocumentRange, DocumentWriter
-from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
+from bertdata.engine.parts import Counters, PartResult, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece.stage import (
     account_of,
     merge_part,
-    merge_tasks,
+    merged_words,
     plan_words,
     vocabulary_part,
     vocabulary_task,
@@ -20,7 +20,6 @@ from bertdata.tokenizers.wordpiece.stage import (
 )
 
 TEXTS = ["the fox saw the grapes", "the grapes were sour", "said the fox of sour grapes", "foxes say so"]
-PartResult = tuple[Task, PartMetadata]
 
 
 def ranges_of(folder: Path, cuts: Sequence[int]) -> list[DocumentRange]:
@@ -41,12 +40,12 @@ def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list
 
 
 def merged(folder: Path, words: Sequence[PartResult]) -> list[PartResult]:
-    return [(task, run_once(task, merge_part)) for task in merge_tasks(words, str(folder))]
+    return [(task, run_once(task, merge_part)) for task in merged_words(str(folder)).plan(words)]
 
 
 def trained(folder: Path, cuts: Sequence[int], max_words: int) -> tuple[bytes, dict[str, int], dict[str, int]]:
     config = VocabularyConfig(vocab_size=60, max_words=max_words)
-    task = vocabulary_task(merged(folder, counted(folder, cuts, config)), str(folder), config)
+    [task] = vocabulary_task(str(folder), config, None, merged(folder, counted(folder, cuts, config)))
     record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
     return Path(task.path).read_bytes(), record.counts, record.drops
 
@@ -74,14 +73,15 @@ def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:
     for most, left_out in ((4, {"rare_words_left_out": 7}), (11, {})):
         config = VocabularyConfig(vocab_size=60, max_words=most)
-        task = vocabulary_task(merged(tmp_path, counted(tmp_path / str(most), [], config)), str(tmp_path), config)
+        parts = merged(tmp_path, counted(tmp_path / str(most), [], config))
+        [task] = vocabulary_task(str(tmp_path), config, None, parts)
         record = run_once(task, lambda one, file, config=config: vocabulary_part(config, one, file))  # type: ignore[misc]
         assert account_of(record, config) == {"pieces": record.counts["pieces"], "asked": 60} | left_out
 
 
 def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path: Path) -> None:
     words = counted(tmp_path / "corpus", [1, 3], VocabularyConfig())
-    here, there = merge_tasks(words, str(tmp_path)), merge_tasks(reversed(words), str(tmp_path))
+    here, there = merged_words(str(tmp_path)).plan(words), merged_words(str(tmp_path)).plan(reversed(words))
     assert here == there
 
 

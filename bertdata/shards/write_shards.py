@@ -1,0 +1,223 @@
+"""The last stages of a build: a check that the documents suit it, and the shards with what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol
+
+from bertdata.documents import cut_ranges
+from bertdata.engine.parts import PartMetadata, PartResult
+from bertdata.engine.stages import Plan, Standing, Step, require_documents
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.mixing import check_mix, epochs_of
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.sentences import SentenceSegmenter, save_parameters
+from bertdata.shards.lengths import forget_other_layout, plan_phases, write_index
+from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.shards.plan import plan_shards
+from bertdata.shards.requirements import require_documents_for
+from bertdata.shards.schema import SPLITS, shard_info
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.stage import ShardsSpec, TokensSpec, phase_part, plan_tokens, sharded, tokens_part
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece.stage import account_of
+
+SourcePart = tuple[str, PartResult]
+"""A part of documents after the name of its source."""
+
+
+class DocumentSources(Protocol):
+    """Which sources the documents of a build are of."""
+
+    def named(self, parts: Sequence[PartResult]) -> list[SourcePart]:
+        """Return parts of documents with the names of their sources, in the order that numbers the token store."""
+
+    def names(self, parts: Sequence[SourcePart]) -> list[str]:
+        """Return the names of all sources, in the order that numbers them."""
+
+    def files_of(self, name: str) -> list[tuple[str, int]]:
+        """Return the files of a source, by name and size, as far as they are known."""
+
+    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> int | None:
+        """Return how many bytes of its files the parts of a source are made from, where that is known."""
+
+
+@dataclass(frozen=True)
+class CheckDocuments:
+    """A stage without parts: each source has documents, and together they are what an objective needs.
+
+    Its plan raises nothing; to finish it raises InputError where no document is left, of all or of a source, and
+    ConfigError where the objective needs others.
+    """
+
+    sources: DocumentSources
+    objective: str
+    segmenter: SentenceSegmenter
+    title = ""
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan the check."""
+        return Plan((), partial(self._finish, standing))
+
+    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
+        require_documents(standing.documents)
+        parts = self.sources.named(standing.documents)
+        for name in self.sources.names(parts):
+            require_documents([one for source, one in parts if source == name], name)
+        documents = [(task.path, record) for _, (task, record) in parts]
+        require_documents_for(self.objective, documents, self.segmenter)
+        return standing
+
+
+@dataclass(frozen=True)
+class WriteShards:
+    """The stage that writes the shards of the documents in `output`, and last the manifest.
+
+    Ranges of documents are tokenised into the token store, one file for each range, its rows grouped by shard;
+    references to the rows are grouped by shard; and those of each lead to one file, or one for each of its length bins.
+    Of a build of several lengths (`bertdata.shards.lengths`) all phases are made from one store.
+
+    phases     settings of examples; of several each is a phase
+    tokenizer  None for the vocabulary that was trained by `vocabulary`
+    mix        weights of the sources (see `bertdata.objectives.mixing`)
+
+    The order of the parts numbers the token store alone: where it knows no names, a source can be named anew without
+    tokenizing again.
+    """
+
+    output: str
+    sources: DocumentSources
+    sharding: ShardsConfig
+    phases: Sequence[ExamplesConfig]
+    masking: MaskingConfig
+    segmenter: SentenceSegmenter
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    tokenizer: WordPieceTokenizer | None = None
+    mix: Mapping[str, float] = field(default_factory=dict)
+    title = "write shards"
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan the token store and the shards; raises ConfigError where the mix does not suit the sources."""
+        parts = self.sources.named(standing.documents)
+        names = self.sources.names(parts)
+        tokenizer = self._chosen_tokenizer(standing)
+        epochs = self._epochs(names, parts)
+        plan = plan_shards([record for _, (_, record) in parts], self.sharding)
+        specs = [
+            ShardsSpec(
+                phase.output,
+                plan,
+                shard_info(tokenizer, phase.examples, self.masking, names, epochs),
+                files.join(phase.output, "tokenizer"),
+                phase.records,
+            )
+            for phase in plan_phases(self.output, self.phases)
+        ]
+        tokens = TokensSpec(
+            specs[0].tokenizer_path,
+            tokenizer.fingerprint,
+            files.join(self.output, "sentences"),
+            self.segmenter.fingerprint,
+            plan.ends,
+            self.segmenter.join_references,
+        )
+        store = files.join(self.output, "stages", "tokens")
+        source_of = {task.path: names.index(name) for name, (task, _) in parts}
+        ranges = cut_ranges([(task.path, record) for _, (task, record) in parts])
+        places = [folder for spec in specs for folder in (spec.output, spec.records)]
+        return Plan(
+            [
+                Step("tokenize", partial(tokens_part, tokens), plan_tokens(ranges, store, tokens, source_of)),
+                Step("write shards", partial(phase_part, specs), grouping=sharded(specs), unit="shard"),
+            ],
+            partial(self._finish, standing, specs, parts),
+            partial(self._prepare, specs, tokenizer),
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[store, *(files.join(place, split) for place in places for split in SPLITS)],
+            notes=plan.notes,
+        )
+
+    def _chosen_tokenizer(self, standing: Standing) -> WordPieceTokenizer:
+        if self.tokenizer is not None:
+            return self.tokenizer
+        assert standing.vocabulary is not None
+        task, _ = standing.vocabulary
+        return WordPieceTokenizer.load(task.path, do_lower_case=self.vocabulary.do_lower_case)
+
+    def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> list[float]:
+        """Return the epochs of each source that the mix takes, none without one."""
+        check_mix(self.mix, names)
+        if not self.mix:
+            return []
+        sizes = dict.fromkeys(names, 0)
+        for name, (_, record) in parts:
+            sizes[name] += record.counts.get("text_bytes", 0)
+        dupe_factor = self.phases[0].dupe_factor
+        epochs = epochs_of(self.mix, sizes, dupe_factor)
+        return [epochs.get(name, float(dupe_factor)) for name in names]
+
+    def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: WordPieceTokenizer) -> None:
+        """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
+        files.remove(files.join(self.output, "manifest.json"))
+        forget_other_layout(self.output, plan_phases(self.output, self.phases))
+        for spec in specs:
+            files.remove(files.join(spec.output, "manifest.json"))
+            tokenizer.save(spec.tokenizer_path)
+        save_parameters(self.segmenter.parameters, files.join(self.output, "sentences"))
+
+    def _finish(
+        self,
+        standing: Standing,
+        specs: Sequence[ShardsSpec],
+        parts: Sequence[SourcePart],
+        done: Sequence[Sequence[PartResult]],
+    ) -> Standing:
+        """Write what stands beside the shards, the manifest last; that of several phases holds theirs by name."""
+        tokens = [record for _, record in done[0]]
+        origins: dict[str, dict[str, Any]] = {
+            "sources": {name: self._source_entry(name, parts) for name in self.sources.names(parts)},
+            "vocabulary": self._vocabulary_entry(standing),
+            "sentences": {
+                "parameters": self.segmenter.parameters.fingerprint,
+                "join_references": self.segmenter.join_references,
+            },
+        }
+        manifests: dict[str, dict[str, Any]] = {}
+        for phase, spec in enumerate(specs):
+            shards = [record for task, record in done[1] if task.payload.phase == phase]
+            require_examples(spec, shards)
+            manifest = build_manifest(origins, tokens, spec.plan, spec.info, shards, self.mix)
+            manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
+        write_index(self.output, plan_phases(self.output, self.phases))
+        [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
+        return replace(standing, account=account)
+
+    def _source_entry(self, name: str, parts: Sequence[SourcePart]) -> dict[str, Any]:
+        records = [record for source, (_, record) in parts if source == name]
+        return source_entry(self.sources.files_of(name), records, self.sources.bytes_taken(name, parts))
+
+    def _vocabulary_entry(self, standing: Standing) -> dict[str, int]:
+        if self.tokenizer is not None:
+            return {"pieces": self.tokenizer.vocab_size}
+        assert standing.vocabulary is not None
+        return account_of(standing.vocabulary[1], self.vocabulary)
+
+
+def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
+    """Raise ConfigError where the shards of a phase hold no example to train on."""
+    first = spec.plan.validation * len(spec.info.examples.bins)
+    if not any(record.counts["examples"] for record in shards[first:]):
+        sharing = sum(record.counts["documents_sharing_id"] for record in shards)
+        raise ConfigError(
+            f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "
+            f"few with {'two words' if spec.info.label else 'tokens'} of this vocabulary"
+            + (f", and {sharing:,} have the id of another, so give each an `id` of its own" if sharing else "")
+            + "; add documents, or choose another objective"
+        )

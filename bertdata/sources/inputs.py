@@ -1,0 +1,170 @@
+"""The inputs of a build: what its command line names, the files that these are, and the source of each.
+
+Sources          paths, folders and globs as they were given
+Inputs           the files of each kind, each with the name of its source
+GivenDocuments   files of documents alone, some of which are parts that bertdata wrote
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata.engine.parts import PartMetadata, PartResult, Task
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.sources import unsupported
+from bertdata.sources.cleaning import BOOK_SUFFIXES, find_dumps
+from bertdata.sources.names import KINDS, anywhere, find_files, order_sources, refuse_shared
+from bertdata.sources.tabular import SUFFIXES
+
+SourcePart = tuple[str, PartResult]
+"""A part of documents after the name of its source."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
+
+    NAME= in front of a path names its source (see `sources.names`); the others are of that named after their kind.
+    """
+
+    wikipedia: tuple[str, ...] = ()
+    books: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+    text_column: str = "text"
+
+    def inputs(self) -> Inputs:
+        """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice."""
+        by_kind = {
+            "wikipedia": find_files(self.wikipedia, "wikipedia", find_dumps),
+            "books": find_files(self.books, "books", lambda paths: files.expand(paths, BOOK_SUFFIXES)),
+            "documents": find_documents(self.documents, "documents"),
+        }
+        refuse_shared(by_kind)
+        return Inputs(by_kind)
+
+    @property
+    def are_named(self) -> bool:
+        """Whether there is any."""
+        return bool(self.wikipedia or self.books or self.documents)
+
+    def given(self) -> dict[str, Any]:
+        """Return what names the same files from any other folder, as JSON."""
+        paths = {kind: [anywhere(one) for one in getattr(self, kind)] for kind in KINDS}
+        return paths | {"text_column": self.text_column}
+
+    @staticmethod
+    def from_given(value: Mapping[str, Any]) -> Sources:
+        """Make it of what `given` returned."""
+        wikipedia, books, documents = (tuple(value[kind]) for kind in KINDS)
+        return Sources(wikipedia, books, documents, value["text_column"])
+
+
+def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
+    """Return the files that --documents names, sorted, each with its source, `default` where none is named.
+
+    Raises InputError where there are none, ConfigError for a file of two sources.
+    """
+    return find_files(given, default, _expand)
+
+
+def _expand(paths: Sequence[str]) -> list[str]:
+    try:
+        return files.expand(paths, SUFFIXES)
+    except InputError:
+        for path in paths:
+            if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
+                raise InputError(known, path=path) from None
+        raise
+
+
+def input_of(task: Task) -> str:
+    """Return the file of the user's that a part of documents was made from, the part itself where it is one."""
+    path: str = task.payload.path
+    return path
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files of a build by kind, sorted, each with the name of its source."""
+
+    by_kind: Mapping[str, Mapping[str, str]]
+
+    @property
+    def source_of(self) -> dict[str, str]:
+        """The name of the source of each file."""
+        return {path: name for sources in self.by_kind.values() for path, name in sources.items()}
+
+    def paths(self, name: str = "") -> list[str]:
+        """Return the files of all sources, or of one."""
+        return [path for path, source in self.source_of.items() if not name or source == name]
+
+    def identities(self) -> dict[str, list[Any]]:
+        """Return what the files of each kind that has any are known by; a name adds to it where one was given."""
+        return {
+            kind: [files.identity(path) if name == kind else [files.identity(path), name] for path, name in of.items()]
+            for kind, of in self.by_kind.items()
+            if of
+        }
+
+    def named(self, parts: Sequence[PartResult]) -> list[SourcePart]:
+        """Return parts of documents with the names of their sources."""
+        source_of = self.source_of
+        return [(source_of[input_of(task)], (task, record)) for task, record in parts]
+
+    def names(self, parts: Sequence[SourcePart] = ()) -> list[str]:
+        """Return the names of all sources, in the order that numbers them."""
+        return order_sources(self.source_of.values())
+
+    def files_of(self, name: str) -> list[tuple[str, int]]:
+        """Return the files of a source, by name and size."""
+        return [(files.name(path), files.size(path)) for path in self.paths(name)]
+
+    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> int:
+        """Return how many bytes of its files the parts of a source are made from.
+
+        Files of documents are taken whole: a range of a table has no bytes of its file.
+        """
+        documents = self.by_kind["documents"]
+        tasks = [task for source, (task, _) in parts if source == name]
+        ranges = sum(task.weight for task in tasks if input_of(task) not in documents)
+        return ranges + sum(files.size(path) for path in self.paths(name) if path in documents)
+
+
+@dataclass(frozen=True)
+class GivenDocuments:
+    """Files of documents, each with the name of its source; one without a name is of that named after its kind."""
+
+    source_of: Mapping[str, str]
+
+    def named(self, parts: Sequence[PartResult]) -> list[SourcePart]:
+        """Return parts of documents with the names of their sources, in the order of their kinds."""
+        ordered = sorted(parts, key=lambda done: list(KINDS).index(kind_of(done[1])))
+        return [(self.source_of[input_of(task)] or kind_of(record), (task, record)) for task, record in ordered]
+
+    def names(self, parts: Sequence[SourcePart]) -> list[str]:
+        """Return the names of the sources that have parts, in the order that numbers them."""
+        return order_sources(name for name, _ in parts)
+
+    def possible_names(self) -> list[str]:
+        """Return the names that sources may have, before it is known of which kinds the documents are."""
+        return order_sources(one for name in self.source_of.values() for one in ([name] if name else KINDS))
+
+    def files_of(self, name: str) -> list[tuple[str, int]]:
+        """Return nothing: what the documents were made from is not known."""
+        return []
+
+    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> None:
+        """Return None: what the documents were made from is not known."""
+
+
+def kind_of(record: PartMetadata) -> str:
+    """Return the kind of source that a part of documents was made from: the one whose unit is counted in its record.
+
+    >>> kind_of(PartMetadata("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
+    'wikipedia'
+    """
+    return next((kind for kind, unit in KINDS.items() if unit in record.counts), "documents")

@@ -1,0 +1,54 @@
+"""What a build would do, as a table: the sources, how far each of its stages is, what is replaced and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from bertdata.beam.runner import Runner, cores
+from bertdata.engine.origin import Origin, changes, refusal
+from bertdata.engine.run_stages import look
+from bertdata.engine.stages import Stage
+from bertdata.inspect.summary import Row, counted
+from bertdata.io import files
+from bertdata.sources.inputs import Inputs
+
+
+def source_rows(inputs: Inputs) -> Iterator[Row]:
+    """Yield a row for each source: its files and their bytes."""
+    for name in inputs.names():
+        paths = inputs.paths(name)
+        yield name, f"{counted(len(paths), 'file')}, {sum(map(files.size, paths)):,} bytes"
+
+
+def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]:
+    """Yield a row for each step of a build: how many parts there are and, where there are any yet, how far they are.
+
+    With `force` none of them counts as done.
+    """
+    for title, group in groupby(look(stages), lambda state: state.title):
+        states = list(group)
+        if not all(state.is_known for state in states):
+            yield title, "known once those before it are done"
+            continue
+        done, stale, missing = (sum(getattr(one, name) for one in states) for name in ("done", "stale", "missing"))
+        text = counted(done + stale + missing, "part" if states[0].unit == "B" else states[0].unit)
+        numbers = [
+            (done, "kept"),
+            (stale, "to be made again: what they are made from changed"),
+            (missing, "to be made"),
+        ]
+        if force and done + stale:
+            text += ": all to be made again"
+        elif done + stale:
+            text += ": " + ", ".join(f"{number:,} {what}" for number, what in numbers if number)
+        yield title, text
+        yield from (("  note", note) for state in states for note in state.notes)
+
+
+def end_rows(output: str, origin: Origin, runner: Runner, *, force: bool = False) -> Iterator[Row]:
+    """Yield what is different from the last run in the output, whether that is refused, and where the build runs."""
+    yield from changes(output, origin)
+    if (refused := refusal(output, origin)) and not force:
+        yield "refused", f"{output} {refused}"
+    yield "runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"

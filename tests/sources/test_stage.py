@@ -1,0 +1,85 @@
+"""The stage that reads documents: parts of our own are taken as they are, other files are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from bertdata.beam.runner import Runner
+from bertdata.documents import DocumentWriter, cut_ranges, read_range
+from bertdata.engine.parts import Counters, PartResult, Task, run_once
+from bertdata.engine.run_stages import run_stages
+from bertdata.errors import InputError
+from bertdata.sources.inputs import find_documents
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
+
+
+def read(*paths: str, into: Path, text_column: str = "text") -> Sequence[PartResult]:
+    """Return the parts of documents that stand after paths were read into a folder."""
+    stage = ReadSource("documents", find_documents(paths), str(into), CleaningConfig(), text_column)
+    return run_stages([stage], Runner(1, quiet=True)).documents
+
+
+def flip(path: str, place: int) -> None:
+    """Flip a bit of a file, which keeps its size."""
+    data = bytearray(Path(path).read_bytes())
+    data[place] ^= 1
+    Path(path).write_bytes(data)
+
+
+def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path) -> None:
+    def write(task: Task, file: BinaryIO) -> Counters:
+        with DocumentWriter(file, tally := Counters()) as writer:
+            writer.add("a", "s", "", "", "text " * 90)
+        return tally
+
+    part = Task(str(tmp_path), "wiki-00000", ".parquet", "f", 1, None)
+    run_once(part, write)
+    whole = Path(part.path).read_bytes()
+    flip(part.path, 60)
+    with pytest.raises(InputError, match=rf"{part.path}: its SHA-256 is .*clean-wikipedia or clean-books again"):
+        read(part.path, into=tmp_path / "tables")
+    Path(part.path).write_bytes(whole)
+    (tmp_path / ".bertdata.json").write_text('{"kind": "documents"}')
+    read(part.path, into=tmp_path / "tables")
+    flip(part.record_path, 5)
+    with pytest.raises(InputError, match="the record beside these documents is missing or damaged"):
+        read(part.path, into=tmp_path / "tables")
+
+
+def write_documents(task: Task, file: BinaryIO) -> Counters:
+    tally = Counters()
+    with DocumentWriter(file, tally) as writer:
+        for name in task.payload:
+            writer.add(name, "test", "", "", f"The text of {name}.")
+    return tally
+
+
+def names(parts: Sequence[PartResult]) -> list[str]:
+    ranges = cut_ranges([(task.path, one) for task, one in parts])
+    return [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+
+
+def test_parts_of_our_own_are_taken_as_they_are_and_other_tables_are_read(tmp_path: Path) -> None:
+    own = Task(str(tmp_path / "own"), "part-00000", ".parquet", "f", 1, ["own:1", "own:2"])
+    run_once(own, write_documents)
+    lines = [json.dumps({"id": "theirs:1", "body": "Some text."}), json.dumps({"body": "More text."})]
+    (tmp_path / "theirs.jsonl").write_text("\n".join(lines))
+    target = tmp_path / "stages" / "tables"
+    parts = read(str(tmp_path / "own"), str(tmp_path / "theirs.jsonl"), into=target, text_column="body")
+    assert names(parts) == ["own:1", "own:2", "theirs:1", "theirs.jsonl:41"]
+    assert parts[0][0].path == own.path
+    assert [task.directory for task, _ in parts[1:]] == [str(target)]
+
+
+def test_parts_of_our_own_alone_write_nothing(tmp_path: Path) -> None:
+    own = Task(str(tmp_path / "own"), "part-00000", ".parquet", "f", 1, ["own:1"])
+    run_once(own, write_documents)
+    parts = read(str(tmp_path / "own"), into=tmp_path / "tables")
+    assert names(parts) == ["own:1"]
+    assert not (tmp_path / "tables").exists()
