@@ -34,7 +34,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
 from bertdata.torch.training.curves import Curve, draw, smoothed
 from bertdata.torch.training.finetune import FinetuneSettings, finetune
-from bertdata.torch.training.losses import means_of, sums_of
+from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import read
 
 MASKS = {"dynamic": [], "whole-word": ["--mask-unit", "word"], "static": ["--masking", "static"]}
@@ -110,15 +110,14 @@ def validate(place: Path, length: str) -> list[Validation]:
     collator, found = PretrainingCollator(dataset, seed=1), []
     for name in MASKS:
         model = BertForPreTraining.from_pretrained(model_of(place, name)).eval()
-        sums: dict[str, float] = {}
+        sums, info = Sums(), dataset.info
         for start in range(0, len(dataset), 32):
             batch = collator(dataset.__getitems__(range(start, min(start + 32, len(dataset)))))
             with torch.no_grad():
-                part = sums_of(model(**batch), batch, dataset.info.label)
-            sums = {one: sums.get(one, 0.0) + float(value) for one, value in part.items()}
+                sums.add(model(**batch).terms, count(batch, info.label, info.pad_token_id))
         records = [one for one in read(place / "models" / name / "log.jsonl") if str(one["max_seq_length"]) == length]
         training = statistics.fmean(record["mlm_loss"] for record in records[-10:])
-        found.append(Validation(name, training, means_of(sums)))
+        found.append(Validation(name, training, sums.means()))
     return found
 
 

@@ -29,10 +29,14 @@ from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.gpu_masking import DeviceCollator
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.data.sampler import ResumableSampler
-from bertdata.torch.models.albert import AlbertForPreTraining
-from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
-from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
-from bertdata.torch.models.electra import ElectraForMaskedLM, ElectraForPreTraining, ElectraForReplacedTokenDetection
+from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
+from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
+from bertdata.torch.models.electra import (
+    ElectraConfig,
+    ElectraForMaskedLM,
+    ElectraForPreTraining,
+    ElectraForReplacedTokenDetection,
+)
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,

@@ -1,29 +1,87 @@
 """ALBERT (Lan et al. 2020): one block shared by all layers, small embeddings, and sentence order for pairs.
 
-Named as in transformers. The parts are those of `bert`; what differs is their names, and that the block runs as often
-as there are layers. What this module does not do: several groups of blocks.
+Modules and parameters are named as in transformers. The parts are those of `bert`; the block runs as often as there are
+layers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
+from bertdata.errors import ConfigError
+from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.attention import Mask
-from bertdata.torch.models.bert import BertSelfAttention, Encoder, activation_of, first_states, initialize
-from bertdata.torch.models.bert_pretraining import PretrainingOutput, pretraining_output
-from bertdata.torch.models.config import AlbertConfig, BertConfig
+from bertdata.torch.models.bert.config import BertConfig, sizes
+from bertdata.torch.models.bert.model import (
+    OLD_NAMES,
+    BertSelfAttention,
+    BertTransform,
+    EmbeddingsEncoder,
+    activation_of,
+)
 from bertdata.torch.models.dropout import Dropout
-from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.models.encoder import Blocks, first_states, initialize
+from bertdata.torch.models.pretraining import MaskedLanguageModel
+from bertdata.torch.models.registry import EncoderFamily
+
+
+@dataclass(frozen=True)
+class AlbertConfig(BertConfig):
+    """The shape of an ALBERT encoder: one block for all layers, small embeddings; the defaults are ALBERT-base v2.
+
+    Sizes are those of the paper's table 1. `attention_probs_dropout_prob` and `hidden_dropout_prob` are 0, as in its
+    section 4.8.
+
+    >>> AlbertConfig.tiny(vocab_size=8000).embedding_size
+    32
+    """
+
+    model_type: ClassVar[str] = "albert"
+    family: ClassVar[str] = "Albert"
+    fixed: ClassVar[Mapping[str, Any]] = {
+        "position_embedding_type": "absolute",
+        "num_hidden_groups": 1,
+        "inner_group_num": 1,
+        "tie_word_embeddings": True,
+    }
+
+    vocab_size: int = 30000
+    hidden_act: str = "gelu_new"
+    hidden_dropout_prob: float = 0.0
+    attention_probs_dropout_prob: float = 0.0
+    embedding_size: int = 128
+    classifier_dropout_prob: float = 0.1
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks have weights of their own: one, which all layers share."""
+        return 1
+
+    @property
+    def classifier_dropout(self) -> float:
+        """The dropout in front of a classifier."""
+        return self.classifier_dropout_prob
+
+    @classmethod
+    def large(cls, **changes: Any) -> Self:
+        """Return ALBERT-large: 24 layers of 1024, 16 heads."""
+        return cls(**sizes(24, 1024, 16) | changes)
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
+        """Return a small ALBERT: 2 layers of 128, 2 heads, embeddings of 32."""
+        return cls(**sizes(2, 128, 2) | {"embedding_size": 32} | changes)
 
 
 class AlbertAttention(BertSelfAttention):
     """The attention sub-layer."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
@@ -37,7 +95,7 @@ class AlbertAttention(BertSelfAttention):
 class AlbertLayer(nn.Module):
     """The block: attention, then feed-forward."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.attention = AlbertAttention(config)
         self.ffn = nn.Linear(config.hidden_size, config.intermediate_size)
@@ -55,15 +113,15 @@ class AlbertLayer(nn.Module):
 class AlbertGroup(nn.Module):
     """The one group of blocks, of one block."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.albert_layers = nn.ModuleList([AlbertLayer(config)])
 
 
-class AlbertEncoder(nn.Module):
+class AlbertEncoder(Blocks):
     """Embeddings to the width of the blocks, then the one block again and again."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.layers = config.num_hidden_layers
         self.embedding_hidden_mapping_in = nn.Linear(config.embedding_size, config.hidden_size)
@@ -77,46 +135,35 @@ class AlbertEncoder(nn.Module):
         return hidden
 
 
-class AlbertModel(Encoder):
+class AlbertModel(EmbeddingsEncoder):
     """Embeddings, blocks and pooler: ids to hidden states (N, L, hidden_size) and the pooled [CLS] (N, hidden_size)."""
 
-    def __init__(self, config: BertConfig, *, pooler: bool = True) -> None:
+    def __init__(self, config: AlbertConfig, *, pooler: bool = True) -> None:
         super().__init__(config, AlbertEncoder(config))
         if pooler:
             self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Take what `encode` takes."""
-        hidden = self.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
-        return hidden, torch.tanh(self.pooler(first_states(hidden, cu_seqlens)))
+    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
+        return torch.tanh(self.pooler(first_states(hidden, cu_seqlens)))
 
 
-class AlbertPredictions(nn.Module):
+class AlbertPredictions(BertTransform):
     """The masked language model's head: down to the embeddings' width, then logits; the model ties its decoder."""
 
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.LayerNorm = nn.LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
-        self.dense = nn.Linear(config.hidden_size, config.embedding_size)
+    def __init__(self, config: AlbertConfig) -> None:
+        super().__init__(config, config.embedding_size, norm_first=True)
         self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
-        self.bias, self.activation = self.decoder.bias, activation_of(config)
+        self.bias = self.decoder.bias
 
     def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.decoder(self.LayerNorm(self.activation(self.dense(hidden))))
+        result: Tensor = self.decoder(super().forward(hidden))
         return result
 
 
 class AlbertOrderHead(nn.Module):
     """Whether two segments are in order."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
         self.dropout = Dropout(config.classifier_dropout)
         self.classifier = nn.Linear(config.hidden_size, 2)
@@ -126,7 +173,7 @@ class AlbertOrderHead(nn.Module):
         return result
 
 
-class AlbertForPreTraining(PreTrainedModel):
+class AlbertForPreTraining(MaskedLanguageModel):
     """ALBERT with its masked language model and sentence order (section 3.1).
 
     >>> model = AlbertForPreTraining(AlbertConfig.tiny(vocab_size=100))
@@ -139,7 +186,7 @@ class AlbertForPreTraining(PreTrainedModel):
         "predictions.decoder.bias": "predictions.bias",
     }
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
         self.albert = AlbertModel(config)
         self.predictions = AlbertPredictions(config)
@@ -147,20 +194,30 @@ class AlbertForPreTraining(PreTrainedModel):
         self.predictions.decoder.weight = self.albert.embeddings.word_embeddings.weight
         initialize(self, config)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-        sentence_order_label: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> PretrainingOutput:
-        """Take the tensors of a `PretrainingCollator` batch of `sop` shards, padded or packed."""
-        hidden, pooled = self.albert(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
-        pairs = self.sop_classifier(pooled)
-        return pretraining_output(hidden, self.predictions, pairs, labels, sentence_order_label)
+    def predict(self, hidden: Tensor) -> Tensor:
+        result: Tensor = self.predictions(hidden)
+        return result
+
+    def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
+        result: Tensor = self.sop_classifier(self.albert.pooled(hidden, cu_seqlens))
+        return result
 
 
-__all__ = ["AlbertConfig", "AlbertForPreTraining", "AlbertModel"]
+def model_for(config: AlbertConfig, info: ShardInfo) -> type[AlbertForPreTraining]:
+    """Return the class that learns from shards; raises ConfigError for those without sentence order."""
+    if info.label != "sentence_order_label":
+        raise ConfigError(
+            f"ALBERT learns the order of sentences, and these shards are for {info.examples.objective}; build with "
+            "--objective sop, or take a BERT config"
+        )
+    config.check_token_types(info)
+    return AlbertForPreTraining
+
+
+FAMILY = EncoderFamily(
+    config=AlbertConfig,
+    presets={"albert-tiny": AlbertConfig.tiny, "albert-base": AlbertConfig.base, "albert-large": AlbertConfig.large},
+    encoder=AlbertModel,
+    pretraining=model_for,
+    old_names=OLD_NAMES,
+)

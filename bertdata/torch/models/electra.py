@@ -1,24 +1,32 @@
 """ELECTRA (Clark et al. 2020): a small generator fills masks, a discriminator tells which tokens were replaced.
 
-Named as in transformers. Both are made of BERT's blocks, behind embeddings of their own width; in pretraining they
-share these embeddings (section 3.2). What is kept for tasks is the discriminator.
+Modules and parameters are named as in transformers. Both are made of BERT's blocks, above embeddings of their own
+width, which they share in pretraining (section 3.2). Tasks use the discriminator.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.functional import gelu
 
+from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.models.bert import BertEncoder, Encoder, activation_of, initialize
-from bertdata.torch.models.config import BertConfig, ElectraConfig
+from bertdata.shards.schema import ShardInfo
+from bertdata.torch.models.bert.config import BertConfig, sizes
+from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, BertTransform, EmbeddingsEncoder, activation_of
 from bertdata.torch.models.dropout import Draws
+from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.flops import Work
+from bertdata.torch.models.pretraining import Fraction, LossTerm, mlm_term
+from bertdata.torch.models.registry import EncoderFamily
 from bertdata.torch.models.weights import PreTrainedModel, load, save
 
 DISCRIMINATOR_WEIGHT = 50.0
@@ -27,10 +35,61 @@ GENERATOR = "generator"
 """The folder of the generator beside a saved discriminator."""
 
 
-class ElectraModel(Encoder):
-    """Embeddings and blocks: ids to hidden states (N, L, hidden_size)."""
+@dataclass(frozen=True)
+class ElectraConfig(BertConfig):
+    """The shape of an ELECTRA discriminator (appendix A); the defaults are ELECTRA-small.
 
-    def __init__(self, config: BertConfig) -> None:
+    >>> ElectraConfig.base().hidden_size, ElectraConfig().generator().hidden_size
+    (768, 64)
+    """
+
+    model_type: ClassVar[str] = "electra"
+    family: ClassVar[str] = "Electra"
+
+    hidden_size: int = 256
+    num_attention_heads: int = 4
+    intermediate_size: int = 1024
+    embedding_size: int = 128
+
+    @classmethod
+    def base(cls, **changes: Any) -> Self:
+        """Return ELECTRA-base: 12 layers of 768, 12 heads, embeddings of 768."""
+        return cls(**sizes(12, 768, 12) | {"embedding_size": 768} | changes)
+
+    @classmethod
+    def small(cls, **changes: Any) -> Self:
+        """Return ELECTRA-small: 12 layers of 256, 4 heads, embeddings of 128."""
+        return cls(**changes)
+
+    @classmethod
+    def tiny(cls, **changes: Any) -> Self:
+        """Return a small ELECTRA: 2 layers of 128, 2 heads, embeddings of 64."""
+        return cls(**sizes(2, 128, 2) | {"embedding_size": 64} | changes)
+
+    def generator(self, share: int = 4) -> Self:
+        """Return the generator's shape: the same depth and embeddings, a `share`-th of the width (section 3.2).
+
+        It has at least one head, and as many as its width allows.
+        """
+        hidden = self.hidden_size // share
+        heads = max(1, self.num_attention_heads // share)
+        return replace(
+            self,
+            hidden_size=hidden // heads * heads,
+            num_attention_heads=heads,
+            intermediate_size=self.intermediate_size // share,
+        )
+
+    def training_flops(self, work: Work) -> float:
+        """Return the operations of both models: the generator with its head, the discriminator without."""
+        generator = BertConfig.training_flops(self.generator(), work)
+        return generator + super().training_flops(Work(work.tokens, work.squares))
+
+
+class ElectraModel(EmbeddingsEncoder):
+    """Embeddings and blocks: ids to hidden states (N, L, hidden_size); `pooler` is ignored, there is none."""
+
+    def __init__(self, config: ElectraConfig, *, pooler: bool = False) -> None:
         super().__init__(config, BertEncoder(config))
         if config.embedding_size != config.hidden_size:
             self.embeddings_project = nn.Linear(config.embedding_size, config.hidden_size)
@@ -39,28 +98,15 @@ class ElectraModel(Encoder):
         return self.embeddings_project(embedded) if hasattr(self, "embeddings_project") else embedded
 
 
-class ElectraGeneratorPredictions(nn.Module):
-    """Hidden states to the width of the embeddings, in front of the generator's decoder."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.LayerNorm = nn.LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
-        self.dense = nn.Linear(config.hidden_size, config.embedding_size)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.LayerNorm(functional.gelu(self.dense(hidden)))
-        return result
-
-
 class ElectraForMaskedLM(PreTrainedModel):
     """The generator: logits over the vocabulary, its decoder the word embedding."""
 
     tied: ClassVar[Mapping[str, str]] = {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"}
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: ElectraConfig) -> None:
         super().__init__(config)
         self.electra = ElectraModel(config)
-        self.generator_predictions = ElectraGeneratorPredictions(config)
+        self.generator_predictions = BertTransform(config, config.embedding_size, gelu, norm_first=True)
         self.generator_lm_head = nn.Linear(config.embedding_size, config.vocab_size)
         self.tie()
         initialize(self, config)
@@ -84,7 +130,7 @@ class ElectraForMaskedLM(PreTrainedModel):
 class ElectraDiscriminatorPredictions(nn.Module):
     """Hidden states to one logit a token: over 0, the token was replaced."""
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: ElectraConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
         self.dense_prediction = nn.Linear(config.hidden_size, 1)
@@ -103,7 +149,7 @@ class ElectraForPreTraining(PreTrainedModel):
     torch.Size([1, 3])
     """
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: ElectraConfig) -> None:
         super().__init__(config)
         self.electra = ElectraModel(config)
         self.discriminator_predictions = ElectraDiscriminatorPredictions(config)
@@ -127,8 +173,8 @@ class ReplacedTokenOutput(NamedTuple):
     """What a step of replaced token detection gives.
 
     loss: scalar, mlm_loss + 50 replaced_loss; prediction_logits: (M, vocab_size), the generator's at the M labelled
-    tokens; replaced_logits, replaced: (K,), the discriminator's logits and the truth, bool, at the K tokens that are no
-    padding.
+    tokens, whose ids are targets, (M,); replaced_logits, replaced: (K,), the discriminator's logits and the truth,
+    bool, at the K tokens that are not padding.
     """
 
     loss: Tensor
@@ -137,6 +183,23 @@ class ReplacedTokenOutput(NamedTuple):
     replaced_loss: Tensor
     replaced_logits: Tensor
     replaced: Tensor
+    targets: Tensor
+
+    @property
+    def terms(self) -> Sequence[LossTerm]:
+        """The terms of the loss: `mlm` and `replaced`.
+
+        replaced_accuracy is the mean of the shares of replaced and of original tokens that were recognised, so chance
+        is 0.5; replaced_share is that of replaced tokens.
+        """
+        truth, guess = self.replaced, self.replaced_logits.detach() > 0
+        number = truth.sum()
+        figures: dict[str, list[Fraction]] = {
+            "replaced_accuracy": [((truth & guess).sum(), number), ((~truth & ~guess).sum(), len(truth) - number)],
+            "replaced_share": [(number, len(truth))],
+        }
+        mlm = mlm_term(self.mlm_loss, self.prediction_logits, self.targets)
+        return [mlm, LossTerm("replaced", self.replaced_loss, "tokens", DISCRIMINATOR_WEIGHT, figures)]
 
 
 def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
@@ -150,7 +213,7 @@ def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
     return places[:, 0].clamp(max=logits.shape[-1] - 1)
 
 
-class ElectraForReplacedTokenDetection(nn.Module):
+class ElectraForReplacedTokenDetection(PreTrainedModel):
     """A generator and a discriminator of one embedding, trained together.
 
     The generator's tokens are drawn by `draws` where they are attached, else from torch's generator; no gradient goes
@@ -160,8 +223,7 @@ class ElectraForReplacedTokenDetection(nn.Module):
     draws: Draws | None = None
 
     def __init__(self, config: ElectraConfig, generator: ElectraConfig | None = None) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.generator = ElectraForMaskedLM(config.generator() if generator is None else generator)
         self.discriminator = ElectraForPreTraining(config)
         self._share()
@@ -196,7 +258,7 @@ class ElectraForReplacedTokenDetection(nn.Module):
         found, truth = self.discriminator(corrupted, *shape)[kept].float(), replaced[kept]
         replaced_loss = functional.binary_cross_entropy_with_logits(found, truth.float())
         loss = mlm_loss + DISCRIMINATOR_WEIGHT * replaced_loss
-        return ReplacedTokenOutput(loss, logits, mlm_loss, replaced_loss, found, truth)
+        return ReplacedTokenOutput(loss, logits, mlm_loss, replaced_loss, found, truth, targets)
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write the discriminator, and in `generator` below it the generator; raises OutputError."""
@@ -213,4 +275,40 @@ class ElectraForReplacedTokenDetection(nn.Module):
         return model
 
 
-__all__ = ["ElectraConfig", "ElectraForMaskedLM", "ElectraForPreTraining", "ElectraForReplacedTokenDetection"]
+class ElectraClassificationHead(nn.Module):
+    """Dense, GELU and a projection on [CLS]: (N, hidden_size) to (N, labels)."""
+
+    def __init__(self, config: ElectraConfig, labels: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.dropout = nn.Dropout(config.classifier_dropout)
+        self.out_proj = nn.Linear(config.hidden_size, labels)
+
+    def forward(self, first: Tensor) -> Tensor:
+        result: Tensor = self.out_proj(self.dropout(gelu(self.dense(first))))
+        return result
+
+
+def model_for(config: ElectraConfig, info: ShardInfo) -> type[ElectraForReplacedTokenDetection]:
+    """Return the class that learns from shards; raises ConfigError for those with a label for pairs."""
+    if info.label is not None:
+        raise ConfigError(
+            f"ELECTRA has no head for pairs, and these shards, for {info.examples.objective}, have a {info.label}; "
+            "build with --objective single-segment, or take a BERT config"
+        )
+    config.check_token_types(info)
+    return ElectraForReplacedTokenDetection
+
+
+FAMILY = EncoderFamily(
+    config=ElectraConfig,
+    presets={
+        "electra-tiny": ElectraConfig.tiny,
+        "electra-small": ElectraConfig.small,
+        "electra-base": ElectraConfig.base,
+    },
+    encoder=ElectraModel,
+    pretraining=model_for,
+    classifier=ElectraClassificationHead,
+    old_names=OLD_NAMES,
+)

@@ -1,8 +1,6 @@
-"""How much arithmetic a training step is, and how much a device can do: for model FLOPs utilisation.
+"""For model FLOPs utilisation: what a step's operations are counted by, and how many a device can do.
 
-Counted as in Chowdhery et al. 2022, appendix B: two operations for each weight of a matrix product and token, the
-backward pass twice the forward one; attention's two products beside. Padding does not count, and neither do embedding
-look-ups. What this module does not do: measuring; devices it does not know have no peak.
+The count itself is `training_flops` of a config.
 """
 
 from __future__ import annotations
@@ -10,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-
-from bertdata.torch.models.config import BertConfig, ElectraConfig
 
 PEAK_TFLOPS = {
     "H200": 989.0,
@@ -35,28 +31,6 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         return Work(self.tokens + other.tokens, self.squares + other.squares, self.labelled + other.labelled)
-
-
-def training_flops(config: BertConfig, work: Work) -> float:
-    """Return the operations of forward and backward passes; for ELECTRA of both models.
-
-    >>> round(training_flops(BertConfig.base(), Work(128, 128 * 128, 19)) / 1e9)
-    70
-    """
-    if isinstance(config, ElectraConfig):
-        small = config.generator()
-        return _training(small, work) + _training(config, Work(work.tokens, work.squares))
-    return _training(config, work)
-
-
-def _training(config: BertConfig, work: Work) -> float:
-    hidden, embedding = config.hidden_size, config.embedding_size
-    block = 4 * hidden * hidden + 2 * hidden * config.intermediate_size
-    projection = embedding * hidden if embedding != hidden else 0
-    products = 2.0 * (config.num_hidden_layers * block + projection) * work.tokens
-    attention = 4.0 * config.num_hidden_layers * hidden * work.squares
-    head = 2.0 * (hidden * embedding + embedding * config.vocab_size) * work.labelled
-    return 3 * (products + attention + head)
 
 
 def peak_flops(device: torch.device) -> float | None:

@@ -1,7 +1,7 @@
 """Heads for tasks: classes of texts, classes of tokens, spans that answer questions (BERT section 4).
 
-Each stands on the encoder of any config of the family (BERT, ALBERT, ELECTRA), is saved under the name that its family
-has in transformers, and starts from any checkpoint of the encoder. What this module does not do: metrics, loops.
+Each stands on the encoder of any family, is saved under the name that its family has in transformers, and starts from
+any checkpoint of the encoder.
 """
 
 from __future__ import annotations
@@ -14,22 +14,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.models.albert import AlbertModel
-from bertdata.torch.models.bert import BertModel, Encoder, initialize
-from bertdata.torch.models.config import BertConfig, load_config
-from bertdata.torch.models.electra import ElectraModel
+from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.registry import FAMILIES, load_config
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels, save
-
-
-def encoder_of(config: BertConfig, *, pooler: bool = False) -> Encoder:
-    """Return a fresh encoder of a config's family; ELECTRA has no pooler.
-
-    >>> type(encoder_of(BertConfig.tiny(vocab_size=100))).__name__
-    'BertModel'
-    """
-    if config.model_type == "electra":
-        return ElectraModel(config)
-    return AlbertModel(config, pooler=pooler) if config.model_type == "albert" else BertModel(config, pooler=pooler)
 
 
 class TaskOutput(NamedTuple):
@@ -53,21 +41,15 @@ class TaskModel(PreTrainedModel):
     task: ClassVar[str]
     head: ClassVar[str]
 
-    def __init__(self, config: BertConfig, labels: Sequence[str] = (), *, pooler: bool = False) -> None:
+    def __init__(self, config: EncoderConfig, labels: Sequence[str] = (), *, pooler: bool = False) -> None:
         super().__init__(config)
         self.labels = list(labels)
-        setattr(self, config.model_type, encoder_of(config, pooler=pooler))
+        setattr(self, config.model_type, FAMILIES[config.model_type].encoder(config, pooler=pooler))
 
     @property
     def architecture(self) -> str:
         """The name of the class in transformers."""
         return f"{self.config.family}For{self.task}"
-
-    @property
-    def encoder(self) -> Encoder:
-        """The encoder, which is an attribute by the name of its family too."""
-        found: Encoder = getattr(self, self.config.model_type)
-        return found
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
@@ -94,24 +76,11 @@ class TaskModel(PreTrainedModel):
         return model
 
 
-class ElectraClassificationHead(nn.Module):
-    """Dense, GELU and a projection on [CLS]: (N, hidden_size) to (N, labels)."""
-
-    def __init__(self, config: BertConfig, labels: int) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.dropout = nn.Dropout(config.classifier_dropout)
-        self.out_proj = nn.Linear(config.hidden_size, labels)
-
-    def forward(self, first: Tensor) -> Tensor:
-        result: Tensor = self.out_proj(self.dropout(functional.gelu(self.dense(first))))
-        return result
-
-
 class BertForSequenceClassification(TaskModel):
-    """An encoder with a classifier on [CLS] (section 4.1): the pooled one, or in ELECTRA a head of its own.
+    """An encoder with its family's classifier on the pooled state (section 4.1).
 
     >>> import torch
+    >>> from bertdata.torch import BertConfig
     >>> model = BertForSequenceClassification(BertConfig.tiny(vocab_size=100), ["no", "yes"])
     >>> model(torch.tensor([[2, 7, 3]])).logits.shape
     torch.Size([1, 2])
@@ -119,13 +88,10 @@ class BertForSequenceClassification(TaskModel):
 
     task, head = "SequenceClassification", "classifier"
 
-    def __init__(self, config: BertConfig, labels: Sequence[str]) -> None:
+    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
         super().__init__(config, labels, pooler=True)
         self.dropout = nn.Dropout(config.classifier_dropout)
-        electra, number = config.model_type == "electra", len(self.labels)
-        self.classifier = (
-            ElectraClassificationHead(config, number) if electra else nn.Linear(config.hidden_size, number)
-        )
+        self.classifier = FAMILIES[config.model_type].classifier(config, len(self.labels))
         initialize(self, config)
 
     def forward(
@@ -136,11 +102,8 @@ class BertForSequenceClassification(TaskModel):
         labels: Tensor | None = None,
     ) -> TaskOutput:
         """Take int64 (N, L) tensors, and labels int64 (N,)."""
-        if self.config.model_type == "electra":
-            first = self.encoder.encode(input_ids, token_type_ids, attention_mask)[:, 0]
-        else:
-            _, first = self.encoder(input_ids, token_type_ids, attention_mask)
-        logits = self.classifier(self.dropout(first))
+        _, pooled = self.encoder(input_ids, token_type_ids, attention_mask)
+        logits = self.classifier(self.dropout(pooled))
         loss = None if labels is None else functional.cross_entropy(logits.float(), labels)
         return TaskOutput(loss, logits)
 
@@ -149,6 +112,7 @@ class BertForTokenClassification(TaskModel):
     """An encoder with a classifier on each token (section 5.3); labels of -100 are left out of the loss.
 
     >>> import torch
+    >>> from bertdata.torch import BertConfig
     >>> model = BertForTokenClassification(BertConfig.tiny(vocab_size=100), ["O", "B-PER", "I-PER"])
     >>> model(torch.tensor([[2, 7, 3]])).logits.shape
     torch.Size([1, 3, 3])
@@ -156,7 +120,7 @@ class BertForTokenClassification(TaskModel):
 
     task, head = "TokenClassification", "classifier"
 
-    def __init__(self, config: BertConfig, labels: Sequence[str]) -> None:
+    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
         super().__init__(config, labels)
         self.dropout = nn.Dropout(config.classifier_dropout)
         self.classifier = nn.Linear(config.hidden_size, len(self.labels))
@@ -182,6 +146,7 @@ class BertForQuestionAnswering(TaskModel):
     """An encoder with two logits a token: where the answer begins and where it ends (section 4.2).
 
     >>> import torch
+    >>> from bertdata.torch import BertConfig
     >>> model = BertForQuestionAnswering(BertConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).start_logits.shape
     torch.Size([1, 3])
@@ -189,7 +154,7 @@ class BertForQuestionAnswering(TaskModel):
 
     task, head = "QuestionAnswering", "qa_outputs"
 
-    def __init__(self, config: BertConfig, labels: Sequence[str] = ()) -> None:
+    def __init__(self, config: EncoderConfig, labels: Sequence[str] = ()) -> None:
         super().__init__(config, labels)
         self.qa_outputs = nn.Linear(config.hidden_size, 2)
         initialize(self, config)

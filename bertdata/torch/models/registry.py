@@ -1,96 +1,119 @@
-"""Which model learns from which shards: a shape and an objective to a model, and what does not go together.
+"""The encoder families, and which model of a family learns from which shards.
 
-BERT learns pairs where the shards have a label and masks alone where not (RoBERTa); ALBERT learns sentence order;
-ELECTRA learns from rows without a label. What this module does not do: training.
+A family is one file or folder that ends in an `EncoderFamily`, and one line here. A package outside bertdata adds its
+own by `FAMILIES.add(config.model_type, family)` in a module that `bertdata.registry` finds.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.registry import Registry
 from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.torch.models.albert import AlbertForPreTraining
-from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
-from bertdata.torch.models.config import PRESETS, BertConfig, ElectraConfig, load_config
-from bertdata.torch.models.electra import ElectraForReplacedTokenDetection
+from bertdata.torch.models.config import EncoderConfig, read_config, shortened
 
-PretrainingModel = BertForPreTraining | BertForMaskedLM | AlbertForPreTraining | ElectraForReplacedTokenDetection
+if TYPE_CHECKING:
+    from bertdata.torch.models.encoder import Encoder
+    from bertdata.torch.models.weights import PreTrainedModel
+
 PAIR_LABEL = "pair_label"
 """The key of config.json that says what a pair head has learned."""
 
 
-def shape_of(config: str | BertConfig, info: ShardInfo) -> BertConfig:
-    """Return the shape that a preset's name, a directory or a config means, for some shards.
+def linear_classifier(config: EncoderConfig, labels: int) -> nn.Module:
+    """Return a linear layer from hidden states to classes."""
+    return nn.Linear(config.hidden_size, labels)
+
+
+@dataclass(frozen=True)
+class EncoderFamily:
+    """What training, saving and fine-tuning ask of a family.
+
+    config: its class of configs; presets: configs by the name that `--config` takes, each a function of changed fields;
+    encoder: makes the encoder of (config, pooler=bool); pretraining: returns the class of model for (config, info),
+    whose output has `terms` (`models/pretraining.py`), or raises ConfigError where none learns from such shards;
+    classifier: makes the head on the pooled state for (config, number of classes).
+
+    A parameter is saved under its name in the model, the encoder's below `config.model_type`. old_names: parts of the
+    names of weights in older files, and what they are today.
+    """
+
+    config: type[EncoderConfig]
+    presets: Mapping[str, Callable[..., EncoderConfig]]
+    encoder: Callable[..., Encoder]
+    pretraining: Callable[[Any, ShardInfo], type[PreTrainedModel]]
+    classifier: Callable[[Any, int], nn.Module] = linear_classifier
+    old_names: Mapping[str, str] = field(default_factory=dict)
+
+
+FAMILIES: Registry[EncoderFamily] = Registry(
+    "encoder family",
+    {
+        "bert": "bertdata.torch.models.bert:FAMILY",
+        "albert": "bertdata.torch.models.albert:FAMILY",
+        "electra": "bertdata.torch.models.electra:FAMILY",
+    },
+)
+
+
+def presets() -> dict[str, Callable[..., EncoderConfig]]:
+    """Return the configs that `--config` knows by name, of all families."""
+    return {name: make for family in FAMILIES for name, make in FAMILIES[family].presets.items()}
+
+
+def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
+    """Read the `config.json` of a directory as that of its family; raises ConfigError where there is no such family."""
+    path, values = read_config(directory)
+    kind = values.get("model_type", "bert")
+    if kind not in FAMILIES:
+        raise ConfigError(f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}", path=path)
+    return FAMILIES[kind].config.load(directory)
+
+
+def resolve_config(config: str | EncoderConfig, info: ShardInfo) -> EncoderConfig:
+    """Return the config that a preset's name, a directory or a config means, for some shards.
 
     Raises ConfigError where there is none of that name, and where it does not fit the shards.
     """
     length = info.examples.max_seq_length
-    if isinstance(config, BertConfig):
-        shape = config
-    elif config in PRESETS:
-        shape = PRESETS[config](vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
-        shape = replace(shape, max_position_embeddings=max(shape.max_position_embeddings, -(-length // 8) * 8))
+    if isinstance(config, EncoderConfig):
+        found = config
+    elif make := presets().get(config):
+        found = make(vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
+        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, -(-length // 8) * 8))
     else:
         if not files.exists(files.join(config, "config.json")):
             raise ConfigError(
-                f"--config is {config!r}; expected {', '.join(PRESETS)}, or a directory with a saved model"
+                f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model"
             )
-        shape = load_config(config)
-    if shape.vocab_size != info.vocab_size or shape.pad_token_id != info.pad_token_id:
+        found = load_config(config)
+    if found.vocab_size != info.vocab_size or found.pad_token_id != info.pad_token_id:
         raise ConfigError(
-            f"the model is for {shape.vocab_size} tokens with [PAD] at {shape.pad_token_id}, the shards have "
+            f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
             f"{info.vocab_size} with [PAD] at {info.pad_token_id}; use shards and a model of one vocabulary"
         )
-    if -(-length // 8) * 8 > shape.max_position_embeddings:
+    if -(-length // 8) * 8 > found.max_position_embeddings:
         raise ConfigError(
             f"the rows have up to {length} tokens, padded to a multiple of 8, and the model "
-            f"{shape.max_position_embeddings} positions; build shorter rows, or raise max_position_embeddings"
+            f"{found.max_position_embeddings} positions; build shorter rows, or raise max_position_embeddings"
         )
-    return shape
+    return found
 
 
-def kind_of(shape: BertConfig, info: ShardInfo) -> type[PretrainingModel]:
-    """Return the class that learns from shards; raises ConfigError where none of the shape's family does."""
-    objective = info.examples.objective
-    if shape.model_type == "albert":
-        if info.label != "sentence_order_label":
-            raise ConfigError(
-                f"ALBERT learns the order of sentences, and these shards are for {objective}; build with "
-                "--objective sop, or take a BERT config"
-            )
-        return AlbertForPreTraining
-    if shape.model_type == "electra":
-        if info.label is not None:
-            raise ConfigError(
-                f"ELECTRA has no head for pairs, and these shards, for {objective}, have a {info.label}; build with "
-                "--objective single-segment, or take a BERT config"
-            )
-        kind: type[PretrainingModel] = ElectraForReplacedTokenDetection
-    else:
-        kind = BertForMaskedLM if info.label is None else BertForPreTraining
-    if shape.type_vocab_size < 2 and (info.label or objective == "single-segment"):
-        raise ConfigError(
-            f"the model knows {shape.type_vocab_size} token type, and rows of {objective} have two; build with "
-            "--objective full-sentences, or take a config with type_vocab_size 2"
-        )
-    return kind
+def model_class(config: EncoderConfig, info: ShardInfo) -> type[PreTrainedModel]:
+    """Return the class that learns from shards; raises ConfigError where none of the config's family does."""
+    return FAMILIES[config.model_type].pretraining(config, info)
 
 
-def fresh(shape: BertConfig, info: ShardInfo) -> PretrainingModel:
-    """Return a model with drawn weights; raises ConfigError as `kind_of` does."""
-    kind = kind_of(shape, info)
-    if kind is ElectraForReplacedTokenDetection:
-        assert isinstance(shape, ElectraConfig)
-        return ElectraForReplacedTokenDetection(shape)
-    return kind(shape)  # type: ignore[arg-type]
-
-
-def opened(directory: str, info: ShardInfo, tokenizer: WordPieceTokenizer) -> PretrainingModel:
+def from_pretrained(directory: str, info: ShardInfo, tokenizer: WordPieceTokenizer) -> PreTrainedModel:
     """Load the model of a directory to train it on shards.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
@@ -104,7 +127,7 @@ def opened(directory: str, info: ShardInfo, tokenizer: WordPieceTokenizer) -> Pr
             path=directory,
         )
     check_tokenizer(directory, info.tokenizer, tokenizer.vocab_size)
-    return kind_of(load_config(directory), info).from_pretrained(directory)
+    return model_class(load_config(directory), info).from_pretrained(directory)
 
 
 def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: int) -> None:

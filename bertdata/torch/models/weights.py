@@ -1,7 +1,6 @@
 """Weights on disk: `model.safetensors` and `config.json`, as transformers names and writes them.
 
-Reads what this package, transformers, or Google's released checkpoints (`gamma` and `beta`) hold. What it does not do:
-pickled weights, checkpoints cut into several files, optimizer state (see `checkpoint`).
+Reads what this package, transformers, or Google's released checkpoints (`gamma` and `beta`) hold, in one file.
 """
 
 from __future__ import annotations
@@ -15,7 +14,9 @@ from torch import Tensor, nn
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.io import files
-from bertdata.torch.models.config import BertConfig, load_config
+from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.encoder import Encoder
+from bertdata.torch.models.registry import FAMILIES, load_config
 
 WEIGHTS = "model.safetensors"
 
@@ -31,15 +32,22 @@ def _safetensors() -> Any:
 class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
-    `tied` names weights that are others of the model, and are saved once.
+    `tied` names weights that are others of the model, and are saved once. The encoder is the attribute that has the
+    name of the family.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, config: BertConfig) -> None:
+    def __init__(self, config: Any) -> None:
         super().__init__()
         check_memory(config)
-        self.config = config
+        self.config: EncoderConfig = config
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, which is an attribute by the name of its family too."""
+        found: Encoder = getattr(self, self.config.model_type)
+        return found
 
     @property
     def architecture(self) -> str:
@@ -58,7 +66,7 @@ class PreTrainedModel(nn.Module):
         return model
 
 
-def check_memory(config: BertConfig) -> None:
+def check_memory(config: EncoderConfig) -> None:
     """Raise ConfigError where the weights of a model alone, float32, take more than the machine's memory."""
     needed, there = 4 * config.weights, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > there and torch.get_default_device().type != "meta":
@@ -91,12 +99,12 @@ def load(
     """Put the weights of a directory into a model.
 
     Those that begin with a prefix in `new` keep their fresh values, those in `optional` where the directory has none.
-    What the checkpoint has and the model has not, such as the heads of another task, is left aside. Raises InputError
+    What the checkpoint has and the model has not, such as the heads of another task, is ignored. Raises InputError
     where the file is missing or damaged, or a weight is missing or of another shape.
     """
     path = files.join(os.fspath(directory), WEIGHTS)
-    found = _read(path, model.config.model_type)
     state = model.state_dict()
+    found = _read(path, model.config.model_type, state)
     chosen: dict[str, Tensor] = {}
     for name, value in state.items():
         source = name if name in found else model.tied.get(name, name)
@@ -119,7 +127,11 @@ def load(
     model.load_state_dict(chosen)
 
 
-def _read(path: str, prefix: str) -> dict[str, Tensor]:
+def _read(path: str, model_type: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors of a file under the names they have in a model of the family.
+
+    An encoder that was saved alone has no prefix in the names of its weights.
+    """
     library = _safetensors()
     with files.open_raw(path) as file:
         data = file.read()
@@ -127,18 +139,13 @@ def _read(path: str, prefix: str) -> dict[str, Tensor]:
         tensors: dict[str, Tensor] = library.load(data)
     except Exception as error:
         raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
-    return {_name(name, prefix): value for name, value in tensors.items()}
-
-
-def _name(name: str, prefix: str) -> str:
-    """Return today's name of a weight: gamma and beta of the released checkpoints, an encoder saved without its prefix.
-
-    >>> _name("bert.embeddings.LayerNorm.gamma", "bert"), _name("encoder.layer.0.output.dense.bias", "electra")
-    ('bert.embeddings.LayerNorm.weight', 'electra.encoder.layer.0.output.dense.bias')
-    """
-    name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-    bare = ("embeddings.", "embeddings_project.", "encoder.", "pooler.")
-    return f"{prefix}.{name}" if name.startswith(bare) else name
+    found = {}
+    for name, value in tensors.items():
+        for old, today in FAMILIES[model_type].old_names.items():
+            name = name.replace(old, today)  # noqa: PLW2901
+        prefixed = f"{model_type}.{name}"
+        found[prefixed if prefixed in state else name] = value
+    return found
 
 
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:

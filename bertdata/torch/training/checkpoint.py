@@ -22,7 +22,7 @@ from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import ConfigError, InputError, printable
 from bertdata.io import files
 from bertdata.io.digests import damaged
-from bertdata.torch.models.registry import PretrainingModel
+from bertdata.torch.models.weights import PreTrainedModel
 
 _LOG = logging.getLogger("bertdata")
 _STATE, _OPTIMIZER = "state.json", "optimizer.pt"
@@ -42,7 +42,7 @@ class Checkpoint:
 def save(
     root: str,
     step: int,
-    model: PretrainingModel,
+    model: PreTrainedModel,
     optimizer: torch.optim.Optimizer,
     sampler: dict[str, int],
     settings: dict[str, Any],

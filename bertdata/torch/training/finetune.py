@@ -24,9 +24,9 @@ from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.loader import ResumableLoader, explaining_workers
 from bertdata.torch.data.sampler import ResumableSampler
-from bertdata.torch.models.config import BertConfig, load_config
+from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.heads import TaskModel
-from bertdata.torch.models.registry import check_tokenizer
+from bertdata.torch.models.registry import check_tokenizer, load_config
 from bertdata.torch.training import metrics_log
 from bertdata.torch.training.optimization import (
     adamw,
@@ -116,7 +116,7 @@ def finetune(
     }
 
 
-def _check_fit(info: TaskInfo, config: BertConfig, directory: str) -> None:
+def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
     check_tokenizer(directory, info.tokenizer, info.vocab_size)
     if info.vocab_size != config.vocab_size:
         raise ConfigError(

@@ -1,27 +1,26 @@
-"""What a pretraining step is measured by: sums that add up over parts of a batch, over processes and over steps.
+"""The figures of a pretraining run: counts and sums that add up over parts of a batch, over processes and over steps.
 
-So a loss is the mean over all labelled tokens of a batch, however the batch was parted. What this module does not do:
-the losses themselves (`bert`, `electra`).
+So a loss is the mean over all labelled tokens of a batch, however the batch was split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.models.bert_pretraining import PretrainingOutput
-from bertdata.torch.models.electra import DISCRIMINATOR_WEIGHT, ReplacedTokenOutput
 from bertdata.torch.models.flops import Work
+from bertdata.torch.models.pretraining import LossTerm
 
 Batch = Mapping[str, Tensor]
+Reduce = Callable[[Sequence[float]], Sequence[float]]
 
 
 class Counts(NamedTuple):
-    """What a batch holds: labelled tokens, pairs, tokens that are no padding, the squares of the rows' lengths."""
+    """What a batch holds: labelled tokens, pairs, tokens that are not padding, the squares of the rows' lengths."""
 
     labelled: float
     pairs: float
@@ -57,59 +56,48 @@ def add(counts: Sequence[Counts]) -> Counts:
     return Counts(*map(sum, zip(*counts, strict=True)))
 
 
-def loss_of(result: PretrainingOutput | ReplacedTokenOutput, part: Counts, whole: Counts) -> Tensor:
+def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts) -> Tensor:
     """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch."""
-    assert result.mlm_loss is not None
-    loss = result.mlm_loss * (part.labelled / max(whole.labelled, 1))
-    if isinstance(result, ReplacedTokenOutput):
-        return loss + DISCRIMINATOR_WEIGHT * result.replaced_loss * (part.tokens / whole.tokens)
-    return loss if result.pair_loss is None else loss + result.pair_loss * (part.pairs / whole.pairs)
+    shares = [term.weight * term.value * (getattr(part, term.per) / max(getattr(whole, term.per), 1)) for term in terms]
+    return sum(shares[1:], shares[0])
 
 
-def sums_of(result: PretrainingOutput | ReplacedTokenOutput, batch: Batch, label: str | None) -> dict[str, Tensor]:
-    """Return sums over a part: losses and right answers, each with the number it is of."""
-    assert result.mlm_loss is not None
-    targets = batch["labels"][batch["labels"] != IGNORE_INDEX]
-    number = torch.tensor(float(len(targets)))
-    right = (result.prediction_logits.detach().argmax(-1) == targets).sum()
-    sums = {"labelled": number, "mlm_loss": result.mlm_loss.detach() * len(targets), "mlm_right": right}
-    if isinstance(result, ReplacedTokenOutput):
-        truth, guess = result.replaced, result.replaced_logits.detach() > 0
-        sums |= {
-            "tokens": torch.tensor(float(len(truth))),
-            "replaced_loss": result.replaced_loss.detach() * len(truth),
-            "replaced": truth.sum(),
-            "replaced_found": (truth & guess).sum(),
-            "kept_found": (~truth & ~guess).sum(),
-        }
-    elif label is not None and result.pair_loss is not None and result.seq_relationship_logits is not None:
-        sums |= {
-            "pairs": torch.tensor(float(len(batch[label]))),
-            "pair_loss": result.pair_loss.detach() * len(batch[label]),
-            "pair_right": (result.seq_relationship_logits.detach().argmax(-1) == batch[label]).sum(),
-        }
-    return {name: value.double() for name, value in sums.items()}
+@dataclass
+class Sums:
+    """What the log shows, as sums: of each figure some fractions, whose mean it is.
 
-
-def means_of(sums: Mapping[str, float]) -> dict[str, float]:
-    """Return what the log shows of sums: loss, mlm_loss, mlm_accuracy, and those of pairs or of replaced tokens.
-
-    replaced_accuracy is the mean of the shares of replaced and of kept tokens that were told right: 0.5 is chance.
-
-    >>> means_of({"labelled": 4.0, "mlm_loss": 8.0, "mlm_right": 1.0})
-    {'loss': 2.0, 'mlm_loss': 2.0, 'mlm_accuracy': 0.25}
+    totals: a numerator or denominator by (figure, number of the fraction, 0 or 1); weights: those of the losses.
     """
 
-    def share(part: str, whole: float) -> float:
-        return sums[part] / whole if whole else 0.0
+    totals: dict[tuple[str, int, int], Tensor | float] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
 
-    mlm = {"mlm_loss": share("mlm_loss", sums["labelled"]), "mlm_accuracy": share("mlm_right", sums["labelled"])}
-    if "replaced" in sums:
-        kept, loss = sums["tokens"] - sums["replaced"], share("replaced_loss", sums["tokens"])
-        found = (share("replaced_found", sums["replaced"]) + share("kept_found", kept)) / 2
-        more = {"replaced_loss": loss, "replaced_accuracy": found, "replaced_share": share("replaced", sums["tokens"])}
-        return {"loss": mlm["mlm_loss"] + DISCRIMINATOR_WEIGHT * loss, **mlm, **more}
-    if "pairs" not in sums:
-        return {"loss": mlm["mlm_loss"], **mlm}
-    pair = {"pair_loss": share("pair_loss", sums["pairs"]), "pair_accuracy": share("pair_right", sums["pairs"])}
-    return {"loss": mlm["mlm_loss"] + pair["pair_loss"], **mlm, **pair}
+    def add(self, terms: Sequence[LossTerm], counts: Counts) -> None:
+        """Add the terms of the loss of a batch, or of a part of one, which has these counts."""
+        for term in terms:
+            number = getattr(counts, term.per)
+            loss = {f"{term.name}_loss": [(term.value.detach() * number, number)]}
+            self.weights |= dict.fromkeys(loss, term.weight)
+            for figure, fractions in (loss | dict(term.figures)).items():
+                for row, fraction in enumerate(fractions):
+                    for side, value in enumerate(fraction):
+                        new = value.double() if isinstance(value, Tensor) else value
+                        self.totals[figure, row, side] = self.totals.get((figure, row, side), 0.0) + new
+
+    def means(self, reduce: Reduce = list, weight: float = 1.0) -> dict[str, float]:
+        """Return the figures over all processes: loss, and those of each term; 0 where there was nothing to count.
+
+        reduce: adds up numbers over the processes; weight: 0 where those of this process do not count.
+
+        >>> Sums({("mlm_loss", 0, 0): 8.0, ("mlm_loss", 0, 1): 4}, {"mlm_loss": 1.0}).means()
+        {'loss': 2.0, 'mlm_loss': 2.0}
+        """
+        summed = reduce([weight * float(value) for value in self.totals.values()])
+        totals = dict(zip(self.totals, summed, strict=True))
+        shares: dict[str, list[float]] = {}
+        for figure, row, side in totals:
+            if side:
+                over, under = totals[figure, row, 0], totals[figure, row, 1]
+                shares.setdefault(figure, []).append(over / under if under else 0.0)
+        means = {figure: sum(values) / len(values) for figure, values in shares.items()}
+        return {"loss": sum(factor * means[name] for name, factor in self.weights.items()), **means}

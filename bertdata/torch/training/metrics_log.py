@@ -15,7 +15,6 @@ from bertdata.torch.training.curves import Curve, Panel, draw_panels, smoothed
 
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
-PLOTTED = ("mlm_loss", "pair_loss", "replaced_loss", "mlm_accuracy", "pair_accuracy", "replaced_accuracy")
 _MOST_POINTS = 1000
 """Of a longer log, the picture shows the means of neighbouring lines."""
 
@@ -66,7 +65,9 @@ def append(path: str, record: LogRecord) -> None:
 def plot(directory: str, records: Sequence[LogRecord]) -> None:
     """Draw `curves.svg` beside a log: a panel for each loss and accuracy, in training and on the validation split."""
     panels = []
-    for name in PLOTTED:
+    names = list(dict.fromkeys(name for record in records for name in record if name.endswith(("_loss", "_accuracy"))))
+    training = [name for name in names if not name.startswith("validation_")]
+    for name in sorted(training, key=lambda name: name.endswith("_accuracy")):
         found = {
             label: [(one["step"], one[key]) for one in records if key in one]
             for label, key in (("training", name), ("validation", f"validation_{name}"))
@@ -82,12 +83,12 @@ def line(record: LogRecord) -> dict[str, str]:
     """Return what a live line shows of a record.
 
     >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
-    {'loss': '7.250', 'MLM': '12.5%', 'pairs': '50.0%', 'tokens/s': '4,321'}
+    {'loss': '7.250', 'mlm accuracy': '12.5%', 'pair accuracy': '50.0%', 'tokens/s': '4,321'}
     """
     shown = {"loss": f"{record['loss']:.3f}"}
-    for name, label in (("mlm_accuracy", "MLM"), ("pair_accuracy", "pairs"), ("replaced_accuracy", "replaced")):
-        if name in record:
-            shown[label] = f"{record[name]:.1%}"
+    for name, value in record.items():
+        if name.endswith("_accuracy") and not name.startswith("validation_"):
+            shown[name.replace("_", " ")] = f"{value:.1%}"
     if "validation_loss" in record:
         shown["validation loss"] = f"{record['validation_loss']:.3f}"
     if "tokens_per_second" in record:

@@ -26,8 +26,7 @@ from bertdata.shards import Shards
 from bertdata.torch.data.loader import explaining_workers
 from bertdata.torch.data.sampler import ResumableSampler
 from bertdata.torch.models import registry
-from bertdata.torch.models.config import PRESETS, BertConfig
-from bertdata.torch.models.registry import PretrainingModel
+from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.distributed import Group, joined
 from bertdata.torch.training.metrics_log import LogRecord
@@ -107,7 +106,7 @@ class PretrainSettings:
 
 def pretrain(
     shards: str | os.PathLike[str] | Shards,
-    config: str | BertConfig,
+    config: str | EncoderConfig,
     output: str | os.PathLike[str],
     settings: PretrainSettings | None = None,
     *,
@@ -155,25 +154,26 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
     return settings.batch_size // group.world_size
 
 
-def _start(config: str | BertConfig, phases: list[Phase], output: str, settings: PretrainSettings, group: Group) -> Run:
+def _start(
+    config: str | EncoderConfig, phases: list[Phase], output: str, settings: PretrainSettings, group: Group
+) -> Run:
     info = longest_info(phases)
-    shape = registry.shape_of(config, info)
-    kind = registry.kind_of(shape, info)
+    shape = registry.resolve_config(config, info)
+    kind = registry.model_class(shape, info)
     said = {name: value for name, value in asdict(settings).items() if name not in _FREE}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in asdict(shape).items()}
     last = checkpoint.newest(files.join(output, "checkpoints"))
     torch.manual_seed(settings.seed)
-    model: PretrainingModel
     if last is not None:
         checkpoint.check_settings(last, said)
         [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
         ResumableSampler(phase.dataset, 1, epochs=None, seed=settings.seed).load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
-    elif isinstance(config, str) and config not in PRESETS:
-        model = registry.opened(config, info, phases[0].dataset.shards.tokenizer())
+    elif isinstance(config, str) and config not in registry.presets():
+        model = registry.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
     else:
-        model = registry.fresh(shape, info)
+        model = kind(shape)
     model.to(group.device).train()
     optimizer = adamw(model, settings.weight_decay, settings.adam_beta2)
     if last is not None:
@@ -188,7 +188,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         default="base",
-        help=f"{', '.join(PRESETS)}, or the directory of a model to start from (default: base)",
+        help=f"{', '.join(registry.presets())}, or the directory of a model to start from (default: base)",
     )
     parser.add_argument("--restart", action="store_true", help="begin anew instead of going on from a checkpoint")
     add_flags(parser, PretrainSettings)

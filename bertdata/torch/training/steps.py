@@ -14,21 +14,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
 
 from bertdata.io import files
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.data.sampler import ResumableSampler
-from bertdata.torch.models.albert import AlbertEncoder
-from bertdata.torch.models.bert import BertEncoder
 from bertdata.torch.models.dropout import attached
-from bertdata.torch.models.flops import Work, peak_flops, training_flops
-from bertdata.torch.models.registry import PretrainingModel
+from bertdata.torch.models.encoder import Blocks
+from bertdata.torch.models.flops import Work, peak_flops
+from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
-from bertdata.torch.training.losses import Batch, Counts, add, count, loss_of, means_of, sums_of
+from bertdata.torch.training.losses import Batch, Counts, Sums, add, count, loss_of
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate, seed_step, step_down
 from bertdata.torch.training.phases import Phase
@@ -45,7 +43,7 @@ _REDRAW_AFTER = 60.0
 class Run:
     """A run: model and optimizer, its processes, the checkpoint it goes on from, where it writes, what it is."""
 
-    model: PretrainingModel
+    model: PreTrainedModel
     optimizer: torch.optim.Optimizer
     group: Group
     last: Checkpoint | None
@@ -71,12 +69,7 @@ class Interval:
     waited: float = 0.0
     steps: int = 0
     work: Work = field(default_factory=Work)
-    sums: dict[str, Tensor] = field(default_factory=dict)
-
-    def add(self, sums: dict[str, Tensor]) -> None:
-        """Add the sums of a part."""
-        for name, value in sums.items():
-            self.sums[name] = self.sums[name] + value if name in self.sums else value
+    sums: Sums = field(default_factory=Sums)
 
 
 def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[LogRecord], None] | None) -> LogRecord:
@@ -106,11 +99,11 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             with alone:
                 draws.begin(batch, settings.seed, step)
                 with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
-                    result = parallel(**batch)
-                share = loss_of(result, size, whole)
+                    terms = parallel(**batch).terms
+                share = loss_of(terms, size, whole)
                 (share * group.world_size).backward()  # type: ignore[no-untyped-call]
             loss += share.detach()
-            interval.add(sums_of(result, batch, info.label))
+            interval.sums.add(terms, size)
         rate = learning_rate(step - 1, settings.steps, settings.learning_rate, settings.warmup)
         norm = step_down(run.model, run.optimizer, float(loss), rate, settings.clip, step)
         interval.steps, interval.work = interval.steps + 1, interval.work + own.work
@@ -168,27 +161,25 @@ def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> R
     )
 
 
-def _compiled(model: PretrainingModel) -> PretrainingModel:
+def _compiled(model: PreTrainedModel) -> PreTrainedModel:
     """Have the blocks compiled at their first use; the heads work on as many tokens as are labelled, and stay."""
     for module in model.modules():
-        if isinstance(module, BertEncoder | AlbertEncoder):
+        if isinstance(module, Blocks):
             module.compile()
     return model
 
 
 def _closed(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
     """Return the means of an interval over all processes, and how fast it was."""
-    names = sorted(interval.sums)
-    work = interval.work
-    own = [work.tokens, work.squares, work.labelled, *(float(interval.sums[name]) for name in names)]
-    tokens, squares, labelled, *sums = run.group.total(own)
+    means = interval.sums.means(run.group.total)
+    work = Work(*run.group.total([interval.work.tokens, interval.work.squares, interval.work.labelled]))
     seconds = time.perf_counter() - interval.began
-    rate = training_flops(run.model.config, Work(tokens, squares, labelled)) / seconds
+    rate = run.model.config.training_flops(work) / seconds
     peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)
     used = {"mfu": rate / (peak * run.group.world_size)} if peak else {}
     return {
-        **means_of(dict(zip(names, sums, strict=True))),
-        "tokens_per_second": tokens / seconds,
+        **means,
+        "tokens_per_second": work.tokens / seconds,
         "seconds_per_step": seconds / interval.steps,
         "data_wait_share": interval.waited / seconds,
         "tflops": rate / 1e12,

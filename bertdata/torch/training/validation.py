@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.training.losses import means_of, sums_of
+from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import Phase
 
@@ -32,7 +31,7 @@ def chosen_rows(total: int, most: int) -> list[int]:
 
 
 def validate(run: Run, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
-    """Return the means of `measures` on the validation split, each named `validation_...`; all processes call it."""
+    """Return the figures of the log on the validation split, each named `validation_...`; all processes call it."""
     dataset, group = phase.validation, run.group
     assert dataset is not None
     rows = chosen_rows(len(dataset), settings.validation_rows)
@@ -40,20 +39,18 @@ def validate(run: Run, phase: Phase, settings: PretrainSettings, draws: Draws) -
     own, weight = (share, 1.0) if share else (rows[:1], 0.0)
     collator = PretrainingCollator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
     size = max(1, settings.batch_size // group.world_size // phase.accumulate)
-    sums: dict[str, Tensor] = {}
+    sums, info = Sums(), dataset.info
     run.model.eval()
     try:
         with torch.no_grad():
             for start in range(0, len(own), size):
                 examples = dataset.__getitems__([(0, number) for number in own[start : start + size]])
-                batch = {name: value.to(group.device) for name, value in collator(examples).items()}
+                batch = collator(examples)
+                counts = count(batch, info.label, info.pad_token_id)
+                batch = {name: value.to(group.device) for name, value in batch.items()}
                 draws.begin(batch, settings.seed, 0)
                 with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
-                    result = run.model(**batch)
-                for name, value in sums_of(result, batch, dataset.info.label).items():
-                    sums[name] = sums[name] + value if name in sums else value
+                    sums.add(run.model(**batch).terms, counts)
     finally:
         run.model.train()
-    names = sorted(sums)
-    totals = group.total([weight * float(sums[name]) for name in names])
-    return {f"validation_{name}": value for name, value in means_of(dict(zip(names, totals, strict=True))).items()}
+    return {f"validation_{name}": value for name, value in sums.means(group.total, weight).items()}

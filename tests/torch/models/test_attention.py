@@ -12,11 +12,10 @@ from torch import Tensor
 
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.models.albert import AlbertForPreTraining
+from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.attention import attention, attention_by_block_mask, borders_of
-from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
-from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
-from bertdata.torch.models.electra import ElectraForPreTraining
+from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
+from bertdata.torch.models.electra import ElectraConfig, ElectraForPreTraining
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,

@@ -12,7 +12,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig
 from bertdata.torch.models.bert import BertModel
-from bertdata.torch.models.heads import BertForSequenceClassification, encoder_of
+from bertdata.torch.models.heads import BertForSequenceClassification
+from bertdata.torch.models.registry import FAMILIES
 from bertdata.torch.models.weights import parameter_count
 
 CONFIG = BertConfig(
@@ -258,7 +259,7 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
     albert = AlbertConfig(vocab_size=60, num_hidden_layers=1000)
     with torch.device("meta"):
         for config in (BertConfig.base(), albert, ElectraConfig.small()):
-            made = parameter_count(encoder_of(config))
+            made = parameter_count(FAMILIES[config.model_type].encoder(config, pooler=False))
             assert config.weights == pytest.approx(made, rel=0.02)
 
 

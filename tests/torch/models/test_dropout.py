@@ -10,13 +10,11 @@ from torch import Tensor
 
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.models.albert import AlbertForPreTraining
+from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.attention import attention
-from bertdata.torch.models.bert import BertModel
-from bertdata.torch.models.bert_pretraining import BertForPreTraining
-from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
+from bertdata.torch.models.bert import BertConfig, BertForPreTraining, BertModel
 from bertdata.torch.models.dropout import Draws, Dropout, attached, kept, scale
-from bertdata.torch.models.electra import ElectraForReplacedTokenDetection, sampled
+from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection, sampled
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,

@@ -9,10 +9,9 @@ import torch
 import transformers
 from torch import Tensor, nn
 
-from bertdata.torch.models.albert import AlbertForPreTraining
-from bertdata.torch.models.bert_pretraining import BertForMaskedLM, BertForPreTraining
-from bertdata.torch.models.config import AlbertConfig, BertConfig, ElectraConfig
-from bertdata.torch.models.electra import ElectraForMaskedLM, ElectraForPreTraining
+from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
+from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
+from bertdata.torch.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -21,6 +20,7 @@ from bertdata.torch.models.heads import (
     TaskModel,
     TaskOutput,
 )
+from bertdata.torch.models.registry import FAMILIES
 from bertdata.torch.models.weights import PreTrainedModel, parameter_count
 
 SIZES: dict[str, Any] = {
@@ -174,13 +174,12 @@ def test_a_head_starts_from_any_checkpoint_of_its_encoder(tmp_path: Path, family
     ],
 )
 def test_encoders_have_as_many_parameters_as_those_of_transformers(config: BertConfig, theirs: dict[str, Any]) -> None:
-    from bertdata.torch.models.heads import encoder_of
-
     with torch.device("meta"):
         expected = getattr(transformers, f"{config.family}Model")(
             getattr(transformers, f"{config.family}Config")(**theirs)
         )
-        assert parameter_count(encoder_of(config, pooler=True)) == sum(one.numel() for one in expected.parameters())
+        encoder = FAMILIES[config.model_type].encoder(config, pooler=True)
+        assert parameter_count(encoder) == sum(one.numel() for one in expected.parameters())
 
 
 def test_the_task_losses_are_those_of_transformers() -> None:

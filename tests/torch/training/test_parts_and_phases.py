@@ -18,7 +18,7 @@ from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset
 from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.models.flops import Work, peak_of, training_flops
+from bertdata.torch.models.flops import Work, peak_of
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.curves import Curve, draw
 from bertdata.torch.training.losses import Counts, add, count
@@ -257,7 +257,7 @@ def test_arithmetic_is_counted_as_torch_counts_it() -> None:
         result = model(torch.full((2, 24), 9), labels=labels)
         result.loss.backward()
     expected = counter.get_total_flops()
-    found = training_flops(SMALL, Work(48, 2 * 24 * 24, 12))
+    found = SMALL.training_flops(Work(48, 2 * 24 * 24, 12))
     assert found == pytest.approx(expected, rel=0.02)
 
 
@@ -317,7 +317,7 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
         assert one["seconds_per_step"] == pytest.approx(5.0)
         assert one["tokens_per_second"] == pytest.approx(counts.tokens / 10)
         assert one["data_wait_share"] == pytest.approx(0.2)
-        assert one["tflops"] == pytest.approx(training_flops(SMALL, counts.work) / 10 / 1e12)
+        assert one["tflops"] == pytest.approx(SMALL.training_flops(counts.work) / 10 / 1e12)
         assert one["mfu"] == pytest.approx(one["tflops"] / 1e-3)
     assert summary["step"] == 6
 

@@ -25,8 +25,8 @@ def lines_at(times: list[tuple[float, dict[str, float]]], steps: int | None = 10
 
 def test_a_line_says_step_loss_speed_and_what_is_left() -> None:
     assert lines_at([(0, record(1)), (99, record(100))]) == [
-        "step 1 of 1,000: loss 7.250, MLM 12.5%, tokens/s 4,321",
-        "step 100 of 1,000: loss 7.250, MLM 12.5%, tokens/s 4,321, 0:15:00 left",
+        "step 1 of 1,000: loss 7.250, mlm accuracy 12.5%, tokens/s 4,321",
+        "step 100 of 1,000: loss 7.250, mlm accuracy 12.5%, tokens/s 4,321, 0:15:00 left",
     ]
 
 
@@ -48,7 +48,7 @@ def test_the_last_step_and_a_validation_loss_are_always_shown() -> None:
 
 def test_fine_tuning_says_its_steps_in_each_record() -> None:
     assert lines_at([(0, {"step": 1, "steps": 9, "loss": 2.0})], None) == ["step 1 of 9: loss 2.000"]
-    assert line({"loss": 1.0, "replaced_accuracy": 0.5}) == {"loss": "1.000", "replaced": "50.0%"}
+    assert line({"loss": 1.0, "replaced_accuracy": 0.5}) == {"loss": "1.000", "replaced accuracy": "50.0%"}
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -1,10 +1,7 @@
-"""The companion encoder: BERT (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3), plain and exact.
+"""BERT (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3): embeddings, blocks and pooler.
 
-Modules and parameters have the names they have in transformers, so a state dict loads both ways; saving and loading is
-in `weights`. Learned positions, blocks normalised behind each residual (post-norm), GELU. Batches are padded, or packed
-rows with their borders (`attention`). ALBERT and ELECTRA are made of the same parts (`albert`, `electra`); heads for
-pretraining are in `bert_pretraining`, those for tasks in `heads`. What this module does not do: decoding, relative
-positions.
+Modules and parameters have the names they have in transformers, so a state dict loads both ways. Learned positions, a
+norm after each residual (post-norm), GELU. ALBERT and ELECTRA are made of the same parts.
 """
 
 from __future__ import annotations
@@ -17,11 +14,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.torch.models.attention import Mask, attention, borders_of
-from bertdata.torch.models.config import BertConfig
+from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
+from bertdata.torch.models.encoder import Blocks, Encoder, first_states
+
+Activation = Callable[[Tensor], Tensor]
+OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+"""What the released checkpoints call some weights, and what they are called today."""
 
 
-def activation_of(config: BertConfig) -> Callable[[Tensor], Tensor]:
+def activation_of(config: BertConfig) -> Activation:
     """Return the function that `hidden_act` names."""
     return partial(functional.gelu, approximate="tanh" if config.hidden_act == "gelu_new" else "none")
 
@@ -100,6 +102,25 @@ class BertAttention(nn.Module):
         return result
 
 
+class BertTransform(nn.Module):
+    """Dense, GELU and norm in front of a decoder over the vocabulary: (..., hidden_size) to (..., size)."""
+
+    def __init__(
+        self, config: BertConfig, size: int, activation: Activation | None = None, *, norm_first: bool = False
+    ) -> None:
+        super().__init__()
+        if norm_first:  # the order of parameters in transformers' ALBERT and ELECTRA, and in saved optimizers
+            self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.dense = nn.Linear(config.hidden_size, size)
+        if not norm_first:
+            self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.activation = activation or activation_of(config)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        result: Tensor = self.LayerNorm(self.activation(self.dense(hidden)))
+        return result
+
+
 class BertIntermediate(nn.Module):
     """The widening half of the feed-forward sub-layer."""
 
@@ -127,7 +148,7 @@ class BertLayer(nn.Module):
         return result
 
 
-class BertEncoder(nn.Module):
+class BertEncoder(Blocks):
     """The blocks, one after another."""
 
     def __init__(self, config: BertConfig) -> None:
@@ -151,12 +172,11 @@ class BertPooler(nn.Module):
         return torch.tanh(self.dense(hidden))
 
 
-class Encoder(nn.Module):
-    """What the encoders of the family share: embeddings, then blocks, over padded or packed rows."""
+class EmbeddingsEncoder(Encoder):
+    """An encoder of BERT's embeddings and some blocks, over padded or packed rows."""
 
     def __init__(self, config: BertConfig, blocks: nn.Module) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embeddings = BertEmbeddings(config)
         self.encoder = blocks
 
@@ -168,11 +188,6 @@ class Encoder(nn.Module):
         position_ids: Tensor | None = None,
         cu_seqlens: Tensor | None = None,
     ) -> Tensor:
-        """Return the hidden states (N, L, hidden_size) of int64 (N, L) ids.
-
-        attention_mask is 1 at tokens and 0 at padding, None where there is no padding. Packed rows are (1, T), with
-        position_ids that begin anew in each sequence, and cu_seqlens int32 (N + 1,), the borders.
-        """
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         mask: Mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
         if cu_seqlens is not None:
@@ -185,12 +200,7 @@ class Encoder(nn.Module):
         return embedded
 
 
-def first_states(hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
-    """Return the hidden state of the first token of each row, or of each packed sequence: (N, hidden_size)."""
-    return hidden[:, 0] if cu_seqlens is None else hidden[0, cu_seqlens[:-1].long()]
-
-
-class BertModel(Encoder):
+class BertModel(EmbeddingsEncoder):
     """Embeddings, blocks and pooler: ids to hidden states (N, L, hidden_size) and the pooled [CLS] (N, hidden_size).
 
     Models without a head on [CLS] have no pooler.
@@ -201,26 +211,6 @@ class BertModel(Encoder):
         if pooler:
             self.pooler = BertPooler(config)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """Take what `encode` takes."""
-        hidden = self.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
-        return hidden, self.pooler(first_states(hidden, cu_seqlens))
-
-
-def initialize(model: nn.Module, config: BertConfig) -> None:
-    """Draw the weights of linear layers and embeddings anew; biases and the embedding of [PAD] become 0."""
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=config.initializer_range)
-        if isinstance(module, nn.Linear):
-            nn.init.zeros_(module.bias)
-        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
-            with torch.no_grad():
-                module.weight[module.padding_idx].zero_()
+    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
+        result: Tensor = self.pooler(first_states(hidden, cu_seqlens))
+        return result

@@ -1,0 +1,92 @@
+"""BERT in pretraining: the masked language model, with the head for pairs or without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from bertdata.shards.schema import ShardInfo
+from bertdata.torch.models.bert.config import BertConfig
+from bertdata.torch.models.bert.model import BertModel, BertTransform
+from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.pretraining import MaskedLanguageModel
+
+
+class BertPredictions(nn.Module):
+    """The masked language model's head: hidden states to logits over the vocabulary; the model ties its decoder."""
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__()
+        self.transform = BertTransform(config, config.hidden_size)
+        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
+        self.bias = self.decoder.bias
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        result: Tensor = self.decoder(self.transform(hidden))
+        return result
+
+
+class BertPretrainingHeads(nn.Module):
+    """The heads of pretraining, under the names of transformers: the masked language model, and one for pairs."""
+
+    def __init__(self, config: BertConfig, *, pairs: bool) -> None:
+        super().__init__()
+        self.predictions = BertPredictions(config)
+        if pairs:
+            self.seq_relationship = nn.Linear(config.hidden_size, 2)
+
+
+class BertForMaskedLM(MaskedLanguageModel):
+    """BERT with its masked language model alone, for shards without pairs (RoBERTa's recipe).
+
+    The decoder's weight is the word embedding. Weights are drawn from torch's own generator: normal,
+    `initializer_range`.
+
+    >>> import torch
+    >>> model = BertForMaskedLM(BertConfig.tiny(vocab_size=100))
+    >>> model(torch.tensor([[2, 7, 3]])).seq_relationship_logits is None
+    True
+    """
+
+    tied: ClassVar[Mapping[str, str]] = {
+        "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
+        "cls.predictions.decoder.bias": "cls.predictions.bias",
+    }
+    pairs: ClassVar[bool] = False
+
+    def __init__(self, config: BertConfig) -> None:
+        super().__init__(config)
+        self.bert = BertModel(config, pooler=self.pairs)
+        self.cls = BertPretrainingHeads(config, pairs=self.pairs)
+        self.cls.predictions.decoder.weight = self.bert.embeddings.word_embeddings.weight
+        initialize(self, config)
+
+    def predict(self, hidden: Tensor) -> Tensor:
+        result: Tensor = self.cls.predictions(hidden)
+        return result
+
+
+class BertForPreTraining(BertForMaskedLM):
+    """BERT with its masked language model and its pair head (next sentence, or ALBERT's sentence order).
+
+    The loss is that of the labelled tokens plus, where a pair label is given, that of the pairs (section 3.1).
+
+    >>> import torch
+    >>> model = BertForPreTraining(BertConfig.tiny(vocab_size=100))
+    >>> model(torch.tensor([[2, 7, 3]])).prediction_logits.shape
+    torch.Size([1, 3, 100])
+    """
+
+    pairs: ClassVar[bool] = True
+
+    def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
+        result: Tensor = self.cls.seq_relationship(self.bert.pooled(hidden, cu_seqlens))
+        return result
+
+
+def model_for(config: BertConfig, info: ShardInfo) -> type[BertForMaskedLM]:
+    """Return the class that learns from shards: with a head for pairs where the shards have a label for them."""
+    config.check_token_types(info)
+    return BertForMaskedLM if info.label is None else BertForPreTraining
