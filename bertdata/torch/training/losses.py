@@ -59,7 +59,8 @@ def add(counts: Sequence[Counts]) -> Counts:
 def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts) -> Tensor:
     """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch."""
     shares = [term.weight * term.value * (getattr(part, term.per) / max(getattr(whole, term.per), 1)) for term in terms]
-    return sum(shares[1:], shares[0])
+    loss: Tensor = sum(shares[1:], shares[0])
+    return loss
 
 
 @dataclass
