@@ -55,7 +55,8 @@ class Registry(Generic[Item]):
         return item
 
     def __contains__(self, name: object) -> bool:
-        load_plugins()
+        if name not in self._items:
+            load_plugins()
         return name in self._items
 
     def __iter__(self) -> Iterator[str]:

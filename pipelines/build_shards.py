@@ -17,6 +17,7 @@ from bertdata.engine.run_stages import run_stages
 from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import check_mix, parse_mix
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags, each_from_flags, from_flags
@@ -43,9 +44,9 @@ def refuse_unread(flags: argparse.Namespace) -> None:
     command_line.refuse_unread(
         flags, ["span_prob", "max_span"], unit == "span", f"it is for --mask-unit span, not {unit}"
     )
-    single = objective == "single-segment"
-    why = f"it is for --objective single-segment, not {objective}"
-    command_line.refuse_unread(flags, ["single_segment_prob"], single, why)
+    for name in OBJECTIVES:
+        why = f"it is for --objective {name}, not {objective}"
+        command_line.refuse_unread(flags, OBJECTIVES[name].settings, name == objective, why)
     near = flags.dedup == "near"
     command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
 

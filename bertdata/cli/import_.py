@@ -7,7 +7,7 @@ import argparse
 from bertdata.cli.command_line import add_force
 from bertdata.formats import IMPORT_FORMATS, import_shards
 from bertdata.inspect.summary import counted, table
-from bertdata.objectives.settings import OBJECTIVES
+from bertdata.objectives import OBJECTIVES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
     add_force(parser)
     parser.add_argument(
-        "--objective", default="", choices=OBJECTIVES, help="what the pair label means (default: nsp; ALBERT: sop)"
+        "--objective",
+        default="",
+        choices=tuple(OBJECTIVES),
+        help="what the pair label means (default: nsp; ALBERT: sop)",
     )
 
 

@@ -24,7 +24,8 @@ from bertdata.formats.static import FIELDS
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import LABELS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives.objective import find_objective
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -105,7 +106,7 @@ def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -
     _check_names(fields, path)
     has_label = "next_sentence_labels" in fields
     chosen = objective or ("nsp" if has_label else "doc-sentences")
-    if chosen not in OBJECTIVES or (chosen in LABELS) != has_label:
+    if bool(find_objective(chosen).label) != has_label:
         what = "a pair label (next_sentence_labels)" if has_label else "no pair label"
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
     length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]

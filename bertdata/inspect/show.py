@@ -22,14 +22,11 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
 from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION
 
-LABEL_WORDS = {
-    "next_sentence_label": ("IsNext: B follows A", "NotNext: B is from another document"),
-    "sentence_order_label": ("in order: B follows A", "swapped: A follows B"),
-}
 LEGEND = (
     ("mask", "[MASK→word]", "to be predicted, hidden"),
     ("random", "[other→word]", "to be predicted, replaced by a random token"),
@@ -115,7 +112,7 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             told = []
             if shards.info.label:
                 value = row[shards.info.label]
-                told.append(f"{LABEL_WORDS[shards.info.label][value]} ({shards.info.label} {value})")
+                told.append(f"{label_texts(shards.info.objective)[value]} ({shards.info.label} {value})")
             if len(shards.info.sources) > 1:
                 told.append(f"from {shards.info.sources[row['source']]}")
             if shards.info.examples.pack:
@@ -124,6 +121,16 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
             segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
             yield Example(number % len(shards), row["example_id"], ", ".join(told) or None, segments)
+
+
+def label_texts(objective: Objective) -> list[str]:
+    """Return what each value of an objective's label means.
+
+    >>> from bertdata.objectives.objective import find_objective
+    >>> label_texts(find_objective("sop"))
+    ['in order: B follows A', 'swapped: A follows B']
+    """
+    return [f"{name}: {text}" for name, text in zip(objective.label_names, objective.label_meanings, strict=True)]
 
 
 def _draw(

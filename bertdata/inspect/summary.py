@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.errors import printable
-from bertdata.objectives.settings import LABEL_NAMES, LABELS
+from bertdata.objectives.blocks import BORROWED, DROPPED
+from bertdata.objectives.objective import find_objective
 from bertdata.sources.names import KINDS, units_of
 
 _SHOWN_BROKEN = 3
@@ -69,7 +70,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             rows.append(
                 ("  documents with the id of another", f"{sharing:,}: a text given twice, or two numbered alike?")
             )
-        names = LABEL_NAMES.get(LABELS.get(examples["objective"], ""))
+        names = find_objective(examples["objective"]).label_names
         if names and number:
             share = counts["labels_1"] / number
             rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
@@ -81,9 +82,10 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
         rows += _mask_rows(counts, examples, masking)
-        for name, meaning in _TOKEN_FATES.items():
-            if counts.get(name):
-                rows.append((f"  tokens {meaning}", f"{counts[name]:,}"))
+        found = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
+        for name in sorted(found, reverse=True):
+            reason = _TOKEN_FATES.get(name) or "dropped, " + name.removeprefix(DROPPED).replace("_", " ")
+            rows.append((f"  tokens {reason}", f"{counts[name]:,}"))
         size = sum(shard["bytes"] for shard in entry["shards"])
         rows.append(("  bytes", f"{_bytes(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows

@@ -1,1 +1,20 @@
-"""Pretraining examples: which tokens stand together (`segments`), as rows (`rows`), which are predicted (`masking`)."""
+"""Token blocks in, pretraining rows out: which tokens stand together is the objective's, one file for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertdata.registry import Registry
+
+OBJECTIVES: Registry[Any] = Registry(
+    "objective",
+    {
+        "nsp": "bertdata.objectives.nsp:NSP",
+        "sentence-pair-nsp": "bertdata.objectives.nsp:SENTENCE_PAIR_NSP",
+        "sop": "bertdata.objectives.sop:SOP",
+        "doc-sentences": "bertdata.objectives.doc_sentences:DOC_SENTENCES",
+        "full-sentences": "bertdata.objectives.full_sentences:FULL_SENTENCES",
+        "single-segment": "bertdata.objectives.single_segment:SINGLE_SEGMENT",
+    },
+)
+"""The objectives that `--objective` names, each an `Objective`."""

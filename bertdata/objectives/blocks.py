@@ -12,6 +12,9 @@ from bertdata.engine.parts import Counts
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+DROPPED, BORROWED = "tokens_dropped_", "tokens_borrowed"
+"""How counts of a plan begin that say of how many tokens no example is made, and why; the count of those used twice."""
+
 
 @dataclass(frozen=True)
 class TokenBlock:
@@ -37,7 +40,8 @@ class Plan:
 
     spans: the first token of each span and the one behind its last, int64 (N, 2); types: token type of each span, int8
     (N,); offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the
-    objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens by what became of them.
+    objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens in no example by the reason
+    (`tokens_dropped_REASON`) and those used twice (`tokens_borrowed`).
     """
 
     spans: Ints

@@ -7,48 +7,58 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import below, bits, happens
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
-from bertdata.objectives.nsp import Chunks
+from bertdata.objectives.chunks import Chunks
+from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 
 Ints = NDArray[np.int64]
 
 
-def full_sentences(block: TokenBlock, config: ExamplesConfig, copy: int, seeds: dict[str, int]) -> Plan:
-    """Pack whole sentences into rows across document borders, a separator between documents (RoBERTa section 4.2)."""
-    room = config.max_seq_length - 2
-    pieces = sentence_pieces(block, room)
-    owners = block.document_keys[pieces.document]
-    short = happens(bits(seeds["short"], owners, copy, pieces.number), config.short_seq_prob)
-    targets = np.where(short, 2 + below(bits(seeds["length"], owners, copy, pieces.number), room - 1), room).tolist()
-    spans: list[list[int]] = []
-    offsets, firsts = [0], []
-    used, target, last = room, 0, -1
-    columns = (pieces.document.tolist(), pieces.start.tolist(), pieces.end.tolist())
-    for number, (document, start, end) in enumerate(zip(*columns, strict=True)):
-        cost = end - start + (document != last)
-        if used >= target or used + cost > room:
-            if spans:
-                offsets.append(len(spans))
-            firsts.append(number)
-            used, target = -1, targets[number]
-            cost, last = end - start + 1, -1
-        if document == last:
-            spans[-1][1] = end
-        else:
-            spans.append([start, end])
-        used, last = used + cost, document
-    if spans:
-        offsets.append(len(spans))
-    first = np.array(firsts, np.int64)
-    ids = (bits(seeds["id"], owners[first], copy, pieces.number[first]) >> np.uint64(1)).astype(np.int64)
-    count = len(spans)
-    return Plan(
-        np.array(spans, np.int64).reshape(-1, 2),
-        np.zeros(count, np.int8),
-        np.array(offsets, np.int64),
-        np.zeros(len(ids), np.int8),
-        ids,
-    )
+class FullSentences(Objective):
+    """A separator stands at each border of documents."""
+
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+        """Return the examples of one copy of a block: whole sentences packed into rows, documents after one another."""
+        seeds = {purpose: self.key(config, purpose) for purpose in ("short", "length", "id")}
+        room = config.max_seq_length - 2
+        pieces = sentence_pieces(block, room)
+        owners = block.document_keys[pieces.document]
+        short = happens(bits(seeds["short"], owners, copy, pieces.number), config.short_seq_prob)
+        targets = np.where(
+            short, 2 + below(bits(seeds["length"], owners, copy, pieces.number), room - 1), room
+        ).tolist()
+        spans: list[list[int]] = []
+        offsets, firsts = [0], []
+        used, target, last = room, 0, -1
+        columns = (pieces.document.tolist(), pieces.start.tolist(), pieces.end.tolist())
+        for number, (document, start, end) in enumerate(zip(*columns, strict=True)):
+            cost = end - start + (document != last)
+            if used >= target or used + cost > room:
+                if spans:
+                    offsets.append(len(spans))
+                firsts.append(number)
+                used, target = -1, targets[number]
+                cost, last = end - start + 1, -1
+            if document == last:
+                spans[-1][1] = end
+            else:
+                spans.append([start, end])
+            used, last = used + cost, document
+        if spans:
+            offsets.append(len(spans))
+        first = np.array(firsts, np.int64)
+        ids = (bits(seeds["id"], owners[first], copy, pieces.number[first]) >> np.uint64(1)).astype(np.int64)
+        count = len(spans)
+        return Plan(
+            np.array(spans, np.int64).reshape(-1, 2),
+            np.zeros(count, np.int8),
+            np.array(offsets, np.int64),
+            np.zeros(len(ids), np.int8),
+            ids,
+        )
+
+
+FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows over document borders", separators=(1, None))
 
 
 def sentence_pieces(block: TokenBlock, room: int) -> Chunks:

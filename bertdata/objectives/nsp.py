@@ -1,19 +1,31 @@
-"""Pairs of segments: where a chunk is cut in two, and which pairs exchange their second halves.
+"""Next sentence prediction: pairs of segments, of which half have a B of another document.
 
-A `Chunks` is consecutive pieces of documents. `segments` says how NSP pairs are made; this module does it.
+    nsp                 a document is cut into chunks of about the target length, a chunk in two at a sentence border
+                        drawn uniformly (BERT section 3.1 and appendix A.2; RoBERTa section 4.2, SEGMENT-PAIR)
+    sentence-pair-nsp   a chunk is two sentences, at the end of a document three where one would be left over (RoBERTa
+                        section 4.2, SENTENCE-PAIR)
+
+Where this is stricter than Google's code: a fair coin gives the label (of few pairs half are NotNext). The chunks that
+fall on NotNext exchange their Bs among documents, each for one of about the same length. So no token is lost or used
+twice, the B of a NotNext pair begins and ends where Bs begin and end, both labels have the same lengths, and 50/50
+holds whatever the chunk holds. A B is drawn by chunk, so a long document gives more of them than a short one. Where too
+few documents have text, see `exchange`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import ascending, below, bits, happens
+from bertdata.counter_rng import ascending, below, bits, happens, key
 from bertdata.engine.parts import Counts
-from bertdata.objectives.blocks import TokenBlock, word_start_before
+from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
+from bertdata.objectives.chunks import cut_pairs
+from bertdata.objectives.objective import Objective
+from bertdata.objectives.settings import ExamplesConfig
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -27,43 +39,46 @@ _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
 
 @dataclass(frozen=True)
-class Chunks:
-    """Consecutive pieces of documents: document number, number in the document, first token, token behind the last."""
+class NextSentence(Objective):
+    """two_sentences: whether A and B are one sentence each."""
 
-    document: Ints
-    number: Ints
-    start: Ints
-    end: Ints
+    two_sentences: bool = False
+
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+        """Return the examples of one copy of a block; where it has pairs of one document only, these are left out."""
+        exchange_key = key(config.seed, "nsp exchange")
+        pairs = cut_pairs(self, block, config, copy, two_sentences=self.two_sentences, more_keys=[exchange_key])
+        kept = slice(0 if _of_one_document(pairs.owners) else None)
+        start, middle, end, owners = pairs.start[kept], pairs.middle[kept], pairs.end[kept], pairs.owners[kept]
+        labels, room = fair_labels(pairs.label_draws[kept]), config.max_seq_length - 3
+        ties, words = pairs.more_draws[0][kept], not self.two_sentences
+        exchanged = exchange(block, start, middle, end, labels, owners, room, ties, words=words)
+        counts = pairs.counts | exchanged.counts
+        counts["tokens_dropped_no_partner"] += int((pairs.end - pairs.start).sum() - (end - start).sum())
+        first = np.stack([start, exchanged.middle], axis=1)
+        spans = np.stack([first, exchanged.second], axis=1).reshape(-1, 2)
+        types = np.tile(np.array([0, 1], np.int8), len(first))
+        offsets = np.arange(0, len(spans) + 1, 2, dtype=np.int64)
+        return Plan(spans, types, offsets, exchanged.not_next.astype(np.int8), pairs.ids[kept], counts)
 
 
-def split_chunks(block: TokenBlock, chunks: Chunks, draws: NDArray[np.uint64]) -> Ints:
-    """Return where each chunk is cut in two: a sentence border drawn uniformly, else a word border near the middle.
-
-    The word border is the one nearest the middle, of two the first. A chunk of a single word cannot be cut; its start
-    is returned.
-    """
-    from bertdata.objectives.kernels import nsp as nsp_kernel
-
-    middle = np.empty(len(chunks.start), np.int64)
-    with np.errstate(over="ignore"):
-        nsp_kernel.split_chunks(block.sentence_ends, block.word_start, chunks.start, chunks.end, draws, middle)
-    return middle
+def _of_one_document(owners: NDArray[np.uint64]) -> bool:
+    return bool(len(owners)) and bool((owners == owners[0]).all())
 
 
-def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArray[np.uint64]) -> Ints:
-    """Return where each chunk is cut in two as ELECTRA's example builder does; the end where all is one segment.
-
-    The first segment takes sentences while it stays below `half` tokens, at least one; if it is still below, a coin
-    says whether the sentence that reaches it goes there too.
-    """
-    first = np.searchsorted(block.sentence_ends, chunks.start, side="right")
-    inner = np.searchsorted(block.sentence_ends, chunks.end, side="left")
-    last = np.searchsorted(block.sentence_ends, chunks.start + half, side="left") - 1
-    last = np.maximum(last, first)
-    below_half = block.sentence_ends[last] - chunks.start < half
-    last += below_half & happens(coins, 0.5)
-    middle: Ints = block.sentence_ends[np.minimum(last, len(block.sentence_ends) - 1)]
-    return np.where(last < inner, middle, chunks.end)
+NSP = NextSentence(
+    "nsp",
+    "BERT's pairs of segments",
+    label="next_sentence_label",
+    label_names=("IsNext", "NotNext"),
+    label_meanings=("B follows A", "B is from another document"),
+    separators=(2, 2),
+    token_types=2,
+    min_documents=2,
+)
+SENTENCE_PAIR_NSP = replace(
+    NSP, name="sentence-pair-nsp", help="pairs of sentences", sentence_pairs=True, two_sentences=True
+)
 
 
 def fair_labels(draws: NDArray[np.uint64]) -> Flags:

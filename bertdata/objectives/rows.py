@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.objectives.segments import Plan, TokenBlock
+from bertdata.objectives.blocks import Plan, TokenBlock
 
 Ints = NDArray[np.int64]
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import check_types, choice, option, require
 
-OBJECTIVES = ("nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment")
-NSP_OBJECTIVES = ("nsp", "sentence-pair-nsp")
-LABELS = {"nsp": "next_sentence_label", "sentence-pair-nsp": "next_sentence_label", "sop": "sentence_order_label"}
-LABEL_NAMES = {"next_sentence_label": ("IsNext", "NotNext"), "sentence_order_label": ("in order", "swapped")}
-"""The pair label of each objective that has one, and what its 0 and 1 are called."""
 MASKINGS = ("dynamic", "static")
 MOST_BINS = 64
 
@@ -21,8 +17,7 @@ class ExamplesConfig:
 
     objective: str = option(
         "nsp",
-        "nsp: BERT's pairs of segments; sentence-pair-nsp: pairs of sentences; sop: ALBERT's sentence order; "
-        "doc-sentences, full-sentences: RoBERTa's rows without pairs; single-segment: ELECTRA's rows",
+        "which tokens stand together in a row",
         OBJECTIVES,
     )
     masking: str = option(

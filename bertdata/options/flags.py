@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bertdata.options.option import require
+from bertdata.options.option import help_of, require
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -22,7 +22,7 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Se
         if one.name in without:
             continue
         kind = get_type_hints(config)[one.name]
-        shown = one.metadata["help"] + shown_default(one.default)
+        shown = help_of(one.metadata) + shown_default(one.default)
         flag = "--" + one.name.replace("_", "-")
         if kind is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import field, fields
 from typing import Any
 
 from bertdata.errors import ConfigError
+from bertdata.registry import Registry
 
 MIB = 1 << 20
 
@@ -14,11 +15,19 @@ MIB = 1 << 20
 def option(
     default: Any,
     help: str,  # noqa: A002
-    choices: Sequence[str] | None = None,
+    choices: Collection[str] | None = None,
     *,
     several: bool = False,
 ) -> Any:
     return field(default=default, metadata={"help": help, "choices": choices, "several": several})
+
+
+def help_of(metadata: Mapping[str, Any]) -> str:
+    """Return the help of a setting; of one whose choices are a registry, with what each of them says of itself."""
+    text, choices = metadata["help"], metadata["choices"]
+    if isinstance(choices, Registry):
+        text += ". " + "; ".join(f"{name}: {choices[name].help}" for name in choices)
+    return str(text)
 
 
 def require(condition: bool, message: str) -> None:
@@ -27,7 +36,7 @@ def require(condition: bool, message: str) -> None:
         raise ConfigError(message)
 
 
-def choice(flag: str, value: str, choices: Sequence[str]) -> None:
+def choice(flag: str, value: str, choices: Collection[str]) -> None:
     require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
 
 

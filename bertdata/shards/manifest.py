@@ -12,7 +12,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files
-from bertdata.objectives.settings import LABELS
+from bertdata.objectives.objective import find_objective
 from bertdata.shards.contents import file_digests
 from bertdata.shards.corpus_warnings import english_parameters, warnings_of
 from bertdata.shards.plan import ShardPlan
@@ -144,6 +144,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
     """Return the dataset card as Markdown with the metadata block that dataset hubs read."""
     info = manifest["info"]
     examples, masking = info["examples"], info["masking"]
+    label = find_objective(examples["objective"]).label
     lines = [
         "---",
         "task_categories: [fill-mask]",
@@ -181,7 +182,7 @@ def dataset_card(manifest: dict[str, Any]) -> str:
         "```",
         "",
         "Columns: `input_ids` and `token_type_ids` (unpadded lists), "
-        + (f"`{LABELS[examples['objective']]}`, " if examples["objective"] in LABELS else "")
+        + (f"`{label}`, " if label else "")
         + "`example_id`"
         + (
             ", `source` (" + ", ".join(f"{n} {name}" for n, name in enumerate(info["sources"])) + ")"

@@ -12,34 +12,32 @@ import pyarrow.compute as pc
 from bertdata.documents import cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata
 from bertdata.errors import ConfigError
-from bertdata.objectives.settings import NSP_OBJECTIVES
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
-
-SENTENCE_OBJECTIVES = ("sentence-pair-nsp", "sop")
-"""The objectives of which a pair is two sentences of one document, or two runs of them."""
 
 _AT_ONCE = 256
 
 
-def require_documents_for(
-    objective: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter
-) -> None:
-    """Raise ConfigError where parts (path, record) have not what an objective needs.
+def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> None:
+    """Raise ConfigError where parts (path, record) have not what the objective of a name needs.
 
     NSP takes B from another document, so it needs two; pairs of sentences need a document that has two of them. Only as
     many documents are read as it takes to find one, which is all of them only where there is none.
     """
-    total = sum(record.counts.get("documents", 0) for _, record in parts)
-    if objective in NSP_OBJECTIVES and total < 2:
+    objective, total = find_objective(name), sum(record.counts.get("documents", 0) for _, record in parts)
+    if total < objective.min_documents:
+        others = [other for other in OBJECTIVES if find_objective(other).min_documents <= total]
         raise ConfigError(
-            f"next sentence prediction takes B from another document, and the corpus has {total}; "
-            "add documents, or choose --objective sop, doc-sentences, full-sentences or single-segment"
+            f"--objective {name} takes B from another document, so it needs {objective.min_documents} documents at "
+            f"least, and the corpus has {total}; add documents, or choose --objective {' or '.join(others)}"
         )
-    if objective in SENTENCE_OBJECTIVES and total and not _has_two_sentences(parts, segmenter):
+    if objective.sentence_pairs and total and not _has_two_sentences(parts, segmenter):
+        others = [other for other in OBJECTIVES if not find_objective(other).label]
         raise ConfigError(
-            f"--objective {objective} makes pairs of the sentences of a document, and none of the {total:,} documents "
+            f"--objective {name} makes pairs of the sentences of a document, and none of the {total:,} documents "
             "has two; give documents of several sentences, other --sentences parameters if these do not find their "
-            "ends, or choose --objective full-sentences, doc-sentences or single-segment"
+            f"ends, or choose --objective {' or '.join(others)}"
         )
 
 

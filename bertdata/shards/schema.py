@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import LABELS, ExamplesConfig
+from bertdata.objectives.objective import Objective, find_objective
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.packed import BORDERS
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
@@ -45,9 +46,14 @@ class ShardInfo:
     format: int = FORMAT
 
     @property
+    def objective(self) -> Objective:
+        """The objective of the rows; raises ConfigError for one that is not there."""
+        return find_objective(self.examples.objective)
+
+    @property
     def label(self) -> str | None:
         """The name of the pair label's column, None where the objective has none."""
-        return LABELS.get(self.examples.objective)
+        return self.objective.label
 
     @property
     def purpose(self) -> str:

@@ -22,7 +22,7 @@ from bertdata.documents import slot
 from bertdata.engine.byte_ranges import ByteRange, read_at
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
-from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
 from bertdata.shards.schema import numpy_type

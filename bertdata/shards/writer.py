@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import ascending, bits, key
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import count_masked, count_predictions, mask_tokens
-from bertdata.objectives.blocks import take_documents
+from bertdata.objectives.blocks import Plan, TokenBlock, take_documents
 from bertdata.objectives.mixing import documents_of_copy, number_of_copies
+from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows
-from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
 from bertdata.shards.packed import BORDERS, OF_TOKENS
 from bertdata.shards.schema import ShardInfo, label_type, numpy_type, shard_schema
 

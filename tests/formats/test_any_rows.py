@@ -18,7 +18,8 @@ from bertdata.errors import InputError
 from bertdata.formats import ExportOptions, export
 from bertdata.formats.importing import import_shards
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.packed import unpacked
 from tests.formats.test_mds import read_mds
@@ -33,7 +34,7 @@ def configs() -> st.SearchStrategy[ExamplesConfig]:
         lambda objective, masking, length, copies, short, layout: ExamplesConfig(
             objective, masking, length, dupe_factor=copies, short_seq_prob=short, **layout
         ),
-        st.sampled_from(OBJECTIVES),
+        st.sampled_from(list(OBJECTIVES)),
         st.sampled_from(["static", "dynamic"]),
         st.sampled_from([24, 60]),
         st.integers(1, 2),

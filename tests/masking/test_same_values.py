@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import below, bits
 from bertdata.masking.masking import mask_tokens
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.segments import TokenBlock, plan_examples
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
 
 

@@ -14,9 +14,11 @@ import hashlib
 import numpy as np
 from bertdata.masking.settings import MASK_UNITS, MaskingConfig
 from bertdata.masking.masking import count_masked, mask_tokens
-from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.objectives.rows import build_rows
-from bertdata.objectives.segments import TokenBlock, plan_examples
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.objective import plan_examples
 
 generator = np.random.default_rng(0)
 lengths = np.concatenate([[0, 1, 2, 0], generator.integers(0, 90, 40), [700], [0]])

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
 
 SPECIALS = {"nsp": 3, "sop": 3, "doc-sentences": 2}

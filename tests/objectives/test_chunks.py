@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import below, bits, happens, key
-from bertdata.objectives.segments import Plan, TokenBlock
+from bertdata.objectives.blocks import Plan, TokenBlock
 from tests.objectives.blocks import (
     SPECIALS,
     block_of,

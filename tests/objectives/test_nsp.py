@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import below, bits
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.nsp import DRAWN, FEW_PAIRS, _in_order, _lenders, exchange, fair_labels
-from bertdata.objectives.segments import TokenBlock
 from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block, tokens_of
 from tests.statistics import assert_same_distribution, assert_uniform, bernstein, hoeffding
 

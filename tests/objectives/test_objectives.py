@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import below, bits, happens, key
-from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
-from bertdata.objectives.settings import LABELS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.objective import plan_examples
+from bertdata.objectives.settings import ExamplesConfig
 from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, random_block
 from tests.statistics import assert_same_distribution, bernstein, hoeffding
 
@@ -26,7 +28,7 @@ def test_every_objective_has_two_token_types_or_none_and_a_label_where_it_says_s
     for objective in OBJECTIVES:
         plan = plan_of(block, objective)
         assert set(plan.types.tolist()) == ({0} if objective.endswith("-sentences") else {0, 1})
-        assert set(plan.labels.tolist()) == ({0, 1} if objective in LABELS else {0})
+        assert set(plan.labels.tolist()) == ({0, 1} if OBJECTIVES[objective].label else {0})
 
 
 def test_a_pair_of_sentences_is_two_sentences_and_the_last_of_an_odd_document_three() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import fill_rows, pack
-from bertdata.objectives.segments import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.writer import row_lengths
 from tests.objectives.blocks import random_block

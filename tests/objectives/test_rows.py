@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.rows import build_rows
-from bertdata.objectives.segments import Plan, TokenBlock, plan_examples
-from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from bertdata.objectives.settings import ExamplesConfig
 from tests.objectives.blocks import block_of, blocks, examples_of, random_block
 
 CLS, SEP = 1_000_001, 1_000_002

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.objectives.segments import TokenBlock
-from bertdata.objectives.settings import OBJECTIVES
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import TokenBlock
 from tests.objectives.blocks import (
     block_of,
     blocks,

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bertdata.curation.settings import DedupConfig
 from bertdata.errors import ConfigError
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags, each_from_flags, from_flags
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.settings import ShardsConfig

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from bertdata.engine.parts import Counters
 from bertdata.masking.settings import MASK_UNITS, RANDOM_TOKENS, MaskingConfig
-from bertdata.objectives.segments import TokenBlock
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards.schema import ShardInfo, shard_info
 from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -101,7 +102,7 @@ def blocks(draw: st.DrawFn, least: int = 2) -> TokenBlock:
 def infos(draw: st.DrawFn) -> ShardInfo:
     """Draw settings of all objectives and both kinds of masking."""
     return info_of(
-        draw(st.sampled_from(OBJECTIVES)),
+        draw(st.sampled_from(list(OBJECTIVES))),
         draw(st.sampled_from(MASKINGS)),
         max_seq_length=draw(st.sampled_from([8, 9, 16, 32])),
         dupe_factor=draw(st.integers(1, 3)),

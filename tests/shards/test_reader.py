@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

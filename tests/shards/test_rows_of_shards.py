@@ -17,8 +17,9 @@ from bertdata.errors import ConfigError
 from bertdata.inspect.show import read_examples
 from bertdata.inspect.stats import measure
 from bertdata.io import files
-from bertdata.objectives.segments import TokenBlock
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.packed import BORDERS, unpacked
 from bertdata.shards.schema import ShardInfo

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from bertdata.errors import InputError
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import MASKINGS
 from bertdata.shards.schema import FORMAT, ShardInfo, features, id_type, shard_schema
 from tests.shards.blocks import TOKENIZER, info_of
 

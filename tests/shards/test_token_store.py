@@ -15,7 +15,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.documents import SCHEMA, SLOTS, slot
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
-from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.token_store import Slice, load_block, read_slices, token_schema, write_tokens
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer

@@ -16,8 +16,10 @@ from hypothesis import given
 from bertdata.errors import ConfigError
 from bertdata.masking.masking import mask_tokens
 from bertdata.masking.settings import MASK_UNITS, MaskingConfig
-from bertdata.objectives.segments import TokenBlock, plan_examples
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.objective import plan_examples
+from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards.schema import ShardInfo, shard_schema
 from bertdata.shards.writer import ROWS_PER_BATCH, write_shard
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import shard_info

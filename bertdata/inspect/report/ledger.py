@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.sources.names import came_in, units_of
-
-_DROPPED, _BORROWED = "tokens_dropped_", "tokens_borrowed"
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,14 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         dropped = tuple(
-            (name.removeprefix(_DROPPED).replace("_", " "), number)
+            (name.removeprefix(DROPPED).replace("_", " "), number)
             for name, number in counts.items()
-            if name.startswith(_DROPPED) and number
+            if name.startswith(DROPPED) and number
         )
         mixed = split == "train" and manifest["info"].get("epochs")
         times = ", mixed by weight" if mixed else f", {copies} copies" if copies > 1 else ""
         title = f"tokens to {split} examples{times}"
         came = counts["tokens_in_copies"] if mixed else counts["tokens"] * copies
         left = counts["tokens_in_examples"]
-        steps.append(Step(title, "tokens", came, dropped, counts.get(_BORROWED, 0), left))
+        steps.append(Step(title, "tokens", came, dropped, counts.get(BORROWED, 0), left))
     return steps

@@ -16,7 +16,7 @@ from bertdata.inspect import summary
 from bertdata.inspect.report.figures import Part, histogram, stacked_bar
 from bertdata.inspect.report.ledger import Step, ledger
 from bertdata.inspect.report.style import STYLE
-from bertdata.inspect.show import LABEL_WORDS, LEGEND, Example, Piece, read_examples, words
+from bertdata.inspect.show import LEGEND, Example, Piece, label_texts, read_examples, words
 from bertdata.inspect.stats import Figures, mask_text, measure
 from bertdata.inspect.stats import histogram as runs_of
 from bertdata.io import files
@@ -184,7 +184,7 @@ def _labels(splits: Sequence[Shards], figures: Mapping[str, Figures]) -> str:
     for shards in splits:
         numbers = figures[shards.split].labels
         if shards.info.label and sum(numbers):
-            names = LABEL_WORDS[shards.info.label]
+            names = label_texts(shards.info.objective)
             parts = [
                 (name, number, f"c{place}") for place, (name, number) in enumerate(zip(names, numbers, strict=True))
             ]

@@ -26,6 +26,7 @@ import pyarrow as pa
 from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.io import files
+from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.shards.contents import check_names
 from bertdata.shards.manifest import mixture
 from bertdata.shards.schema import ShardInfo
@@ -33,13 +34,8 @@ from bertdata.shards.verify.recount import UncountableError
 from bertdata.sources.names import came_in
 
 MANIFEST = "manifest.json"
-DROPPED = ("tokens_dropped_single_word", "tokens_dropped_no_partner")
-BORROWED = "tokens_borrowed"
-OF_THE_BLOCK = {
-    *("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies"),
-    *(BORROWED, *DROPPED),
-}
-"""Counts of what a shard was made from, which its rows do not tell."""
+_OF_THE_BLOCK = ("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies")
+_PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_")
 _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
 """What the token store holds, every one of it in a shard."""
 
@@ -152,6 +148,16 @@ class Build:
             self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
 
 
+def is_of_the_block(count: str) -> bool:
+    """Tell whether a count is of what a shard was made from, which its rows do not tell."""
+    return count in _OF_THE_BLOCK or count.startswith(_PREFIXES)
+
+
+def dropped_tokens(counts: Counts) -> int:
+    """Return how many tokens are in no example."""
+    return sum(number for name, number in counts.items() if name.startswith(DROPPED))
+
+
 def _counts(values: Mapping[str, Any]) -> Counts:
     if not all(type(number) is int for number in values.values()):
         raise TypeError(f"counts that are no numbers: {values}")
@@ -230,7 +236,7 @@ def _check_copies(build: Build, file: str, counts: Counter[str], epochs: tuple[f
     for what in ("tokens", "tokens_in_copies", "examples") if info.sources else ():
         together = sum(counts[f"{what}_of_{name}"] for name in info.sources)
         build.expect(file, f"{what} of all sources", together, counts[what])
-    given = counts["tokens_in_copies"] + counts[BORROWED] - sum(counts[name] for name in DROPPED)
+    given = counts["tokens_in_copies"] + counts[BORROWED] - dropped_tokens(counts)
     if given != counts["tokens_in_examples"]:
         build.note(
             file,

@@ -22,23 +22,22 @@ from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.inspect import summary
 from bertdata.inspect.summary import Row
 from bertdata.io import files
+from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
-from bertdata.objectives.settings import LABEL_NAMES
 from bertdata.shards.contents import changed_files, inside, is_changed
 from bertdata.shards.lengths import phase_names
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.reader import open_shards
 from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
 from bertdata.shards.verify.accounts import (
-    BORROWED,
-    DROPPED,
     MANIFEST,
-    OF_THE_BLOCK,
     Build,
     ShardEntry,
     check_shards,
     check_sums,
+    dropped_tokens,
     epochs_in,
+    is_of_the_block,
 )
 from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import Vocabulary, recount
@@ -186,7 +185,7 @@ def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabu
     if repeated and not build.sharing_id(split, shard):
         build.note(shard.file, f"{repeated:,} example ids stand more than once, but no documents share an id")
     for name in sorted({*counts, *shard.counts}):
-        if name not in OF_THE_BLOCK and not name.startswith(("tokens_of_", "tokens_in_copies_of_")):
+        if not is_of_the_block(name):
             build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
     return counts
 
@@ -204,7 +203,7 @@ def packed_text(counts: Mapping[str, int], row_length: int) -> str:
 
 def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
     info = build.info
-    names = LABEL_NAMES.get(info.label or "")
+    names = info.objective.label_names
     rows: list[Row] = []
     for split, entry in build.splits.items():
         counts = Counter(add_counts(counted[split]))
@@ -219,7 +218,7 @@ def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
             ones = counts["labels_1"]
             rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
         rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
-        dropped = sum(entry.counts.get(name, 0) for name in DROPPED)
+        dropped = dropped_tokens(entry.counts)
         made = f"{entry.counts.get('tokens', 0):,} x {info.examples.dupe_factor}"
         if epochs_in(info, split):
             made = f"{entry.counts.get('tokens_in_copies', 0):,} of the mixture"

@@ -22,14 +22,6 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-SEPARATORS = {
-    "nsp": (2, 2),
-    "sentence-pair-nsp": (2, 2),
-    "sop": (2, 2),
-    "doc-sentences": (1, 1),
-    "single-segment": (1, 2),
-}
-"""The fewest and the most [SEP] of a row; full-sentences has at least one."""
 
 
 class UncountableError(Exception):
@@ -129,7 +121,9 @@ def recount(
         special = _check_layout(batch, info, vocabulary)
         if batch.pair_labels is not None:
             tally.add("labels_1", int((batch.pair_labels == 1).sum()))
-            fail(f"{info.label} is not 0 or 1", np.flatnonzero(~np.isin(batch.pair_labels, (0, 1))))
+            number = len(info.objective.label_names)
+            known = " or ".join(map(str, range(number)))
+            fail(f"{info.label} is not {known}", np.flatnonzero(~np.isin(batch.pair_labels, range(number))))
         fail("the example id is negative", np.flatnonzero(batch.example_ids < 0))
         per_row = np.add.reduceat(special, batch.offsets[:-1], dtype=np.int64)
         available = np.diff(batch.offsets) - per_row
@@ -194,7 +188,7 @@ def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[st
     if not all(np.array_equal(np.diff(one), np.diff(offsets[0])) for one in offsets):
         raise UncountableError(f"{where} has lists of unlike lengths in one row")
     lengths = np.diff(offsets[0])
-    shortest = 1 + 2 * SEPARATORS.get(info.examples.objective, (1, 1))[0]
+    shortest = 1 + 2 * info.objective.separators[0]
     if not len(lengths) or int(lengths.min()) < shortest:
         raise UncountableError(f"{where} has a row of under {shortest} tokens, or no rows")
     values = {
@@ -230,12 +224,6 @@ def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Fla
     batch.fail("[SEP] is not the last token", np.flatnonzero(~separator[ends - 1]))
     at = np.flatnonzero(separator)
     rows = np.searchsorted(batch.offsets, at, side="right") - 1
-    found = np.bincount(rows, minlength=len(starts))
-    wanted = SEPARATORS.get(info.examples.objective)
-    if wanted is not None:
-        fewest, most = wanted
-        number = f"{fewest}" if fewest == most else f"{fewest} or {most}"
-        batch.fail(f"there are not {number} [SEP]", np.flatnonzero((found < fewest) | (found > most)))
     before = at - 1
     batch.fail(
         "a segment is empty", np.unique(rows[(before < starts[rows]) | (before == starts[rows]) | separator[before]])
@@ -248,13 +236,8 @@ def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Fla
         stray &= batch.labels == IGNORE_INDEX
     batch.fail_at("a special token stands among the text", stray)
 
-    types = np.zeros(len(ids), np.uint8)
-    if wanted is not None and wanted[1] == 2:
-        first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
-        last_of_a = np.full(len(starts), len(ids), np.int64)
-        last_of_a[rows[first]] = at[first]
-        types = (np.arange(len(ids)) > np.repeat(last_of_a, ends - starts)).view(np.uint8)
-    batch.fail_at("token_type_ids do not follow the separators", batch.types != types)
+    for rule, wrong in info.objective.broken_rules(separator, batch.offsets, batch.types):
+        batch.fail(rule, wrong)
     return special
 
 

@@ -15,7 +15,7 @@ from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.report import report_html
 from bertdata.inspect.report.figures import histogram, stacked_bar
 from bertdata.inspect.report.ledger import ledger
-from bertdata.inspect.show import LABEL_WORDS, read_examples
+from bertdata.inspect.show import label_texts, read_examples
 from bertdata.inspect.stats import mask_text, measure
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
@@ -204,7 +204,7 @@ def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
         assert filled in shown
         assert f"{shards.split}: {mask_text(one)}." in shown
         if shards.info.label:
-            names = LABEL_WORDS[shards.info.label]
+            names = label_texts(shards.info.objective)
             for name, number in zip(names, one.labels, strict=True):
                 assert f"{name}: {number:,} ({number / sum(one.labels):.1%})" in shown
             assert f"{shards.split}, {shards.info.label}" in shown

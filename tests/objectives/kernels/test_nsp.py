@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import below, bits
+from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.chunks import Chunks, split_chunks
 from bertdata.objectives.kernels import nsp as nsp_kernel
-from bertdata.objectives.nsp import Chunks, split_chunks
-from bertdata.objectives.segments import TokenBlock
 from tests.objectives.blocks import blocks
 
 

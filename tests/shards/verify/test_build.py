@@ -15,7 +15,8 @@ from bertdata.cli import command_line
 from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import MASKINGS, OBJECTIVES, ExamplesConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.verify.build import add_arguments, run, verify
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.reader import Shards
 from bertdata.shards.verify import duplicates

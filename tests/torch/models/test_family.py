@@ -16,7 +16,7 @@ import transformers
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.segments import TokenBlock
+from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.schema import shard_info
 from bertdata.shards.writer import write_shard

@@ -95,7 +95,7 @@ class BertConfig(EncoderConfig):
     def check_token_types(self, info: ShardInfo) -> None:
         """Raise ConfigError where shards have two token types and this encoder one."""
         objective = info.examples.objective
-        if self.type_vocab_size < 2 and (info.label or objective == "single-segment"):
+        if self.type_vocab_size < 2 and info.objective.token_types > 1:
             raise ConfigError(
                 f"the model knows {self.type_vocab_size} token type, and rows of {objective} have two; build with "
                 "--objective full-sentences, or take a config with type_vocab_size 2"

@@ -1,0 +1,172 @@
+"""Documents cut into chunks that fill a row, and chunks cut in two: what most objectives make their rows of.
+
+Every draw is keyed by the document and the number of the chunk in it, so chunks do not depend on other documents. What
+is too long for a row is cut at a word border and carried on into the next chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import threshold
+from bertdata.engine.parts import Counts
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.objective import Objective
+from bertdata.objectives.settings import ExamplesConfig
+
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Draws = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Consecutive spans of documents: document number, number in the document, first token, and the end; int64 (C,)."""
+
+    document: Ints
+    number: Ints
+    start: Ints
+    end: Ints
+
+
+def cut_documents(
+    objective: Objective,
+    block: TokenBlock,
+    config: ExamplesConfig,
+    copy: int,
+    room: int,
+    *,
+    fill: bool,
+    alone_prob: float = 0.0,
+    two_sentences: bool = False,
+) -> Chunks:
+    """Cut all documents into chunks of at most `room` tokens; raises ValueError where the block is not whole.
+
+    A chunk takes sentences until it reaches its target: the room, in a share of `short_seq_prob` a length drawn from 2
+    to the room; with `two_sentences` two sentences, at the end of a document three where one would be left over. Where
+    the last sentence overflows the room, `fill` cuts it at a word border and carries its rest on; without `fill` it
+    moves to the next chunk whole, if it fits there. A share `alone_prob` of the chunks has room for one token more.
+    """
+    from bertdata.objectives.kernels import segments as segments_kernel
+
+    total = len(block.tokens)
+    whole = len(block.word_start) == total and len(block.document_keys) == len(block.document_ends)
+    if not (whole and _reach(block.sentence_ends, total) and _reach(block.document_ends, total)):
+        raise ValueError(f"the ends of sentences and documents are not those of a block of {total} tokens")
+    keys = np.array([objective.key(config, purpose) for purpose in ("short", "length", "alone")], np.uint64)
+    thresholds = np.array([threshold(config.short_seq_prob), 0, threshold(alone_prob)], np.uint64)
+    count, chunks = len(block.sentence_ends) + 2 * total // room + 1, np.empty((0, 4), np.int64)
+    while count > len(chunks):
+        chunks = np.empty((count, 4), np.int64)
+        with np.errstate(over="ignore"):
+            count = segments_kernel.cut_documents(
+                *(block.sentence_ends, block.document_ends, block.document_keys, block.word_start, keys, thresholds),
+                *(copy, room, room + 1, two_sentences, fill, chunks),
+            )
+    return Chunks(*(np.ascontiguousarray(column) for column in chunks[:count].T))
+
+
+def _reach(ends: Ints, total: int) -> bool:
+    """Tell whether ends ascend from above 0 to the total."""
+    return bool(ends[0] > 0 and ends[-1] == total and (ends[1:] > ends[:-1]).all()) if len(ends) else not total
+
+
+def draw_chunks(block: TokenBlock, chunks: Chunks, keys: Sequence[int], copy: int) -> Draws:
+    """Return `bits(key, document key, copy, number)` of each chunk (C,), a row for each of the keys: uint64 (K, C)."""
+    from bertdata.objectives.kernels import nsp as nsp_kernel
+
+    draws = np.empty((len(keys), len(chunks.start)), np.uint64)
+    with np.errstate(over="ignore"):
+        nsp_kernel.draw_chunks(
+            np.array(keys, np.uint64), block.document_keys, chunks.document, chunks.number, copy, draws
+        )
+    return draws
+
+
+def example_ids(draws: Draws) -> Ints:
+    """Return draws as ids that are not negative, int64."""
+    return (draws >> np.uint64(1)).view(np.int64)
+
+
+def split_chunks(block: TokenBlock, chunks: Chunks, draws: Draws) -> Ints:
+    """Return where each chunk is cut in two: a sentence border drawn uniformly, else a word border near the middle.
+
+    The word border is the one nearest the middle, of two the first. A chunk of a single word cannot be cut; its start
+    is returned.
+    """
+    from bertdata.objectives.kernels import nsp as nsp_kernel
+
+    middle = np.empty(len(chunks.start), np.int64)
+    with np.errstate(over="ignore"):
+        nsp_kernel.split_chunks(block.sentence_ends, block.word_start, chunks.start, chunks.end, draws, middle)
+    return middle
+
+
+@dataclass(frozen=True)
+class SegmentPairs:
+    """Chunks cut in two: A is start to middle, B is middle to end.
+
+    start, middle, end, ids: int64 (N,); owners: the keys of their documents, label_draws, and more_draws (a row for
+    each key asked for): uint64; counts: tokens that are in no pair.
+    """
+
+    start: Ints
+    middle: Ints
+    end: Ints
+    ids: Ints
+    owners: Draws
+    label_draws: Draws
+    more_draws: Draws
+    counts: Counts
+
+
+def cut_pairs(
+    objective: Objective,
+    block: TokenBlock,
+    config: ExamplesConfig,
+    copy: int,
+    *,
+    two_sentences: bool = False,
+    more_keys: Sequence[int] = (),
+) -> SegmentPairs:
+    """Cut documents into chunks and each chunk into two segments; chunks of a single word are left out and counted.
+
+    A chunk is cut at a sentence border drawn uniformly (BERT section 3.1 and appendix A.2).
+    """
+    room = config.max_seq_length - 3
+    chunks = cut_documents(objective, block, config, copy, room, fill=True, two_sentences=two_sentences)
+    keys = [objective.key(config, purpose) for purpose in ("id", "cut", "label")]
+    draws = draw_chunks(block, chunks, [*keys, *more_keys], copy)
+    middle = split_chunks(block, chunks, draws[1])
+    whole = middle > chunks.start
+    dropped = int((chunks.end - chunks.start)[~whole].sum())
+    kept = slice(None) if whole.all() else whole
+    return SegmentPairs(
+        chunks.start[kept],
+        middle[kept],
+        chunks.end[kept],
+        example_ids(draws[0])[kept],
+        block.document_keys[chunks.document][kept],
+        draws[2][kept],
+        draws[3:, kept],
+        {"tokens_dropped_single_word": dropped},
+    )
+
+
+def plan_halves(start: Ints, middle: Ints, end: Ints, swapped: Flags, ids: Ints, counts: Counts | None = None) -> Plan:
+    """Return examples of one or two spans: start to middle and, where that is before the end, middle to end.
+
+    swapped: which examples have the second span first, bool (E,); it is their label.
+    """
+    first, second = np.stack([start, middle], axis=1), np.stack([middle, end], axis=1)
+    halves = np.where(swapped[:, None], [second, first], [first, second])
+    spans = np.stack([halves[0], halves[1]], axis=1).reshape(-1, 2)
+    two = middle < end
+    kept = np.stack([np.ones(len(two), np.bool_), two], axis=1).ravel()
+    types = np.tile(np.array([0, 1], np.int8), len(two))[kept]
+    offsets = np.concatenate([[0], np.cumsum(1 + two)])
+    return Plan(spans[kept], types, offsets, swapped.astype(np.int8), ids, counts or {})

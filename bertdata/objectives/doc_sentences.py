@@ -1,0 +1,23 @@
+"""Rows of whole sentences of one document up to the target length (RoBERTa section 4.2, DOC-SENTENCES)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.chunks import cut_documents, draw_chunks, example_ids, plan_halves
+from bertdata.objectives.objective import Objective
+from bertdata.objectives.settings import ExamplesConfig
+
+
+class DocSentences(Objective):
+    """A sentence that would overflow the row moves to the next one whole, if it fits there."""
+
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+        """Return the examples of one copy of a block, each a chunk of a document."""
+        chunks = cut_documents(self, block, config, copy, config.max_seq_length - 2, fill=False)
+        ids = example_ids(draw_chunks(block, chunks, [self.key(config, "id")], copy)[0])
+        return plan_halves(chunks.start, chunks.end, chunks.end, np.zeros(len(ids), np.bool_), ids)
+
+
+DOC_SENTENCES = DocSentences("doc-sentences", "RoBERTa's rows of one document")

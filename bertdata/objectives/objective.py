@@ -1,0 +1,100 @@
+"""`Objective`: how rows are made of documents, and all that other packages have to know of these rows.
+
+Special tokens are added by `rows`, masks by `bertdata.masking`; an objective says which tokens stand together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import key
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.blocks import Plan, TokenBlock
+from bertdata.objectives.settings import ExamplesConfig
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Objective(ABC):
+    """A pretraining objective; a subclass says how its rows are planned.
+
+    name, help: what `--objective` takes, and what its help says of it.
+    label: the column of the label that a row has, named as models take it; None where rows have none. label_names and
+    label_meanings: what its values 0, 1, ... are called and what they mean.
+    separators: the fewest and the most [SEP] of a row, the most None where there is no limit. token_types: 2 where
+    tokens after the first [SEP] are of token type 1.
+    min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
+    settings: the fields of `ExamplesConfig` that only this objective reads.
+    """
+
+    name: str
+    help: str
+    label: str | None = None
+    label_names: tuple[str, ...] = ()
+    label_meanings: tuple[str, ...] = ()
+    separators: tuple[int, int | None] = (1, 1)
+    token_types: int = 1
+    min_documents: int = 0
+    sentence_pairs: bool = False
+    settings: tuple[str, ...] = ()
+
+    @abstractmethod
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+        """Return the examples of one copy (0 to dupe_factor - 1) of a block.
+
+        The ids are unique within a shard and not negative. Every draw is keyed by the document and a number in it, so
+        that a plan does not depend on what else is planned.
+        """
+
+    def key(self, config: ExamplesConfig, purpose: str) -> int:
+        """Return the key of the draws of one purpose (see `bertdata.counter_rng`)."""
+        return key(config.seed, f"{self.name} {purpose}")
+
+    def broken_rules(
+        self, is_separator: NDArray[np.bool_], offsets: Ints, token_type_ids: NDArray[np.integer]
+    ) -> Iterator[tuple[str, Ints]]:
+        """Yield each rule of the layout of rows with the numbers of the rows that break it; for `bertdata verify`.
+
+        Row i is at offsets[i] to offsets[i + 1]; is_separator: True at [SEP], bool (T,); token_type_ids: (T,).
+        """
+        at = np.flatnonzero(is_separator)
+        rows = np.searchsorted(offsets, at, side="right") - 1
+        found = np.bincount(rows, minlength=len(offsets) - 1)
+        fewest, most = self.separators
+        if most is None:
+            wrong, number = found < fewest, f"at least {fewest}"
+        else:
+            wrong, number = (found < fewest) | (found > most), f"{fewest}" if fewest == most else f"{fewest} or {most}"
+        yield f"there are not {number} [SEP]", np.flatnonzero(wrong)
+        types = np.zeros(len(token_type_ids), np.uint8)
+        if self.token_types == 2:
+            first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
+            end_of_a = np.full(len(offsets) - 1, len(types), np.int64)
+            end_of_a[rows[first]] = at[first]
+            types = (np.arange(len(types)) > np.repeat(end_of_a, np.diff(offsets))).view(np.uint8)
+        strays = np.flatnonzero(token_type_ids != types)
+        yield (
+            "token_type_ids do not follow the separators",
+            np.unique(np.searchsorted(offsets, strays, side="right") - 1),
+        )
+
+
+def find_objective(name: str) -> Objective:
+    """Return the objective of a name; raises ConfigError, with the names there are, for an unknown one.
+
+    >>> find_objective("sop").label, find_objective("full-sentences").label
+    ('sentence_order_label', None)
+    """
+    found: Objective = OBJECTIVES[name]
+    return found
+
+
+def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    """Return the examples of one copy (0 to dupe_factor - 1) of a block, in document order."""
+    return find_objective(config.objective).plan(block, config, copy)

@@ -1,0 +1,30 @@
+"""A model learns from the rows of an objective from outside the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.objectives import toy
+
+STEP = """
+import sys, torch
+from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
+dataset = ShardDataset(sys.argv[1])
+batch = PretrainingCollator(dataset, epoch=0)(dataset.__getitems__(list(range(32))))
+torch.manual_seed(0)
+sizes = dict(hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
+model = BertForPreTraining(BertConfig(vocab_size=dataset.info.vocab_size, max_position_embeddings=32, **sizes))
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+before = model(**batch).loss
+before.backward()
+optimizer.step()
+model.eval()
+print(float(before.detach()), float(model(**batch).loss.detach()))
+"""
+
+
+def test_a_step_on_rows_of_an_objective_from_outside_lowers_their_loss(tmp_path: Path) -> None:
+    environment = toy.environment(tmp_path)
+    build = toy.build(tmp_path, environment, ["--objective", "toy"])
+    before, after = map(float, toy.run(environment, "-c", STEP, str(build / "train")).split())
+    assert after < before
