@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
-from bertdata.loader.bench import measure
+from bertdata.loader.bench import add_arguments, measure
 
 
 def test_the_command_prints_tokens_per_second(dynamic_build: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,6 +29,20 @@ def test_what_is_measured_is_what_batches_hold(dynamic_build: Path) -> None:
 def test_a_time_of_nothing_is_refused(dynamic_build: Path) -> None:
     with pytest.raises(ConfigError, match="--seconds is 0"):
         dispatch(["bench", "loader", str(dynamic_build), "--seconds", "0"])
+
+
+def test_what_is_not_given_is_as_the_help_says() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    given = vars(parser.parse_args(["corpus"]))
+    assert given == {
+        "shards": ["corpus"],
+        "batch_size": 256,
+        "bins": None,
+        "max_tokens": None,
+        "seconds": 3.0,
+        "packing": False,
+    }
 
 
 def test_the_word_loader_may_be_left_out(dynamic_build: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
 from bertdata.loader.sample_order import TURN, MixedLine, PermutedLine, apportion
@@ -55,6 +57,15 @@ def test_sets_come_by_weight_and_each_example_of_a_set_as_often(
         often = Counter(number for (_, number), at in zip(taken, owners.tolist(), strict=True) if at == owner)
         assert len(often) == sizes[owner]
         assert max(often.values()) - min(often.values()) <= (1 if bins is None else 2)
+
+
+def test_data_sets_are_known_by_64_of_their_ids_and_the_last(tmp_path: Path) -> None:
+    examples = ShardExamples(write_build(tmp_path, documents=70))
+    n, ids = len(examples), [example["example_id"] for example in examples]
+    assert n > 130
+    metadata = examples.sets[0].table.schema.metadata[b"bertdata"].decode()
+    probes = [ids[n * i // 64] for i in range(64)] + [ids[-1]]
+    assert examples.fingerprint == text_bits(json.dumps([metadata, n, probes])) >> 1
 
 
 def test_every_example_of_every_set_comes_once_in_each_epoch_of_its_set() -> None:
@@ -111,6 +122,12 @@ def test_sets_of_other_objectives_or_masking_are_refused_by_name(
     assert str(tmp_path) in str(raised.value)
 
 
+def test_the_longest_row_of_sets_is_that_of_any(dynamic_build: Path, tmp_path: Path) -> None:
+    longer = write_build(tmp_path, ExamplesConfig(max_seq_length=48))
+    for sets in ([dynamic_build, longer], [longer, dynamic_build]):
+        assert ShardExamples(sets).info.examples.max_seq_length == 48
+
+
 def test_sets_of_another_vocabulary_are_refused_by_name(
     dynamic_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +162,7 @@ def test_weights_that_cannot_be_met_are_refused(weights: list[float], message: s
         ({"batch_size": 4, "bins": (16,)}, "bins go up to 16 tokens, but the longest row has 30"),
         ({"batch_size": 4, "bins": (32, 16)}, "expected lengths that rise"),
         ({"batch_size": 4, "bins": ()}, "expected lengths that rise"),
+        ({"batch_size": 4, "bins": (0, 32)}, "expected lengths that rise"),
     ],
 )
 def test_batches_that_cannot_be_made_are_refused(keywords: dict[str, object], message: str) -> None:

@@ -74,3 +74,24 @@ def test_a_state_asked_for_out_of_order_is_that_of_the_number_of_batches(way: di
         assert list(islice(again, 3)) == (taken[number : number + 3] or list(islice(sampler, 3)))
     with pytest.raises(ConfigError, match="-1 batches were taken"):
         sampler.state_dict(-1)
+
+
+def test_the_order_is_that_of_the_seed_in_every_version() -> None:
+    data = Lengths([4, 30] * 5, [4, 6])
+    numbers = {
+        "plain": [number for batch in BatchSampler(data, 4, seed=7) for _, number in batch],
+        "bins": [number for batch in BatchSampler(data, 4, seed=7, bins=(8, 32)) for _, number in batch],
+        "weights": [number for batch in BatchSampler(data, 4, seed=7, weights=[1.0, 2.0]) for _, number in batch],
+    }
+    assert numbers == {
+        "plain": [8, 1, 7, 6, 0, 2, 9, 5, 3, 4],
+        "bins": [6, 2, 4, 8, 9, 1, 7, 5, 0, 3],
+        "weights": [5, 4, 7, 8, 9, 1, 2, 6, 9, 4],
+    }
+
+
+def test_a_run_without_end_begins_at_the_epoch_that_is_set() -> None:
+    sampler, epoch = BatchSampler(DATA, 4, epochs=None), BatchSampler(DATA, 4)
+    for one in (sampler, epoch):
+        one.set_epoch(3)
+    assert list(islice(sampler, 7)) == list(islice(epoch, 7))

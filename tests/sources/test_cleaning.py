@@ -20,6 +20,7 @@ from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources.cleaning import (
     books_part,
+    count_words,
     find_dumps,
     plan_books,
     plan_wikipedia,
@@ -184,6 +185,12 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
     tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
     [record] = [run_once(task, wikipedia_part) for task in tasks]
     assert record.drops == {"list": 1, "not an article": 1, "stub": 2}
+
+
+def test_words_are_counted_as_far_as_they_are_needed() -> None:
+    assert count_words("it 雨が降った", 2) == 2
+    assert count_words("it rained 雨が降った", 4) == 7
+    assert count_words("雨が降った", 4) == 5
 
 
 def test_the_rejects_of_another_cut_go_and_other_files_stay(tmp_path: Path) -> None:

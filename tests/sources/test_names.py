@@ -63,6 +63,8 @@ def test_what_is_there_by_its_whole_text_is_a_path(folder: Path) -> None:
     (folder / "a=b.jsonl").write_text("{}")
     (folder / "year=2024" / "month=1").mkdir(parents=True)
     (folder / "year=2024" / "month=1" / "x.jsonl").write_text("{}")
+    (folder / "x=[1].jsonl").write_text("{}")
+    assert named("x=[1].jsonl", "documents") == ("documents", "x=[1].jsonl")
     for whole in ("a=b.jsonl", "a=*.jsonl", "year=2024", "year=2024/month=1/x.jsonl", "year=*/**/*.jsonl"):
         assert named(whole, "documents") == ("documents", whole)
     assert named("a=./b.jsonl", "documents") == ("a", "./b.jsonl")

@@ -57,6 +57,17 @@ def read_all(path: str, target: int = 1 << 30) -> tuple[list[dict[str, Any]], li
     return rows, tallies
 
 
+@pytest.mark.parametrize("most", [1, 7, 30, 51])
+def test_a_file_that_is_read_in_small_pieces_is_read_whole(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            return super().read(most if size is None or size < 0 else min(size, most))
+
+    monkeypatch.setattr(files, "open_raw", lambda path: Slow(SAMPLE.encode()))
+    found = [text for one in plain_text.read_texts("a.txt", 0, 99) for text in one.texts.to_pylist()]
+    assert found == ["Salt is a mineral.\n\nIt dissolves.", "Été is summer."]
+
+
 def test_a_line_becomes_a_paragraph_and_a_blank_line_ends_a_document(tmp_path: Path) -> None:
     [first, second], [tally] = read_all(write(tmp_path / "wiki.txt", SAMPLE.encode()))
     assert first == {

@@ -186,6 +186,15 @@ def _temporary(name: str, data: bytes) -> str:
     return write(_FOLDER[0] / name, data)
 
 
+def test_a_range_ends_with_the_row_group_that_fills_it(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "a.parquet", pa.table({"text": [f"Text {i % 10}" for i in range(40)]}), 10)
+    group = pq.ParquetFile(path).metadata.row_group(0).total_byte_size
+    for target, ends in ((group, [1, 2, 3, 4]), (group + 1, [2, 4]), (2 * group, [2, 4]), (3 * group, [3, 4])):
+        tasks = plan_tables([path], "out", target)
+        assert [task.payload.end for task in tasks] == ends
+        assert sum(task.weight for task in tasks) == 4 * group
+
+
 def test_ids_made_up_do_not_depend_on_the_cuts(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", lines([{"text": f"t{i}"} for i in range(40)]))
     whole = [row["id"] for row in read_all(path)[0]]

@@ -50,6 +50,11 @@ def test_a_dump_without_siteinfo_has_the_standard_namespaces(tmp_path: Path) -> 
     info = read_siteinfo(write(tmp_path, "d.xml", dump(PAGES[0], head="<!-- a sample -->\n<mediawiki>\n")))
     assert (info.dbname, info.base_url, info.url("X")) == ("", "", "")
     assert info.namespace("template talk:X") == 11
+    names = (
+        "Media, Special, , Talk, User, User talk, Project, Project talk, File, File talk, MediaWiki, MediaWiki talk, "
+        "Template, Template talk, Help, Help talk, Category, Category talk"
+    )
+    assert info.namespaces == {number: (name,) for number, name in enumerate(names.split(", "), -2)}
 
 
 @pytest.mark.parametrize(
