@@ -59,6 +59,17 @@ def test_unicode_is_read_by_its_mark(tmp_path: Path, data: bytes, note: None) ->
         ("cp1252", "“C’est ça”, dit le père à l’élève. Où est la forêt ? Der Müller wohnt in der Straße. " * 20),
         ("cp1252", "The café was full, and the naïve señor said: “Garçon!” " * 3),
         ("cp1251", "Он пришёл домой поздно вечером и долго не мог уснуть от усталости. " * 20),
+        ("koi8_r", "Он пришёл домой поздно вечером и долго не мог уснуть от усталости. " * 20),
+        ("cp1250", "Przyszedł do domu późno wieczorem i długo nie mógł zasnąć, choć było już ciemno. " * 20),
+        ("iso8859_2", "Przyszedł do domu późno wieczorem i długo nie mógł zasnąć, choć było ciemno. " * 20),
+        ("cp1253", "Γύρισε στο σπίτι αργά το βράδυ και δεν μπορούσε να κοιμηθεί από την κούραση. " * 20),
+        ("cp1255", "הוא חזר הביתה מאוחר בערב ולא הצליח להירדם מרוב עייפות. " * 20),
+        ("cp1256", "عاد إلى البيت متأخرا في المساء ولم يستطع أن ينام من التعب. " * 20),
+        ("big5", "他晚上很晚才回家，因為疲倦而久久不能入睡。" * 20),
+        ("gb18030", "他晚上很晚才回家，因为疲倦而久久不能入睡。" * 20),
+        ("shift_jis", "彼は夜遅く家に帰り、疲れのためになかなか眠れなかった。" * 20),
+        ("euc_jp", "彼は夜遅く家に帰り、疲れのためになかなか眠れなかった。" * 20),
+        ("euc_kr", "그는 밤늦게 집에 돌아와 피곤해서 오랫동안 잠을 이루지 못했다. " * 20),
     ],
 )
 def test_other_encodings_are_guessed_and_noted(tmp_path: Path, encoding: str, text: str) -> None:
@@ -248,3 +259,12 @@ def test_cp1252_goes_first_where_it_is_as_likely_as_the_likeliest_but_for_two_hu
     matches += [] if chaos is None else [SimpleNamespace(encoding="cp1252", chaos=chaos)]
     monkeypatch.setattr("charset_normalizer.from_bytes", lambda *_, **__: matches)
     assert _guess(b"caf\xe9") == encodings
+
+
+def test_a_book_is_read_in_parts_of_sixteen_megabytes(tmp_path: Path) -> None:
+    path = write(tmp_path, "b.txt", (FIRST + "\n\n").encode() * ((20 << 20) // len(FIRST)))
+    first, second = read_books(path)
+    assert isinstance(first, Book)
+    assert isinstance(second, Book)
+    assert 15 << 20 < len(first.text) < 17 << 20
+    assert len(second.text) < 6 << 20
