@@ -63,6 +63,7 @@ def test_unicode_is_read_by_its_mark(tmp_path: Path, data: bytes, note: None) ->
         ("cp1250", "Przyszedł do domu późno wieczorem i długo nie mógł zasnąć, choć było już ciemno. " * 20),
         ("iso8859_2", "Przyszedł do domu późno wieczorem i długo nie mógł zasnąć, choć było ciemno. " * 20),
         ("cp1253", "Γύρισε στο σπίτι αργά το βράδυ και δεν μπορούσε να κοιμηθεί από την κούραση. " * 20),
+        ("cp1254", "Çığlık çığlığa bağırışlar, ığdır dağlarının ardındaki kışlık sığırlar. " * 20),
         ("cp1255", "הוא חזר הביתה מאוחר בערב ולא הצליח להירדם מרוב עייפות. " * 20),
         ("cp1256", "عاد إلى البيت متأخرا في المساء ولم يستطع أن ينام من التعب. " * 20),
         ("big5", "他晚上很晚才回家，因為疲倦而久久不能入睡。" * 20),
