@@ -201,6 +201,7 @@ def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
     for shards in open_splits(str(build)):
         one = measure(shards)
         filled = f"{shards.split}: {one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
+        assert f"to {one.max_seq_length} tokens: " in shown
         assert filled in shown
         assert f"{shards.split}: {mask_text(one)}." in shown
         if shards.info.label:

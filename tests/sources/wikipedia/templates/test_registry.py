@@ -1,0 +1,72 @@
+"""What calls of templates become, by the name and the arguments that wikis write them with."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
+from bertdata.sources.wikipedia.templates.registry import BUILT_IN
+
+
+def rendered(call: str) -> str | None:
+    name, *fields = call.split("|")
+    arguments: dict[str, str] = {}
+    for field in fields:
+        key, equals, value = field.partition("=")
+        position = sum(one.isdigit() for one in arguments) + 1
+        arguments |= {key: value} if equals else {str(position): key}
+    return BUILT_IN.render(name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    {
+        "abbr|EU|Union": "EU",
+        "tooltip|text=EU": "EU",
+        "convert|3|kg": "3 kilograms (6.6 lb)",
+        "cvt|3|kg": "3 kg (6.6 lb)",
+        "unité|12|km": "12 km",
+        "unité|12|km|3": "12 km",
+        "tmp|12": "12",
+        "unité": None,
+        "heure|8|30|15": "8 h 30",
+        "frac|4": "1⁄4",
+        "frac|3|4": "3⁄4",
+        "sfrac|2|1|3": "2+1/3",
+        "frac": None,
+        "birth date|1900|1|2": "January 2, 1900",
+        "birth date|1900|1|2|df=y": "2 January 1900",
+        "birth date|1900|13|2": "13 1900",
+        "birth date|about 1900": "about 1900",
+        "death date and age|1977|8|16|1935|1|8": "August 16, 1977 (aged 42)",
+        "death date and age|1977|1|8|1935|1|8": "January 8, 1977 (aged 42)",
+        "death date and age|1977|1|7|1935|1|8": "January 7, 1977 (aged 41)",
+        "death date and age|1977|8|16|1935|1|": "August 16, 1977",
+        "death date and age|1977|8|16": "August 16, 1977",
+        "oldstyledate|August 16|1761|August 5": "August 16 [O.S. August 5] 1761",
+        "oldstyledate|August 16||August 5": "August 16 [O.S. August 5]",
+        "oldstyledate||1761|August 5": None,
+        "oldstyledate|August 16|1761": None,
+        "sclass|Kidd|destroyer": "Kidd-class destroyer",
+        "sclass|Kidd|destroyer|1": "Kidd class",
+        "sclass|Kidd|destroyer|5": "Kidd",
+        "sclass|Kidd": "Kidd-class",
+        "sclass||destroyer": None,
+        "lang-fr|Paris": "French: Paris",
+        "lang-de-at|Paradeiser": "Austrian German: Paradeiser",
+        "lang-qqq|word": "word",
+        "lang-fr": None,
+    }.items(),
+)
+def test_a_call_becomes_what_a_wiki_shows(call: str, expected: str | None) -> None:
+    assert rendered(call) == expected
+
+
+def test_languages_have_codes_and_names_of_words_with_capitals() -> None:
+    for code, name in LANGUAGE_NAMES.items():
+        assert re.fullmatch(r"[a-z]{2,3}(-[a-z]{2,4})?", code)
+        assert re.fullmatch(r"[A-Z][a-zéāåʽá]+([ -][A-Z][a-zåá]+)*", name), name
+    assert LANGUAGE_NAMES["lt"] == "Lithuanian"
+    assert LANGUAGE_NAMES["km"] == "Khmer"
