@@ -33,15 +33,16 @@ from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
 from bertdata.torch.training.curves import Curve, draw, smoothed
-from bertdata.torch.training.finetune import FinetuneSettings, finetune
+from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import read
+from bertdata.torch.training.settings import FinetuneSettings
 
 MASKS = {"dynamic": [], "whole-word": ["--mask-unit", "word"], "static": ["--masking", "static"]}
 SHAPE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 BUILD = ["--vocab-size", "2000", "--max-seq-length", "32", "64", "--validation-fraction", "0.05", "--workers", "1"]
-PRETRAIN = ["--batch-size", "64", "--learning-rate", "2e-3", "--warmup", "0.05"]
-LOG = ["--log-every", "20", "--checkpoint-every", "500", "--num-workers", "0", "--device", "cpu"]
+PRETRAIN = ["--batch-size", "64", "--learning-rate", "2e-3", "--warmup-ratio", "0.05"]
+LOG = ["--logging-steps", "20", "--save-steps", "500", "--num-workers", "0", "--device", "cpu"]
 SENTENCES = ("ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl")
 TRAIN_SIZES = (1000, 4000)
 FINETUNE = FinetuneSettings(epochs=5, batch_size=16, learning_rate=1e-3, device="cpu")
@@ -69,7 +70,7 @@ def pretrain(place: Path, steps: int) -> None:
     fresh = write_fresh(place, 0)
     for name in MASKS:
         output = place / "models" / name
-        flags: list[str | Path] = ["--config", fresh, "--output", output, "--steps", str(steps)]
+        flags: list[str | Path] = ["--config", fresh, "--output", output, "--max-steps", str(steps)]
         bertdata("pretrain", place / name, *flags, *PRETRAIN, *LOG)
 
 

@@ -110,8 +110,8 @@ def rows(output: Path) -> str:
 def pretrain(output: Path, shards: Path, *, stop: bool = False) -> str:
     """Pretrain a very small model, as far as its checkpoint if `stop`; returns a digest of its weights."""
     from bertdata.torch import BertConfig
-    from bertdata.torch.training.pretrain import PretrainSettings
     from bertdata.torch.training.pretrain import pretrain as run
+    from bertdata.torch.training.settings import PretrainSettings
 
     config = BertConfig(
         vocab_size=1500,
@@ -122,7 +122,7 @@ def pretrain(output: Path, shards: Path, *, stop: bool = False) -> str:
         max_position_embeddings=64,
     )
     settings = PretrainSettings(
-        steps=STEPS, batch_size=4, warmup=0.2, checkpoint_every=4, log_every=1, num_workers=0, device="cpu"
+        max_steps=STEPS, batch_size=4, warmup_ratio=0.2, save_steps=4, logging_steps=1, num_workers=0, device="cpu"
     )
 
     def report(record: object) -> None:

@@ -227,7 +227,7 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
     if "pretrain" in what:
         corpus = os.path.join(folder, "corpus")
         subprocess.run([sys.executable, "-c", MAIN, *build, "--output", corpus], check=True, stdout=subprocess.DEVNULL)
-        steps = ["--config", "tiny", "--steps", "60", "--batch-size", "4", "--checkpoint-every", "5", "--device", "cpu"]
+        steps = ["--config", "tiny", "--max-steps", "60", "--batch-size", "4", "--save-steps", "5", "--device", "cpu"]
         found.append(Job("pretrain", ["pretrain", corpus, *steps], r"(.*/)?model\.safetensors"))
     return found
 

@@ -48,7 +48,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
     Path(conll).write_text(CONLL * 40)
     vocabulary = f"{corpus}/tokenizer"
     task = ["encode-task", "--task", "token-classification"]
-    tiny = ["--config", "tiny", "--steps", "2", "--batch-size", "4", "--device", "cpu"]
+    tiny = ["--config", "tiny", "--max-steps", "2", "--batch-size", "4", "--device", "cpu"]
     exports = [(need, ["export", corpus, "--to", to, "--output", f"{out}/{to}"]) for to, need in EXPORTS.items()]
     return [
         ("", ["--version"]),

@@ -37,11 +37,11 @@ COMMANDS = {
     "tokenize": Command("print the pieces or ids of lines of text", "bertdata.cli.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
-    "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA", "bertdata.torch.training.pretrain"),
+    "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA", "bertdata.cli.pretrain"),
     "encode-task": Command(
         "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.cli.encode_task"
     ),
-    "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.torch.training.finetune"),
+    "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
     "clean-books": Command("one stage: books to documents", "clean_books", True),
     "train-vocab": Command("one stage: documents to a vocabulary", "train_vocab", True),

@@ -4,8 +4,8 @@ torch draws dropout from one stream for each process, so the same row loses othe
 part of a batch or on another process. `Draws` gives each token a number that depends only on the seed, the step, the
 token's position and the tokens of its own row, as they are masked. Each use of dropout in a forward pass derives a
 stream from it (SplitMix's construction on 32 bits: a counter, then a mixer), with 16 bits for each activation. Padding,
-packing, `--accumulate` and the number of processes leave the draws as they are. Dropout of attention on CUDA is torch's
-own, inside its fused kernels, and does depend on them.
+packing, gradient accumulation and the number of processes leave the draws as they are. Dropout of attention on CUDA is
+torch's own, inside its fused kernels, and does depend on them.
 """
 
 from __future__ import annotations

@@ -1,16 +1,13 @@
 """Fine-tuning on the shards of `bertdata encode-task`: texts and pairs, tags of words, questions (BERT section 4).
 
 The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step) and
-`scores.json`. A run takes minutes, so it begins anew where it was cut off. What this module does not do: making the
-rows, regression, searching for settings.
+`scores.json`. A run takes minutes, so one that was cut off begins anew.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 import torch
@@ -18,7 +15,6 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.options.flags import add_flags
 from bertdata.shards.task_info import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
@@ -30,48 +26,17 @@ from bertdata.torch.models.registry import check_tokenizer, load_config
 from bertdata.torch.training import metrics_log
 from bertdata.torch.training.optimization import (
     adamw,
-    check_numbers,
     choose_device,
     learning_rate,
     own_randomness,
     seed_step,
     update,
 )
-from bertdata.torch.training.progress import shown
+from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate, head_of, task_of
 
 LogRecord = dict[str, float]
 SCORES = "scores.json"
-
-
-def _option(default: Any, text: str) -> Any:
-    return field(default=default, metadata={"help": text, "choices": None})
-
-
-@dataclass(frozen=True)
-class FinetuneSettings:
-    """How a model is fine-tuned (BERT appendix A.3: batch 16 or 32, rate 2e-5 to 5e-5, 2 to 4 epochs)."""
-
-    epochs: int = _option(3, "times each row is seen")
-    batch_size: int = _option(32, "rows in a batch")
-    learning_rate: float = _option(3e-5, "peak of the learning rate")
-    warmup: float = _option(0.1, "share of the steps over which the rate rises; then it falls to 0 in a line")
-    weight_decay: float = _option(0.01, "AdamW's decay, not on biases and LayerNorm")
-    clip: float = _option(1.0, "largest norm of the gradient; 0: no limit")
-    seed: int = _option(0, "the head's weights, order and dropout are functions of it")
-    bf16: bool = _option(False, "compute in bfloat16 (autocast); weights stay float32")
-    num_workers: int = _option(0, "processes that prepare batches; 0: this one")
-    device: str = _option("auto", "auto, cpu or cuda")
-
-    def __post_init__(self) -> None:
-        check_numbers(self)
-        for name, least in (("epochs", 1), ("batch_size", 1), ("weight_decay", 0), ("clip", 0), ("num_workers", 0)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"--{name.replace('_', '-')} is {getattr(self, name)}; expected at least {least}")
-        if not self.learning_rate > 0:
-            raise ConfigError(f"--learning-rate is {self.learning_rate}; expected more than 0, as 3e-5")
-        if not 0 <= self.warmup < 1:
-            raise ConfigError(f"--warmup is {self.warmup}; expected 0 or more, and less than 1")
 
 
 def finetune(
@@ -159,8 +124,8 @@ def _train(
         seed_step(settings.seed, step)
         with torch.autocast(device.type, torch.bfloat16, enabled=settings.bf16):
             result = model(**{name: value.to(device) for name, value in batch.items()})
-        rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup)
-        norm = update(model, optimizer, result.loss, rate, settings.clip, step)
+        rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
+        norm = update(model, optimizer, result.loss, rate, settings.max_grad_norm, step)
         record = {
             "step": step,
             "steps": steps,
@@ -172,18 +137,3 @@ def _train(
         if report is not None:
             report(record)
     return record
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata finetune` to a parser."""
-    parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
-    parser.add_argument("--model", required=True, help="directory of a pretrained model: ours, or of transformers")
-    parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
-    add_flags(parser, FinetuneSettings)
-
-
-def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fine-tune as parsed arguments say, show how it goes on, and return the summary."""
-    settings = FinetuneSettings(**{one.name: getattr(arguments, one.name) for one in fields(FinetuneSettings)})
-    with shown() as report:
-        return finetune(arguments.task, arguments.model, arguments.output, settings, report=report)

@@ -1,15 +1,12 @@
 """One step of training: AdamW without decay on biases and norms, linear warm-up and decay, clipping.
 
-As in BERT's appendix A.2. What this module does not do: loops, checkpoints.
+As in BERT's appendix A.2.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -32,35 +29,35 @@ def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.
     return torch.optim.AdamW(groups, betas=(0.9, beta2), eps=1e-6)
 
 
-def learning_rate(step: int, steps: int, peak: float, warmup: float) -> float:
-    """Return the rate of a step, counted from 0: up to the peak over the share `warmup`, then down to 0 behind the end.
+def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float) -> float:
+    """Return the rate of a step, counted from 0: up to the peak over `warmup_ratio` of them, then linear decay to 0.
 
     >>> [round(learning_rate(step, 6, 1.0, 0.34), 2) for step in range(6)]
     [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
     """
-    rising = int(steps * warmup)
+    rising = int(steps * warmup_ratio)
     if step < rising:
         return peak * (step + 1) / rising
     return peak * (steps - step) / (steps - rising)
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, clip: float, step: int
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, max_grad_norm: float, step: int
 ) -> float:
-    """Take one step down a loss and return the norm of the gradient before clipping (`clip` 0: no clipping).
+    """Take one step down a loss and return the gradient's norm; it is clipped to `max_grad_norm` (0: it is not).
 
     Raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
     """
     optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
-    return step_down(model, optimizer, float(loss.detach()), rate, clip, step)
+    return step_down(model, optimizer, float(loss.detach()), rate, max_grad_norm, step)
 
 
 def step_down(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, clip: float, step: int
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, max_grad_norm: float, step: int
 ) -> float:
     """Take one step along the gradients that are there; `loss` is for the message. As `update`."""
-    norm = float(nn.utils.clip_grad_norm_(model.parameters(), clip or float("inf")))
+    norm = float(nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf")))
     if not (abs(loss) < float("inf") and norm < float("inf")):
         raise DivergenceError(
             f"the loss is {loss} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
@@ -102,13 +99,3 @@ def choose_device(name: str) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ConfigError(f"--device is {name!r}, but there are {torch.cuda.device_count()}, counted from cuda:0")
     return device
-
-
-def check_numbers(settings: Any) -> None:
-    """Raise ConfigError for settings that are no finite numbers, and for a seed that torch does not take."""
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ConfigError(f"--{one.name.replace('_', '-')} is {value}; expected a finite number")
-    if not 0 <= settings.seed < 1 << 63:
-        raise ConfigError(f"--seed is {settings.seed}; expected 0 to {(1 << 63) - 1}")

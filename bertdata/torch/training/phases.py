@@ -1,6 +1,6 @@
 """The phases of a pretraining run: the builds it goes through, short rows first (BERT appendix A.2: 128, then 512).
 
-A build of one length is one phase. What this module does not do: training.
+A build of one length is one phase.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from bertdata.torch.data.dataset import ShardDataset
 
 @dataclass(frozen=True)
 class Phase:
-    """One build of a run: its name, its examples, the steps first + 1 to last, and how often a batch is parted.
+    """One build of a run: its name, its examples, the steps first + 1 to last.
 
-    validation: the examples of its validation split, None where it has none.
+    validation: the examples of its validation split, None where it has none; accumulation_steps: in how many parts a
+    batch goes through the model.
     """
 
     name: str
@@ -32,17 +33,17 @@ class Phase:
     validation: ShardDataset | None
     first: int
     last: int
-    accumulate: int
+    accumulation_steps: int
 
 
 def open_phases(
-    shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulate: int
+    shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulation_steps: int
 ) -> list[Phase]:
     """Return the phases of a build; the one of the longest rows gets `last_share` of the steps.
 
-    `batch` is the rows of a process in a step. It is parted `accumulate` times for the shortest rows, and so much more
-    often for longer ones that a part has no more tokens. Raises ConfigError where a phase gets no step, and where the
-    phases are not of one corpus.
+    `batch` is the rows of a process in a step. It goes through the model in `accumulation_steps` parts for the shortest
+    rows, and in more for longer ones, so that a part has no more tokens. Raises ConfigError where a phase gets no step,
+    and where the phases are not of one corpus.
     """
     datasets = _open(shards)
     for _, dataset in datasets:
@@ -61,7 +62,7 @@ def open_phases(
             _validation(dataset.shards),
             first,
             last,
-            _parts(batch, accumulate, dataset.info.examples.max_seq_length / shortest),
+            _parts(batch, accumulation_steps, dataset.info.examples.max_seq_length / shortest),
         )
         for (name, dataset), (first, last) in zip(datasets, pairwise(borders), strict=True)
     ]
@@ -83,15 +84,16 @@ def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
     borders = [before * number // max(phases - 1, 1) for number in range(phases)] + [steps]
     if phases > 1 and any(first == end for first, end in pairwise(borders)):
         raise ConfigError(
-            f"{steps} steps cannot be dealt to {phases} lengths with {last_share:g} for the last; take more steps, or "
-            "give one of the lengths"
+            f"{steps} steps cannot be divided among {phases} lengths with {last_share:g} for the last; take more "
+            "steps, or give one of the lengths"
         )
     return borders
 
 
-def _parts(batch: int, accumulate: int, longer: float) -> int:
-    """Return the smallest divisor of the batch that parts it `accumulate` times and as much more as rows are longer."""
-    return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= accumulate * longer), batch)
+def _parts(batch: int, accumulation_steps: int, longer: float) -> int:
+    """Return the smallest divisor of the batch that is at least `accumulation_steps` times how much longer rows are."""
+    least = accumulation_steps * longer
+    return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= least), batch)
 
 
 def _validation(shards: Shards) -> ShardDataset | None:

@@ -1,8 +1,8 @@
 """The steps of a phase: batches in parts through the model, one update, the log, checkpoints.
 
-A batch's loss is the mean over all its labelled tokens and pairs, however it is split over time (`accumulate`) and over
-processes, and dropout is a function of a row (`dropout`). So splitting changes rounding alone; on CUDA also the dropout
-of attention probabilities, which torch's fused kernels draw. Opening and closing a run is in `pretrain`.
+A batch's loss is the mean over all its labelled tokens and pairs, however it is split over gradient accumulation steps
+and processes, and dropout is a function of a row (`dropout`). So splitting changes rounding alone; on CUDA also the
+dropout of attention probabilities, which torch's fused kernels draw. Opening and closing a run is in `pretrain`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -30,10 +30,8 @@ from bertdata.torch.training.losses import Batch, Counts, Sums, add, count, loss
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate, seed_step, step_down
 from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.validation import validate
-
-if TYPE_CHECKING:
-    from bertdata.torch.training.pretrain import PretrainSettings
 
 _REDRAW_AFTER = 60.0
 """Seconds after which the curves are drawn again; they are with each checkpoint too."""
@@ -83,7 +81,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
     drawn = time.monotonic()
     for step in range(first + 1, phase.last + 1):
         asked = time.perf_counter()
-        parts: list[Batch] = [next(batches) for _ in range(phase.accumulate)]
+        parts: list[Batch] = [next(batches) for _ in range(phase.accumulation_steps)]
         interval.waited += time.perf_counter() - asked
         counts = [count(part, info.label, info.pad_token_id) for part in parts]
         own = add(counts)
@@ -104,14 +102,14 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 (share * group.world_size).backward()  # type: ignore[no-untyped-call]
             loss += share.detach()
             interval.sums.add(terms, size)
-        rate = learning_rate(step - 1, settings.steps, settings.learning_rate, settings.warmup)
-        norm = step_down(run.model, run.optimizer, float(loss), rate, settings.clip, step)
+        rate = learning_rate(step - 1, settings.max_steps, settings.learning_rate, settings.warmup_ratio)
+        norm = step_down(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
         interval.steps, interval.work = interval.steps + 1, interval.work + own.work
         last = step == phase.last
-        saving = last or step % settings.checkpoint_every == 0
-        validating = phase.validation is not None and bool(settings.validate_every)
-        validating = validating and (last or step % settings.validate_every == 0)
-        logging = saving or validating or step % settings.log_every == 0
+        saving = last or step % settings.save_steps == 0
+        validating = phase.validation is not None and bool(settings.eval_steps)
+        validating = validating and (last or step % settings.eval_steps == 0)
+        logging = saving or validating or step % settings.logging_steps == 0
         if logging or step == first + 1:
             record = {
                 "step": step,
@@ -120,7 +118,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 "learning_rate": rate,
                 "gradient_norm": norm,
                 **_closed(interval, run, settings),
-                **(validate(run, phase, settings, draws) if validating else {}),
+                **(validate(run.model, group, phase, settings, draws) if validating else {}),
             }
             if report is not None:
                 report(record)
@@ -140,7 +138,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
 
 
 def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
-    rows = settings.batch_size // run.group.world_size // phase.accumulate
+    rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
     sampler = ResumableSampler(
         phase.dataset,
         rows,

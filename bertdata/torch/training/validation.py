@@ -5,19 +5,16 @@ The rows measured are spread evenly over the split, and masked as in epoch 0. Th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import torch
 
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.models.dropout import Draws
+from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import Phase
-
-if TYPE_CHECKING:
-    from bertdata.torch.training.pretrain import PretrainSettings
-    from bertdata.torch.training.steps import Run
+from bertdata.torch.training.settings import PretrainSettings
 
 
 def chosen_rows(total: int, most: int) -> list[int]:
@@ -30,17 +27,17 @@ def chosen_rows(total: int, most: int) -> list[int]:
     return [number * total // count for number in range(count)]
 
 
-def validate(run: Run, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
+def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
     """Return the figures of the log on the validation split, each named `validation_...`; all processes call it."""
-    dataset, group = phase.validation, run.group
+    dataset = phase.validation
     assert dataset is not None
     rows = chosen_rows(len(dataset), settings.validation_rows)
     share = rows[group.rank :: group.world_size]
     own, weight = (share, 1.0) if share else (rows[:1], 0.0)
     collator = PretrainingCollator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
-    size = max(1, settings.batch_size // group.world_size // phase.accumulate)
+    size = max(1, settings.batch_size // group.world_size // phase.accumulation_steps)
     sums, info = Sums(), dataset.info
-    run.model.eval()
+    model.eval()
     try:
         with torch.no_grad():
             for start in range(0, len(own), size):
@@ -50,7 +47,7 @@ def validate(run: Run, phase: Phase, settings: PretrainSettings, draws: Draws) -
                 batch = {name: value.to(group.device) for name, value in batch.items()}
                 draws.begin(batch, settings.seed, 0)
                 with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
-                    sums.add(run.model(**batch).terms, counts)
+                    sums.add(model(**batch).terms, counts)
     finally:
-        run.model.train()
+        model.train()
     return {f"validation_{name}": value for name, value in sums.means(group.total, weight).items()}

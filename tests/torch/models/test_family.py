@@ -28,7 +28,8 @@ from bertdata.torch.models.flops import Work
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.models.registry import load_config
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
 
 SIZES: dict[str, Any] = {
@@ -42,12 +43,12 @@ SIZES: dict[str, Any] = {
     "attention_probs_dropout_prob": 0.0,
 }
 SETTINGS = PretrainSettings(
-    steps=300,
+    max_steps=300,
     batch_size=32,
     learning_rate=2e-3,
-    warmup=0.1,
-    checkpoint_every=1000,
-    log_every=50,
+    warmup_ratio=0.1,
+    save_steps=1000,
+    logging_steps=50,
     num_workers=0,
     device="cpu",
 )
@@ -114,7 +115,7 @@ def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_pat
     """Chance is 0.5 for replaced words, and a loss of the entropy of their share; margins 0.25 and 0.15."""
     wide = SIZES | {"hidden_size": 128, "intermediate_size": 256, "num_attention_heads": 4}
     build = counting_build(tmp_path / "build", "single-segment")
-    pretrain(build, ElectraConfig(**wide, embedding_size=64), tmp_path / "out", replace(SETTINGS, steps=500))
+    pretrain(build, ElectraConfig(**wide, embedding_size=64), tmp_path / "out", replace(SETTINGS, max_steps=500))
     records = log(tmp_path / "out")
     share = records[-1]["replaced_share"]
     entropy = -share * math.log(share) - (1 - share) * math.log(1 - share)
@@ -130,7 +131,7 @@ def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_pat
 )
 def test_the_kin_resume_exactly_and_open_in_transformers(tmp_path: Path, config: BertConfig, objective: str) -> None:
     build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
-    settings = replace(SETTINGS, steps=6, batch_size=4, checkpoint_every=2, log_every=1)
+    settings = replace(SETTINGS, max_steps=6, batch_size=4, save_steps=2, logging_steps=1)
     pretrain(build, config, tmp_path / "whole", settings)
 
     def cut(record: LogRecord) -> None:

@@ -33,14 +33,14 @@ def saved(root: Path, step: int) -> tuple[BertForPreTraining, torch.optim.Optimi
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, step / 100)
     optimizer.step()
-    checkpoint.save(str(root), step, model, optimizer, SAMPLER, {"steps": 9})
+    checkpoint.save(str(root), step, model, optimizer, SAMPLER, {"max_steps": 9})
     return model, optimizer
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     model, optimizer = saved(tmp_path, 4)
     found = checkpoint.newest(str(tmp_path))
-    assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"steps": 9})
+    assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9})
     again = BertForPreTraining.from_pretrained(found.directory)
     other = adamw(again, 0.01, 0.999)
     checkpoint.load_optimizer(found, other, torch.device("cpu"))
@@ -131,13 +131,13 @@ def test_a_checkpoint_of_before_digests_is_read(tmp_path: Path) -> None:
 
 
 def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_path: Path) -> None:
-    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"steps": 9, "clip": 1.0, "seed": 3})
-    checkpoint.check_settings(found, {"seed": 3, "clip": 1.0, "steps": 9})
+    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"max_steps": 9, "max_grad_norm": 1.0, "seed": 3})
+    checkpoint.check_settings(found, {"seed": 3, "max_grad_norm": 1.0, "max_steps": 9})
     with pytest.raises(
         ConfigError,
-        match=r"of another run: adam was None and is 2; clip was 1\.0 and is None; steps was 9 and is 8; use",
+        match=r"run: adam was None and is 2; max_grad_norm was 1\.0 and is None; max_steps was 9 and is 8; use",
     ):
-        checkpoint.check_settings(found, {"steps": 8, "adam": 2, "seed": 3})
+        checkpoint.check_settings(found, {"max_steps": 8, "adam": 2, "seed": 3})
 
 
 def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import torch
 import transformers
 
+from bertdata.cli import finetune as command
 from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.finetune.settings import TaskConfig
@@ -21,8 +22,8 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import finetune
-from bertdata.torch.training.finetune import FinetuneSettings
 from bertdata.torch.training.optimization import DivergenceError
+from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.build import tokenizer_of, write_build
 
@@ -185,11 +186,12 @@ def test_shards_that_are_not_for_the_model_are_refused(tmp_path: Path, model: Pa
 
 
 def test_fine_tuning_shards_are_no_pretraining_shards(tmp_path: Path) -> None:
-    from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+    from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.settings import PretrainSettings
 
     shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
     with pytest.raises(ConfigError, match="bertdata finetune"):
-        pretrain(shards, CONFIG, tmp_path / "out", PretrainSettings(steps=1, batch_size=2, device="cpu"))
+        pretrain(shards, CONFIG, tmp_path / "out", PretrainSettings(max_steps=1, batch_size=2, device="cpu"))
 
 
 def test_a_loss_that_is_no_number_and_a_full_disk_are_told(
@@ -197,7 +199,7 @@ def test_a_loss_that_is_no_number_and_a_full_disk_are_told(
 ) -> None:
     shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
     with pytest.raises(DivergenceError, match="lower the learning rate"):
-        finetune.finetune(shards, model, tmp_path / "out", replace(SETTINGS, learning_rate=1e30, clip=0.0))
+        finetune.finetune(shards, model, tmp_path / "out", replace(SETTINGS, learning_rate=1e30, max_grad_norm=0.0))
     write = files.write_bytes
 
     def full(path: str, data: bytes) -> None:
@@ -220,19 +222,20 @@ def test_a_manifest_that_is_not_whole_is_refused(tmp_path: Path, model: Path) ->
 def test_the_command_line_runs(tmp_path: Path, model: Path) -> None:
     shards = encoded(tmp_path / "task", "classification", texts, (40, 10))
     parser = argparse.ArgumentParser()
-    finetune.add_arguments(parser)
+    command.add_arguments(parser)
     line = f"{shards} --model {model} --output {tmp_path / 'out'} --epochs 1 --device cpu --no-bf16"
-    summary = finetune.run(parser.parse_args(line.split()))
+    summary = command.run(parser.parse_args(line.split()))
     assert 0 <= summary["accuracy"] <= 1
-    with pytest.raises(ConfigError, match="--warmup is 2"):
-        finetune.run(parser.parse_args([*line.split(), "--warmup", "2"]))
+    with pytest.raises(ConfigError, match="--warmup-ratio is 2"):
+        command.run(parser.parse_args([*line.split(), "--warmup-ratio", "2"]))
 
 
 def test_a_model_is_pretrained_and_fine_tuned_from_shards_alone(tmp_path: Path) -> None:
-    from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+    from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.settings import PretrainSettings
 
     build = write_build(tmp_path / "build")
-    settings: dict[str, Any] = {"steps": 2, "batch_size": 4, "num_workers": 0, "device": "cpu"}
+    settings: dict[str, Any] = {"max_steps": 2, "batch_size": 4, "num_workers": 0, "device": "cpu"}
     pretrain(build, replace(CONFIG, num_hidden_layers=1), tmp_path / "model", PretrainSettings(**settings))
     shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
     summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", replace(SETTINGS, epochs=1))

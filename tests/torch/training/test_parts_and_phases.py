@@ -25,7 +25,8 @@ from bertdata.torch.training.losses import Counts, add, count
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate
 from bertdata.torch.training.phases import split_steps
-from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
 
 SMALL = BertConfig(
@@ -39,12 +40,12 @@ SMALL = BertConfig(
     attention_probs_dropout_prob=0.1,
 )
 SETTINGS = PretrainSettings(
-    steps=6,
+    max_steps=6,
     batch_size=8,
     learning_rate=2e-3,
-    warmup=0.2,
-    checkpoint_every=100,
-    log_every=1,
+    warmup_ratio=0.2,
+    save_steps=100,
+    logging_steps=1,
     num_workers=0,
     device="cpu",
 )
@@ -76,7 +77,9 @@ def two_lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("changes", [{"accumulate": 2}, {"accumulate": 8}, {"packing": True}])
+@pytest.mark.parametrize(
+    "changes", [{"gradient_accumulation_steps": 2}, {"gradient_accumulation_steps": 8}, {"packing": True}]
+)
 def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
     tmp_path: Path, dynamic_build: Path, whole: Path, changes: dict[str, Any]
 ) -> None:
@@ -92,9 +95,10 @@ def test_two_processes_learn_what_one_learns(tmp_path: Path, dynamic_build: Path
 import torch
 torch.set_num_threads(1)
 from bertdata.torch import BertConfig
-from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
 pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "out")!r},
-         PretrainSettings(**{asdict(replace(SETTINGS, accumulate=2))}))
+         PretrainSettings(**{asdict(replace(SETTINGS, gradient_accumulation_steps=2))}))
 """
     (tmp_path / "train.py").write_text(code)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -114,7 +118,7 @@ pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / 
 
 
 def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, two_lengths: Path) -> None:
-    settings = replace(SETTINGS, steps=10, last_share=0.4, accumulate=1)
+    settings = replace(SETTINGS, max_steps=10, last_share=0.4, gradient_accumulation_steps=1)
     summary = pretrain(two_lengths, SMALL, tmp_path, settings)
     records = log(tmp_path)
     assert [record["max_seq_length"] for record in records] == [16] * 6 + [48] * 4
@@ -128,7 +132,7 @@ def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, tw
 
 @pytest.mark.parametrize("stop", [4, 6, 8])
 def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path, two_lengths: Path, stop: int) -> None:
-    settings = replace(SETTINGS, steps=10, last_share=0.4, checkpoint_every=2)
+    settings = replace(SETTINGS, max_steps=10, last_share=0.4, save_steps=2)
     pretrain(two_lengths, SMALL, tmp_path / "whole", settings)
 
     def cut(record: LogRecord) -> None:
@@ -142,7 +146,7 @@ def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path
 
 
 def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: Path, dynamic_build: Path) -> None:
-    settings = replace(SETTINGS, steps=12, log_every=4, checkpoint_every=6)
+    settings = replace(SETTINGS, max_steps=12, logging_steps=4, save_steps=6)
     pretrain(dynamic_build, SMALL, tmp_path / "whole", settings)
     assert [record["step"] for record in log(tmp_path / "whole")] == [4, 6, 8, 12]
 
@@ -154,7 +158,7 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
         pretrain(dynamic_build, SMALL, tmp_path / "cut", settings, report=cut)
     pretrain(dynamic_build, SMALL, tmp_path / "cut", settings)
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
-    pretrain(dynamic_build, SMALL, tmp_path / "each", replace(settings, log_every=1))
+    pretrain(dynamic_build, SMALL, tmp_path / "each", replace(settings, logging_steps=1))
     each = log(tmp_path / "each")
     assert losses(tmp_path / "whole")[0] == pytest.approx(sum(one["loss"] for one in each[:4]) / 4, abs=0.05)
 
@@ -181,7 +185,7 @@ def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
     tmp_path: Path, dynamic_build: Path, two_lengths: Path
 ) -> None:
     with pytest.raises(ConfigError, match=r"--batch-size 8 cannot be parted evenly .* multiple of 3"):
-        pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, accumulate=3))
+        pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, gradient_accumulation_steps=3))
     with pytest.raises(ConfigError, match="6 steps cannot be dealt to 2 lengths"):
         pretrain(two_lengths, SMALL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
     assert split_steps(100, 3, 0.1) == [0, 45, 90, 100]
@@ -224,7 +228,7 @@ def test_a_model_to_start_from_must_have_learned_the_same_pairs_with_the_same_to
 
 def test_a_model_without_the_heads_that_shards_need_is_refused(tmp_path: Path, dynamic_build: Path) -> None:
     rows = write_build(tmp_path / "rows", ExamplesConfig(objective="full-sentences", max_seq_length=32))
-    pretrain(rows, SMALL, tmp_path / "masks", replace(SETTINGS, steps=1))
+    pretrain(rows, SMALL, tmp_path / "masks", replace(SETTINGS, max_steps=1))
     with pytest.raises(InputError, match=r"has no weight .* expected a checkpoint of BertForPreTraining"):
         pretrain(dynamic_build, str(tmp_path / "masks"), tmp_path / "out", SETTINGS)
 
@@ -304,7 +308,7 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
     monkeypatch.setattr(BertForPreTraining, "forward", slow)
     monkeypatch.setattr(ResumableLoader, "__iter__", fetched)
     monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-    settings = replace(SETTINGS, accumulate=2, log_every=2, steps=6, peak_tflops=1e-3)
+    settings = replace(SETTINGS, gradient_accumulation_steps=2, logging_steps=2, max_steps=6, peak_tflops=1e-3)
     summary = pretrain(dynamic_build, SMALL, tmp_path, settings)
     records = log(tmp_path)
     assert [one["step"] for one in records] == [2, 4, 6]
@@ -327,9 +331,9 @@ def test_only_the_blocks_are_compiled_and_only_where_asked(
 ) -> None:
     compiled: list[str] = []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(type(self).__name__))
-    pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, steps=1))
+    pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, max_steps=1))
     assert compiled == []
-    pretrain(dynamic_build, SMALL, tmp_path / "b", replace(SETTINGS, steps=1, compile=True))
+    pretrain(dynamic_build, SMALL, tmp_path / "b", replace(SETTINGS, max_steps=1, compile=True))
     assert compiled == ["BertEncoder"]
 
 

@@ -12,6 +12,7 @@ import pytest
 import torch
 import transformers
 
+from bertdata.cli import pretrain as command
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files
 from bertdata.masking.reference import draw
@@ -21,7 +22,7 @@ from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.training import metrics_log, optimization, pretrain
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import DivergenceError, adamw
-from bertdata.torch.training.pretrain import PretrainSettings
+from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
 
 SMALL = BertConfig(
@@ -33,7 +34,14 @@ SMALL = BertConfig(
     max_position_embeddings=32,
 )
 SETTINGS = PretrainSettings(
-    steps=12, batch_size=8, learning_rate=2e-3, warmup=0.2, checkpoint_every=5, log_every=1, num_workers=0, device="cpu"
+    max_steps=12,
+    batch_size=8,
+    learning_rate=2e-3,
+    warmup_ratio=0.2,
+    save_steps=5,
+    logging_steps=1,
+    num_workers=0,
+    device="cpu",
 )
 
 
@@ -62,7 +70,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path
 
 
 def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path) -> None:
-    settings = replace(SETTINGS, steps=60, checkpoint_every=1000, log_every=10)
+    settings = replace(SETTINGS, max_steps=60, save_steps=1000, logging_steps=10)
     summary = pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
     records = log(tmp_path)
     assert [record["step"] for record in records] == [10, 20, 30, 40, 50, 60]
@@ -102,7 +110,7 @@ def test_a_run_cut_off_twice_goes_on_too(tmp_path: Path, dynamic_build: Path, wh
 
 
 def test_a_finished_run_is_not_run_again_unless_restarted(dynamic_build: Path, tmp_path: Path) -> None:
-    settings = replace(SETTINGS, steps=3)
+    settings = replace(SETTINGS, max_steps=3)
     first = pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
     assert pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(1)) == first
     assert len(log(tmp_path)) == 3
@@ -119,7 +127,7 @@ def test_the_output_opens_in_transformers_with_its_tokenizer(whole: Path) -> Non
 
 def test_the_callers_random_numbers_are_left_alone(tmp_path: Path, dynamic_build: Path) -> None:
     state = torch.random.get_rng_state()
-    pretrain.pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, steps=1))
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, max_steps=1))
     assert torch.equal(torch.random.get_rng_state(), state)
 
 
@@ -162,12 +170,12 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_checkpoint(
     assert issubclass(DivergenceError, BertDataError)
 
 
-@pytest.mark.parametrize("clip", [0.0, 1.0])
+@pytest.mark.parametrize("max_grad_norm", [0.0, 1.0])
 @pytest.mark.parametrize(
     ("loss", "gradient"), [(1.0, math.inf), (1.0, math.nan), (math.inf, 1.0), (-math.inf, 1.0), (math.nan, 1.0)]
 )
 def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
-    loss: float, gradient: float, clip: float
+    loss: float, gradient: float, max_grad_norm: float
 ) -> None:
     model = torch.nn.Linear(2, 1)
     before = [one.detach().clone() for one in model.parameters()]
@@ -175,7 +183,7 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
     for one in model.parameters():
         one.grad = torch.full_like(one, gradient)
     with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
-        optimization.step_down(model, optimizer, loss, 0.1, clip, 3)
+        optimization.step_down(model, optimizer, loss, 0.1, max_grad_norm, 3)
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
 
 
@@ -191,13 +199,15 @@ def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
     assert len(found) == 4
 
 
-@pytest.mark.parametrize(("clip", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])
-def test_a_step_takes_the_rate_given_and_returns_the_norm_before_it_is_clipped(clip: float, scale: float) -> None:
+@pytest.mark.parametrize(("max_grad_norm", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])
+def test_a_step_takes_the_rate_given_and_returns_the_norm_before_it_is_clipped(
+    max_grad_norm: float, scale: float
+) -> None:
     model = torch.nn.Linear(2, 1, bias=False)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     before = model.weight.detach().clone()
     model.weight.grad = torch.tensor([[3.0, 4.0]])
-    assert optimization.step_down(model, optimizer, 1.0, 0.1, clip, 1) == pytest.approx(5.0)
+    assert optimization.step_down(model, optimizer, 1.0, 0.1, max_grad_norm, 1) == pytest.approx(5.0)
     torch.testing.assert_close(before - model.weight, 0.1 * scale * torch.tensor([[3.0, 4.0]]))
 
 
@@ -206,7 +216,7 @@ def test_a_checkpoint_of_other_settings_is_refused_and_named(dynamic_build: Path
         pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, learning_rate=0.1))
     with pytest.raises(ConfigError, match=r"config\.intermediate_size was 64 and is 128"):
         pretrain.pretrain(dynamic_build, replace(SMALL, intermediate_size=128), whole, SETTINGS)
-    summary = pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, num_workers=1, log_every=3))
+    summary = pretrain.pretrain(dynamic_build, SMALL, whole, replace(SETTINGS, num_workers=1, logging_steps=3))
     assert summary["step"] == 12
 
 
@@ -216,7 +226,7 @@ def test_a_checkpoint_of_other_shards_is_refused(tmp_path: Path, whole: Path) ->
 
 
 def test_a_second_phase_starts_from_the_weights_of_the_first(tmp_path: Path, dynamic_build: Path, whole: Path) -> None:
-    settings = replace(SETTINGS, steps=1, learning_rate=1e-9)
+    settings = replace(SETTINGS, max_steps=1, learning_rate=1e-9)
     pretrain.pretrain(dynamic_build, str(whole), tmp_path, settings)
     before, after = BertForPreTraining.from_pretrained(whole), BertForPreTraining.from_pretrained(tmp_path)
     pairs = zip(before.parameters(), after.parameters(), strict=True)
@@ -229,7 +239,7 @@ def test_other_objectives_train(tmp_path: Path, objective: str, packing: bool) -
     masking = "static" if objective == "sop" else "dynamic"
     config = ExamplesConfig(objective=objective, masking=masking, max_seq_length=32)
     build = write_build(tmp_path / "build", config)
-    settings = replace(SETTINGS, steps=2, bf16=True, packing=packing)
+    settings = replace(SETTINGS, max_steps=2, bf16=True, packing=packing)
     summary = pretrain.pretrain(build, SMALL, tmp_path / "out", settings)
     assert ("pair_loss" in summary) == (objective == "sop")
     assert math.isfinite(summary["loss"])
@@ -250,7 +260,7 @@ def test_a_model_that_does_not_fit_the_shards_is_refused(
         pretrain.pretrain(dynamic_build, config, tmp_path, SETTINGS)
 
 
-@pytest.mark.parametrize("name", ["steps", "batch_size", "learning_rate", "log_every", "checkpoint_every"])
+@pytest.mark.parametrize("name", ["max_steps", "batch_size", "learning_rate", "logging_steps", "save_steps"])
 def test_settings_that_cannot_be_met_are_refused(name: str) -> None:
     changes: dict[str, Any] = {name: 0}
     with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is 0"):
@@ -276,20 +286,20 @@ def test_the_rate_rises_to_its_peak_and_falls_in_a_line() -> None:
 
 def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynamic_build: Path) -> None:
     parser = argparse.ArgumentParser()
-    pretrain.add_arguments(parser)
-    line = f"{dynamic_build} --config tiny --output {tmp_path} --steps 1 --batch-size 4 --num-workers 0 --no-bf16"
+    command.add_arguments(parser)
+    line = f"{dynamic_build} --config tiny --output {tmp_path} --max-steps 1 --batch-size 4 --num-workers 0 --no-bf16"
     arguments = parser.parse_args([*line.split(), "--device", "cpu"])
-    summary = pretrain.run(arguments)
+    summary = command.run(arguments)
     assert isinstance(summary, dict)
     assert summary["step"] == 1
     assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
     with pytest.raises(ConfigError, match="--device is 'toaster'"):
-        pretrain.run(parser.parse_args([*line.split(), "--device", "toaster"]))
+        command.run(parser.parse_args([*line.split(), "--device", "toaster"]))
 
 
 def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwise() -> None:
     parser = argparse.ArgumentParser()
-    pretrain.add_arguments(parser)
+    command.add_arguments(parser)
     found = vars(parser.parse_args(["shards", "--output", "out"]))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
     assert found.pop("restart") is False
@@ -299,14 +309,14 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("clip", float("nan")),
+        ("max_grad_norm", float("nan")),
         ("learning_rate", float("inf")),
         ("weight_decay", float("inf")),
-        ("warmup", float("nan")),
+        ("warmup_ratio", float("nan")),
         ("adam_beta2", float("nan")),
         ("seed", -1),
         ("seed", 1 << 63),
-        ("validate_every", -1),
+        ("eval_steps", -1),
         ("validation_rows", -1),
     ],
 )
@@ -314,7 +324,7 @@ def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
     changes: dict[str, Any] = {name: value}
     with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is {value}; expected"):
         PretrainSettings(**changes)
-    assert PretrainSettings(seed=(1 << 63) - 1, validate_every=0, validation_rows=0).seed == (1 << 63) - 1
+    assert PretrainSettings(seed=(1 << 63) - 1, eval_steps=0, validation_rows=0).seed == (1 << 63) - 1
 
 
 @pytest.mark.parametrize("name", ["mps", "meta", "toaster", "cpu cuda"])

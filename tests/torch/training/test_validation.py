@@ -16,7 +16,8 @@ from bertdata.torch import BertConfig, BertForPreTraining, ElectraConfig, Pretra
 from bertdata.torch.training import pretrain as module
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.pretrain import PretrainSettings, pretrain
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.validation import chosen_rows
 from tests.torch.build import write_build
 
@@ -29,7 +30,7 @@ SIZES: dict[str, Any] = {
     "max_position_embeddings": 32,
 }
 SETTINGS = PretrainSettings(
-    steps=6, batch_size=8, learning_rate=1e-3, log_every=4, validate_every=3, num_workers=0, device="cpu"
+    max_steps=6, batch_size=8, learning_rate=1e-3, logging_steps=4, eval_steps=3, num_workers=0, device="cpu"
 )
 
 
@@ -55,7 +56,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_validation_loss_is_logged_at_the_steps_asked_for_and_is_that_of_the_model(
     tmp_path: Path, build: Path
 ) -> None:
-    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, steps=7))
+    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, max_steps=7))
     assert [(one["step"], "validation_loss" in one) for one in log(tmp_path)] == [
         (3, True),
         (4, False),
@@ -81,7 +82,7 @@ def test_the_validation_loss_is_logged_at_the_steps_asked_for_and_is_that_of_the
 def test_measuring_changes_nothing_of_what_is_learned(tmp_path: Path, config: BertConfig, objective: str) -> None:
     build = build_of(tmp_path / "build", objective)
     for every in (0, 2):
-        settings = replace(SETTINGS, validate_every=every, log_every=1)
+        settings = replace(SETTINGS, eval_steps=every, logging_steps=1)
         pretrain(build, config, tmp_path / str(every), settings)
     with_, without = log(tmp_path / "2"), log(tmp_path / "0")
     assert [one["loss"] for one in with_] == [one["loss"] for one in without]
@@ -101,8 +102,8 @@ def test_masks_are_the_same_each_time_however_the_rows_are_split(
 ) -> None:
     """At a rate of nearly 0 the model stays as it is, and so does its validation loss."""
     build = build_of(tmp_path / "build", objective)
-    settings = replace(SETTINGS, learning_rate=1e-12, validate_every=2)
-    changed: list[dict[str, Any]] = [{}, {"accumulate": 4}, {"packing": True}]
+    settings = replace(SETTINGS, learning_rate=1e-12, eval_steps=2)
+    changed: list[dict[str, Any]] = [{}, {"gradient_accumulation_steps": 4}, {"packing": True}]
     found = []
     for number, changes in enumerate(changed):
         pretrain(build, config, tmp_path / str(number), replace(settings, **changes))
@@ -113,7 +114,7 @@ def test_masks_are_the_same_each_time_however_the_rows_are_split(
 def test_as_many_rows_are_measured_as_asked_for_spread_over_the_split(tmp_path: Path, build: Path) -> None:
     assert chosen_rows(7, 3) == [0, 2, 4]
     assert chosen_rows(0, 3) == []
-    settings = replace(SETTINGS, learning_rate=1e-12, validate_every=6)
+    settings = replace(SETTINGS, learning_rate=1e-12, eval_steps=6)
     losses = []
     for most in (0, 5000, 5):
         pretrain(build, BertConfig(**SIZES), tmp_path / str(most), replace(settings, validation_rows=most))
@@ -169,7 +170,12 @@ def test_gradients_are_exchanged_once_a_step_and_rows_are_shared(
         return fetch(self, numbers)
 
     monkeypatch.setattr(ShardDataset, "__getitems__", counted)
-    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, accumulate=4, validation_rows=5, steps=3))
+    pretrain(
+        build,
+        BertConfig(**SIZES),
+        tmp_path,
+        replace(SETTINGS, gradient_accumulation_steps=4, validation_rows=5, max_steps=3),
+    )
     assert len(pair.waits) == 3 * 3  # type: ignore[attr-defined]
     chosen = chosen_rows(len(ShardDataset(build, "validation")), 5)
     assert measured == chosen[::2]
@@ -194,7 +200,7 @@ def test_curves_have_a_panel_for_each_measure_and_are_drawn_before_the_end(tmp_p
         if (tmp_path / "curves.svg").exists():
             drawn.append((tmp_path / "curves.svg").read_text())
 
-    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, checkpoint_every=2), report=look)
+    pretrain(build, BertConfig(**SIZES), tmp_path, replace(SETTINGS, save_steps=2), report=look)
     assert drawn
     picture = (tmp_path / "curves.svg").read_text()
     assert drawn[-1] != picture

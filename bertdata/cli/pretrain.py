@@ -1,0 +1,43 @@
+"""`bertdata pretrain`: train an encoder on shards, and show how it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import nullcontext
+from typing import Any
+
+from bertdata.options.flags import add_flags, from_flags
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
+    from bertdata.torch.models.registry import presets
+    from bertdata.torch.training.settings import PretrainSettings
+
+    parser.add_argument("shards", help="a finished build, of one length or several, or one of its splits")
+    parser.add_argument("--output", required=True, help="directory for the model, its checkpoints and log.jsonl")
+    parser.add_argument(
+        "--config",
+        default="base",
+        help=f"{', '.join(presets())}, or the directory of a model to start from (default: base)",
+    )
+    parser.add_argument("--restart", action="store_true", help="begin anew instead of going on from a checkpoint")
+    add_flags(parser, PretrainSettings)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
+    """Pretrain as parsed arguments say and return the summary.
+
+    Of several processes only the first shows something; the others return 0.
+    """
+    from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.progress import shown
+    from bertdata.torch.training.settings import PretrainSettings
+
+    settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
+    with shown(settings.max_steps) if first else nullcontext() as report:
+        summary = pretrain(
+            arguments.shards, arguments.config, arguments.output, settings, restart=arguments.restart, report=report
+        )
+    return summary if first else 0
