@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -38,6 +38,8 @@ _PARQUET: Any = {
     "write_statistics": False,
     "write_page_checksum": True,
 }
+OnDrop = Callable[[str], None]
+"""What is called with the reason where a filter drops a document."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -61,7 +63,7 @@ def _storable(text: str) -> str:
 
 
 class DocumentWriter:
-    """Writes documents to one Parquet file and tallies them.
+    """Writes documents to one Parquet file and tallies them: those kept, and those that filters drop, by reason.
 
     >>> import io
     >>> with DocumentWriter(io.BytesIO(), tally := Counters()) as writer:
@@ -70,24 +72,35 @@ class DocumentWriter:
     ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
     """
 
-    def __init__(self, file: BinaryIO, tally: Counters) -> None:
+    def __init__(self, file: BinaryIO, tally: Counters, filters: Sequence[str] = ()) -> None:
         self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
         self._tally = tally
+        self._filters = filters
         self._rows: list[tuple[str, str, str, str, bytes]] = []
+        self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
         self._slots: dict[int, list[int]] = {}
 
-    def add(self, document_id: str, source: str, title: str, url: str, text: str | bytes) -> None:
+    def add(
+        self,
+        document_id: str,
+        source: str,
+        title: str,
+        url: str,
+        text: str | bytes,
+        on_drop: OnDrop | None = None,
+    ) -> None:
         """Write one document; what UTF-8 cannot hold (lone surrogates) becomes U+FFFD, in the id an escape.
 
-        A text in bytes is UTF-8.
+        A text in bytes is UTF-8. `on_drop` is called with the reason if a filter drops the document.
         """
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
         source, title, url = (_storable(one) for one in (source, title, url))
         text = _storable(text).encode() if isinstance(text, str) else text
-        self._count(document_id, len(text))
         self._rows.append((document_id, source, title, url, text))
+        if self._filters:
+            self._on_drop.append(on_drop)
         self._bytes += len(text)
         if self._bytes >= ROW_GROUP_BYTES:
             self._flush()
@@ -96,27 +109,41 @@ class DocumentWriter:
         """Write documents of one source, without titles and addresses, as a row group of their own."""
         self._flush()
         ids = [one.encode("utf-8", "backslashreplace").decode() for one in document_ids]
-        sizes = pc.binary_length(texts).to_pylist()
-        for document_id, size in zip(ids, sizes, strict=True):
-            self._count(document_id, size)
         nothing = pa.repeat("", len(ids))
-        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), nothing, nothing, texts], sum(sizes))
-
-    def _count(self, document_id: str, size: int) -> None:
-        count = self._slots.setdefault(slot(document_id), [0, 0])
-        count[0] += 1
-        count[1] += size
-        self._tally.add("documents")
-        self._tally.add("text_bytes", size)
+        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), nothing, nothing, texts])
 
     def _flush(self) -> None:
         if self._rows:
-            self._write([pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)], self._bytes)
-        self._rows, self._bytes = [], 0
+            self._write([pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)])
+        self._rows, self._on_drop, self._bytes = [], [], 0
 
-    def _write(self, columns: Sequence[pa.Array], size: int) -> None:
-        self._writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
-        self._groups.append([len(columns[0]), size])
+    def _write(self, columns: Sequence[pa.Array]) -> None:
+        table = pa.Table.from_arrays(columns, schema=SCHEMA)
+        if self._filters:
+            table = self._kept(table)
+        if not len(table):
+            return
+        sizes = pc.binary_length(table["text"]).to_pylist()
+        for document_id, size in zip(table["id"].to_pylist(), sizes, strict=True):
+            count = self._slots.setdefault(slot(document_id), [0, 0])
+            count[0] += 1
+            count[1] += size
+        self._tally.add("documents", len(sizes))
+        self._tally.add("text_bytes", sum(sizes))
+        self._writer.write_table(table)
+        self._groups.append([len(sizes), sum(sizes)])
+
+    def _kept(self, table: pa.Table) -> pa.Table:
+        """Return the rows that no filter drops; counts the others by reason."""
+        from bertdata.curation.filters import drop_reasons
+
+        reasons = drop_reasons(table["text"].combine_chunks(), self._filters)
+        for row, reason in enumerate(reasons.to_pylist()):
+            if reason is not None:
+                self._tally.drop(reason)
+                if self._on_drop and (on_drop := self._on_drop[row]):
+                    on_drop(reason)
+        return table.filter(pc.is_null(reasons))
 
     def __enter__(self) -> DocumentWriter:
         return self

@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bertdata import __version__
@@ -34,6 +34,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix, parse_mix
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags, each_from_flags, from_flags
+from bertdata.options.option import stored_values
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
@@ -92,7 +93,7 @@ class Build:
         vocab = tokenizer.fingerprint if tokenizer else None
         self.stages = stages_of(self.inputs, sources.text_column, output, settings, tokenizer, segmenter)
         self.fingerprint = _fingerprint(self.inputs, sources, settings, vocab, segmenter)
-        told = asdict(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        told = stored_values(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
         self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), told, sample=sources == SAMPLE)
 
 
@@ -183,7 +184,7 @@ def _fingerprint(
 ) -> str:
     """Return what a finished build is known by; what names and a text column add is left out where none is given."""
     identities = inputs.identities()
-    configs = asdict(settings) | {"vocab": vocab, "sentences": segmenter.fingerprint}
+    configs = stored_values(settings) | {"vocab": vocab, "sentences": segmenter.fingerprint}
     column = [sources.text_column] if "documents" in identities and sources.text_column != Sources.text_column else []
     return fingerprint("build", __version__, configs, identities, *column)
 

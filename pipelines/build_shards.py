@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import fields
 
 from bertdata.cli import command_line
 from bertdata.curation.dedup.stage import DropDuplicates
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
     for kind in kinds:
         add_flags(parser, kind)
+    add_flags(parser, CleaningConfig, without=[one.name for one in fields(CleaningConfig) if one.name != "filter"])
     add_mix(parser)
     flags = command_line.parse(parser, arguments)
     refuse_unread(flags)
@@ -85,13 +87,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runner = command_line.runner(flags)
     tokenizer = WordPieceTokenizer.load(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    stages = files.join(flags.output, "stages")
+    stages, cleaning = files.join(flags.output, "stages"), from_flags(flags, CleaningConfig)
     with command_line.output_lock(flags, "build", "build-shards", list(documents), sharding, phases[0], masking):
         if flags.force:
             files.remove(stages)
         manifest = run_stages(
             [
-                ReadSource("documents", documents, files.join(stages, "tables"), CleaningConfig(), flags.text_column),
+                ReadSource("documents", documents, files.join(stages, "tables"), cleaning, flags.text_column),
                 DropDuplicates(files.join(stages, "duplicates"), from_flags(flags, DedupConfig)),
                 CheckDocuments(sources, phases[0].objective, segmenter),
                 WriteShards(flags.output, sources, sharding, phases, masking, segmenter, tokenizer=tokenizer, mix=mix),

@@ -127,14 +127,13 @@ def output_lock(
 
     Prints to stderr what is replaced.
     """
-    from dataclasses import asdict
-
     from bertdata.engine import output_lock as lock
     from bertdata.engine.origin import Origin
+    from bertdata.options.option import stored_values
 
     runner(flags).check([flags.output, *paths])
     lock.refuse_own(flags.output, paths)
-    origin = Origin.of(command, paths, settings={type(one).__name__: asdict(one) for one in settings})
+    origin = Origin.of(command, paths, settings={type(one).__name__: stored_values(one) for one in settings})
     with lock.output_lock(flags.output, kind, origin, force=flags.force) as replaced:
         for line in replaced:
             print(line, file=sys.stderr)

@@ -68,7 +68,8 @@ def fingerprint(*parts: Any) -> str:
 class Task:
     """One part to be made: where, from what (`payload`), under which fingerprint, and how heavy it is in bytes.
 
-    `records` is the directory of its record where that is not the directory of its data.
+    `records` is the directory of its record where that is not the directory of its data. `filters` are the rules that
+    documents are kept by where the part is one of documents (`bertdata.curation.filters`).
     """
 
     directory: str
@@ -78,6 +79,7 @@ class Task:
     weight: int
     payload: Any
     records: str = ""
+    filters: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

@@ -26,6 +26,10 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Se
         flag = "--" + one.name.replace("_", "-")
         if kind is bool:
             group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
+        elif kind == tuple[str, ...]:
+            group.add_argument(
+                flag, nargs="+", action="extend", default=[], metavar=one.metadata["metavar"], help=shown
+            )
         elif one.metadata.get("several"):
             group.add_argument(flag, type=kind, nargs="+", default=one.default, metavar="N", help=shown)
         else:
@@ -49,7 +53,9 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Settings], *, mo
     values: dict[str, Any] = {one.name: getattr(arguments, one.name, one.default) for one in fields(config)}
     for one in fields(config):
         given = values[one.name]
-        if isinstance(given, list):
+        if isinstance(one.default, tuple):
+            values[one.name] = tuple(given)
+        elif isinstance(given, list):
             flag = f"--{one.name.replace('_', '-')}"
             shown = " ".join(map(str, given))
             require(len(set(given)) == len(given), f"{flag} {shown} names one value twice; give each once")
@@ -64,6 +70,6 @@ def shown_default(value: object) -> str:
     >>> shown_default(0.1), shown_default(False), shown_default("")
     (' (default: 0.1)', ' (default: no)', '')
     """
-    if value is None or value == "":
+    if value is None or value in ("", ()):
         return ""
     return f" (default: {('no', 'yes')[value] if isinstance(value, bool) else value})"

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -24,7 +25,7 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
-from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates, own_templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
@@ -128,36 +129,37 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Counters:
     wiki = site.dbname or site.language or "wiki"
     tally = Counters()
     broken: list[dict[str, Any]] = []
-    with DocumentWriter(file, tally) as writer, _rejects(work.rejects) as reject:
+    with _rejects(work.rejects) as reject, DocumentWriter(file, tally, task.filters) as writer:
         for page in read_pages(work.span, site, compiled=work.compiled):
             tally.add("pages")
             if isinstance(page, Page):
                 tally.add("wikitext_bytes", len(page.wikitext))
                 text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
                 if not reason:
-                    writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, site.url(page.title), text)
+                    on_drop = partial(reject, page.id, page.title, page.offset)
+                    url = site.url(page.title)
+                    writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
                     continue
             else:
                 place = {"path": work.span.path, "offset": page.offset}
                 broken.append({**place, "title": page.title, "reason": page.reason})
                 reason = f"broken: {page.reason}"
             tally.drop(reason)
-            reject(page, reason)
+            reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
     tally.details["broken"] = broken
     return tally
 
 
 @contextmanager
-def _rejects(path: str) -> Iterator[Callable[[Page | BrokenPage, str], None]]:
+def _rejects(path: str) -> Iterator[Callable[[int | None, str | None, int, str], None]]:
     """Give a function that names a dropped page in a file of JSON lines, which is there when it is whole."""
     if not path:
-        yield lambda page, reason: None
+        yield lambda number, title, offset, reason: None
         return
     with files.atomic_write(path) as file:
 
-        def reject(page: Page | BrokenPage, reason: str) -> None:
-            number = page.id if isinstance(page, Page) else None
-            row = {"id": number, "title": page.title, "offset": page.offset, "reason": reason}
+        def reject(number: int | None, title: str | None, offset: int, reason: str) -> None:
+            row = {"id": number, "title": title, "offset": offset, "reason": reason}
             file.write(json.dumps(row).encode() + b"\n")
 
         yield reject
@@ -241,7 +243,7 @@ def books_part(task: Task, file: BinaryIO) -> Counters:
     broken: list[dict[str, Any]] = []
     drops: Counter[str] = Counter()
     encodings: Counter[str] = Counter()
-    with DocumentWriter(file, tally) as writer:
+    with DocumentWriter(file, tally, task.filters) as writer:
         for volume, label in zip(group.volumes, group.labels, strict=True):
             path = volume.path
             for book in read_books(path, notes=encodings, members=volume.members):
@@ -263,6 +265,7 @@ def books_part(task: Task, file: BinaryIO) -> Counters:
                     writer.add(f"{label}:{book.id}", "books", book.title, "", text)
     for encoding, number in sorted(encodings.items()):
         tally.add(f"read as {encoding}", number)
-    tally.drops = dict(drops)
+    for reason, number in drops.items():
+        tally.drop(reason, number)
     tally.details["broken"] = broken
     return tally

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertdata.curation.filters import FILTERS, parse_filter
 from bertdata.options.option import MIB, check_types, option, require
 
 
@@ -19,12 +20,22 @@ class CleaningConfig:
     templates: str = option(
         "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
     )
+    filter: tuple[str, ...] = option(
+        (),
+        "rules that drop documents, in this order: NAME or NAME=ARGUMENT",
+        metavar="NAME",
+        items=FILTERS,
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
         check_types(self)
         require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
         require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
+
+        for text in self.filter:
+            parse_filter(text)
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

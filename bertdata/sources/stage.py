@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bertdata.curation.filters import with_filters
 from bertdata.engine.parts import PartFunction, PartResult, Task
 from bertdata.engine.stages import Plan, Standing, Step
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.digests import damaged
 from bertdata.sources.cleaning import books_part, plan_books, plan_wikipedia, remove_stale_rejects, wikipedia_part
@@ -49,9 +50,16 @@ class ReadSource:
     def plan(self, standing: Standing) -> Plan:
         """Plan the parts, after those of the sources before it."""
         own = finished_parts(self.source_of) if self.kind == "documents" else []
+        if own and self.config.filter:
+            raise ConfigError(
+                "these documents are written already, and --filter is for where they are; give it to clean-wikipedia "
+                "or clean-books",
+                path=own[0][0].path,
+            )
         given = {task.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
         tasks, notes, make = self._tasks(paths) if paths else ([], (), table_part)
+        tasks = with_filters(tasks, self.config.filter)
 
         def prepare() -> None:
             refuse_damaged(own)

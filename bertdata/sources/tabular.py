@@ -155,14 +155,14 @@ def table_part(task: Task, file: BinaryIO) -> Counters:
     one: TableRange = task.payload
     tally = Counters()
     if plain_text.is_text(one.path):
-        with DocumentWriter(file, tally) as writer:
+        with DocumentWriter(file, tally, task.filters) as writer:
             for found in plain_text.read_texts(one.path, one.start, one.end):
                 tally.add("rows", len(found.texts))
                 writer.add_texts([f"{one.label}:{place}" for place in found.places.tolist()], SOURCE, found.texts)
         return tally
     broken: list[dict[str, Any]] = []
     rows = _parquet_rows(one) if _is_parquet(one.path) else _json_rows(one)
-    with DocumentWriter(file, tally) as writer:
+    with DocumentWriter(file, tally, task.filters) as writer:
         for place, row in rows:
             tally.add("rows")
             text = None if isinstance(row, str) else row.get(one.text_column)

@@ -47,7 +47,14 @@ def test_the_defaults_are_those_of_the_bert_paper() -> None:
 
 
 DEFAULTS: dict[type[Any], dict[str, Any]] = {
-    CleaningConfig: {"range_bytes": 0, "split_chapters": False, "min_words": 0, "templates": "", "rejects": ""},
+    CleaningConfig: {
+        "range_bytes": 0,
+        "split_chapters": False,
+        "min_words": 0,
+        "templates": "",
+        "filter": (),
+        "rejects": "",
+    },
     DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},
     VocabularyConfig: {
         "vocab_size": 30_000,

@@ -1,0 +1,147 @@
+"""Filters: which documents are kept, decided from the text of each alone where documents are written.
+
+A filter is one object in a registry. `--filter NAME[=ARGUMENT]` applies it; of several, a document is counted under the
+first that drops it. A package outside bertdata adds one with `FILTERS.add(name, Filter(...))` in a module that
+`bertdata.registry` loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bertdata.engine.parts import Task, fingerprint
+from bertdata.errors import ConfigError
+from bertdata.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """One rule that keeps or drops documents.
+
+    help: what it drops, for --help.
+    keep: returns for texts, a string array (N,), and the argument which of them are kept, a boolean array (N,) without
+    nulls. It must decide on each text alone, so that the result does not depend on how documents are grouped.
+    parse: makes the argument of what stands after NAME=; a ValueError says what it expected.
+    default: the argument where none is given; None: it must be given.
+    revision: to be raised when what it keeps changes, so that documents are written again.
+    """
+
+    help: str
+    keep: Callable[[pa.StringArray, Any], pa.BooleanArray]
+    parse: Callable[[str], Any]
+    default: str | None = None
+    revision: int = 1
+
+
+FILTERS: Registry[Filter] = Registry(
+    "filter",
+    {
+        "min-characters": "bertdata.curation.filters:MIN_CHARACTERS",
+        "max-symbol-ratio": "bertdata.curation.filters:MAX_SYMBOL_RATIO",
+    },
+)
+
+
+def parse_filter(text: str) -> tuple[Filter, Any]:
+    """Return the filter and the argument that NAME or NAME=ARGUMENT stands for; raises ConfigError for neither.
+
+    >>> parse_filter("min-characters=200")[1], parse_filter("max-symbol-ratio")[1]
+    (200, 0.1)
+    """
+    name, _, given = text.partition("=")
+    chosen = FILTERS[name]
+    argument = given or chosen.default
+    if argument is None:
+        raise ConfigError(f"--filter {text} needs an argument: write --filter {name}=ARGUMENT; it {chosen.help}")
+    try:
+        return chosen, chosen.parse(argument)
+    except ValueError as error:
+        raise ConfigError(f"--filter {text}: {error}") from error
+
+
+def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
+    """Return tasks that write documents with filters to keep them by; their fingerprints change if there are any."""
+    if not filters:
+        return list(tasks)
+    values = [[text, parse_filter(text)[0].revision] for text in filters]
+    return [
+        replace(task, filters=tuple(filters), fingerprint=fingerprint(task.fingerprint, "filters", values))
+        for task in tasks
+    ]
+
+
+def drop_reasons(texts: pa.StringArray, filters: Sequence[str]) -> pa.StringArray:
+    """Return for each text why it is dropped, null where it is kept; the first of the filters that drops it counts.
+
+    >>> drop_reasons(pa.array(["Salt.", "Water #### ..."]), ["min-characters=6", "max-symbol-ratio"]).to_pylist()
+    ['filter min-characters=6', 'filter max-symbol-ratio']
+    """
+    reasons = pa.nulls(len(texts), pa.string())
+    for text in filters:
+        chosen, argument = parse_filter(text)
+        kept = chosen.keep(texts, argument)
+        if kept.type != pa.bool_() or len(kept) != len(texts) or kept.null_count:
+            raise ConfigError(
+                f"the filter {text} returned {len(kept)} values of type {kept.type}, {kept.null_count} of them null, "
+                f"for {len(texts)} texts; expected true or false for each"
+            )
+        dropped = pc.and_(pc.is_null(reasons), pc.invert(kept))
+        reasons = pc.if_else(dropped, f"filter {text}", reasons)
+    return reasons
+
+
+def _positive_int(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise ValueError("expected a whole number of 1 or more, as 200")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ValueError("expected a number from 0 to 1, as 0.1")
+    return number
+
+
+def long_enough(texts: pa.StringArray, characters: int) -> pa.BooleanArray:
+    """Return which texts have so many characters, code points of Unicode, or more.
+
+    >>> long_enough(pa.array(["Seen", "Öl"]), 3).to_pylist()
+    [True, False]
+    """
+    return pc.greater_equal(pc.utf8_length(texts), characters)
+
+
+def few_symbols(texts: pa.StringArray, ratio: float) -> pa.BooleanArray:
+    """Return which texts have at most `ratio` hash signs a word, and as few ellipses.
+
+    Gopher's rule (Rae et al., 2021, "Scaling Language Models", appendix A.1.1, there 0.1). Words are what white space
+    separates; "..." and "…" are ellipses.
+
+    >>> few_symbols(pa.array(["one # in ten words " * 2, "# # words", "Well ... and … so"]), 0.2).to_pylist()
+    [True, False, False]
+    """
+    words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts)))
+    most = pc.multiply(pc.cast(words, pa.float64()), ratio)
+    hashes = pc.count_substring(texts, "#")
+    ellipses = pc.add(pc.count_substring(texts, "..."), pc.count_substring(texts, "…"))
+    return pc.less_equal(pc.cast(pc.max_element_wise(hashes, ellipses), pa.float64()), most)
+
+
+MIN_CHARACTERS = Filter(
+    help="drops documents with fewer characters than the argument", keep=long_enough, parse=_positive_int
+)
+MAX_SYMBOL_RATIO = Filter(
+    help="drops documents with more hash signs or more ellipses a word than the argument, 0.1 unless given",
+    keep=few_symbols,
+    parse=_share,
+    default="0.1",
+)

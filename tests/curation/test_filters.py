@@ -1,0 +1,228 @@
+"""Filters: what each keeps, that every drop is counted under its filter, and that the cut of the input is no matter."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.cli.main import dispatch
+from bertdata.curation.filters import FILTERS, Filter, drop_reasons, parse_filter, with_filters
+from bertdata.engine.parts import run_once
+from bertdata.engine.stages import Standing
+from bertdata.errors import ConfigError
+from bertdata.options.option import stored_values
+from bertdata.shards import open_shards
+from bertdata.sources.cleaning import books_part, plan_books, plan_wikipedia, wikipedia_part
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
+from bertdata.sources.tabular import plan_tables, table_part
+from tests.sources.test_cleaning import PROSE, dump, page
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [f"Water {number} " + "is wet. " * (number % 7) + "# " * (number % 5) for number in range(60)]
+
+
+@given(st.lists(st.text(), max_size=5), st.integers(1, 8))
+def test_min_characters_keeps_texts_of_so_many_code_points(texts: list[str], least: int) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    reasons = drop_reasons(pa.array(texts, pa.string()), [f"min-characters={least}"]).to_pylist()
+    assert [reason is None for reason in reasons] == [len(text) >= least for text in texts]
+
+
+@given(st.lists(st.text("ab #.…\n\u00a0", min_size=1), max_size=8), st.sampled_from(["0", "0.1", "0.5", "1"]))
+def test_max_symbol_ratio_counts_hashes_and_ellipses_for_each_word(texts: list[str], ratio: str) -> None:
+    reasons = drop_reasons(pa.array(texts, pa.string()), [f"max-symbol-ratio={ratio}"]).to_pylist()
+    for text, reason in zip(texts, reasons, strict=True):
+        words = len(re.split(r"\s+", text.strip()))  # a text of white space alone is one empty word
+        symbols = max(text.count("#"), text.count("...") + text.count("…"))
+        assert (reason is None) == (symbols <= float(ratio) * words)
+
+
+def test_the_first_filter_that_drops_a_text_is_the_reason() -> None:
+    texts = pa.array(["Salt.", "# # #", "Water is wet and deep."])
+    filters = ["max-symbol-ratio", "min-characters=6"]
+    assert drop_reasons(texts, filters).to_pylist() == [
+        "filter min-characters=6",
+        "filter max-symbol-ratio",
+        None,
+    ]
+    assert drop_reasons(texts, filters[::-1]).to_pylist()[1] == "filter min-characters=6"
+    assert drop_reasons(texts, []).to_pylist() == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("min-words=3", "there is no filter 'min-words'; expected one of min-characters, max-symbol-ratio"),
+        ("min-characters", "needs an argument: write --filter min-characters=ARGUMENT; it drops documents with fewer"),
+        ("min-characters=0", "expected a whole number of 1 or more, as 200"),
+        ("min-characters=²", "expected a whole number of 1 or more"),
+        ("min-characters=many", "--filter min-characters=many: expected a whole number"),
+        ("max-symbol-ratio=2", "expected a number from 0 to 1, as 0.1"),
+        ("max-symbol-ratio=nan", "expected a number from 0 to 1"),
+    ],
+)
+def test_a_filter_that_does_not_exist_or_fit_is_refused_before_any_work(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        parse_filter(text)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        CleaningConfig(filter=(text,))
+
+
+@pytest.mark.parametrize("kept", [pa.array([True]), pa.array([1, 0]), pa.array([True, None])])
+def test_a_filter_that_does_not_decide_on_each_text_is_named(kept: pa.Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken: Any = Filter(help="", keep=lambda texts, _: kept, parse=str, default="")
+    monkeypatch.setitem(FILTERS._items, "broken", broken)
+    with pytest.raises(ConfigError, match=r"the filter broken returned \d values .* for 2 texts; expected true or"):
+        drop_reasons(pa.array(["a", "b"]), ["broken"])
+
+
+def tables(folder: Path, target: int, filters: tuple[str, ...], name: str = "x.jsonl") -> tuple[dict[str, str], Any]:
+    """Return the documents of the texts, written in ranges of some bytes, and the drops of all parts."""
+    path = folder / name
+    if name.endswith(".txt"):
+        path.write_text("".join(f"{text}\n\n" for text in TEXTS))
+    else:
+        rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(TEXTS)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    documents: dict[str, str] = {}
+    drops: dict[str, int] = {}
+    for task in with_filters(plan_tables([str(path)], str(folder / f"out-{target}"), target), filters):
+        record = run_once(task, table_part)
+        written = pq.read_table(task.path).to_pylist()
+        assert record.counts.get("documents", 0) == len(written)
+        assert record.counts.get("text_bytes", 0) == sum(len(one["text"].encode()) for one in written)
+        assert record.counts.get("rows", 0) == len(written) + sum(record.drops.values())
+        assert sum(rows for rows, _ in record.details["row_groups"]) == len(written)
+        assert sum(one[1] for one in record.details["slots"]) == len(written)
+        documents |= {one["id"]: one["text"] for one in written}
+        for reason, number in record.drops.items():
+            drops[reason] = drops.get(reason, 0) + number
+    return documents, drops
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.txt"])
+def test_ranges_of_any_size_keep_the_same_documents(name: str, tmp_path: Path) -> None:
+    filters = ("min-characters=25", "max-symbol-ratio=0.2")
+    expected = [
+        reason is None for reason in drop_reasons(pa.array([text.strip() for text in TEXTS]), filters).to_pylist()
+    ]
+    found = [tables(tmp_path, target, filters, name) for target in (1, 200, 1 << 20)]
+    assert found[0] == found[1] == found[2]
+    documents, drops = found[0]
+    assert 0 < len(documents) == sum(expected) < len(TEXTS)
+    assert set(drops) == {f"filter {one}" for one in filters}
+
+
+def test_a_page_that_a_filter_drops_is_among_the_rejects(tmp_path: Path) -> None:
+    pages = [page(1, "Salt"), page(2, "Short", "Salt."), page(3, "List of salts"), page(4, "Brief", "Sea.")]
+    (tmp_path / "x.xml").write_bytes(dump(*pages))
+    config = CleaningConfig(filter=("min-characters=20",), rejects=str(tmp_path / "rejects"))
+    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
+    [record] = [run_once(task, wikipedia_part) for task in with_filters(tasks, config.filter)]
+    assert (record.counts["pages"], record.counts["documents"]) == (4, 1)
+    assert record.drops == {"list": 1, "filter min-characters=20": 2}
+    [path] = (tmp_path / "rejects").iterdir()
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {(row["id"], row["title"], row["reason"]) for row in rows} == {
+        (2, "Short", "filter min-characters=20"),
+        (3, "List of salts", "list"),
+        (4, "Brief", "filter min-characters=20"),
+    }
+    assert all(row["offset"] > 0 for row in rows)
+
+
+def test_books_that_are_dropped_are_counted_beside_other_drops(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text(f"{PROSE * 20}\n\n{PROSE * 20}\n")
+    (tmp_path / "short.txt").write_text("A book of few words, and no more than these.\n")
+    (tmp_path / "none.txt").write_text("1\n2\n3\n")
+    config = CleaningConfig(filter=("min-characters=200",))
+    [task] = with_filters(plan_books([str(tmp_path / "*.txt")], str(tmp_path / "out"), config), config.filter)
+    record = run_once(task, books_part)
+    assert (record.counts["books"], record.counts["documents"]) == (3, 1)
+    assert record.drops["filter min-characters=200"] == 1
+    assert sum(record.drops.values()) == 2
+
+
+def test_fingerprints_name_filters_and_their_revision_only_where_there_are_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt")))
+
+    def mark(*filters: str) -> str:
+        stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, "out", CleaningConfig(filter=filters))
+        [task] = stage.plan(Standing()).steps[0].tasks
+        assert task.filters == filters
+        return task.fingerprint
+
+    [plain] = plan_wikipedia([str(tmp_path / "x.xml")], "out", CleaningConfig())[0]
+    assert mark() == plain.fingerprint
+    marks = [mark(), mark("min-characters=2"), mark("min-characters=3"), mark("max-symbol-ratio", "min-characters=2")]
+    marks.append(mark("min-characters=2", "max-symbol-ratio"))
+    newer = Filter(**{**FILTERS["min-characters"].__dict__, "revision": 2})
+    monkeypatch.setitem(FILTERS._items, "min-characters", newer)
+    marks.append(mark("min-characters=2"))
+    assert len(set(marks)) == len(marks)
+    assert "filter" not in stored_values(CleaningConfig())
+    assert stored_values(CleaningConfig(filter=("max-symbol-ratio",))) == asdict(
+        CleaningConfig(filter=("max-symbol-ratio",))
+    )
+
+
+def test_documents_that_are_cleaned_already_are_not_filtered_in_silence(tmp_path: Path) -> None:
+    (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt")))
+    assert dispatch(["clean-wikipedia", str(tmp_path / "x.xml"), "--output", str(tmp_path / "out")]) == 0
+    flags = ["--filter", "max-symbol-ratio", "--output", str(tmp_path / "build")]
+    with pytest.raises(ConfigError, match="these documents are written already, and --filter is for where they are"):
+        dispatch(["build", "--documents", str(tmp_path / "out"), *flags])
+
+
+OUTSIDE = """
+import pyarrow.compute as pc
+
+from bertdata.curation.filters import FILTERS, Filter
+
+
+def without(texts, word):
+    return pc.invert(pc.match_substring(texts, word))
+
+
+FILTERS.add("without", Filter(help="drops documents with a word", keep=without, parse=str))
+"""
+
+
+def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> None:
+    (tmp_path / "toy_filter.py").write_text(OUTSIDE)
+    sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "
+    rows = [{"id": f"d{n}", "text": sentences * 3 + ("Gold." if n % 3 == 0 else "Iron.")} for n in range(60)]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_filter", "COLUMNS": "1000"}
+
+    def bertdata(*arguments: object) -> str:
+        command = [sys.executable, "-m", "bertdata", *map(str, arguments)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    assert "; without: drops documents with a word" in bertdata("build", "--help")
+    build = tmp_path / "build"
+    flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
+    shown = bertdata("build", "--documents", "x.jsonl", "--output", build, *flags)
+    assert re.search(r"dropped, filter without=Gold +20\n +documents +40 ", shown)
+    assert "Iron" in bertdata("show", build).title()
+    bertdata("verify", build)
+    assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"filter without=Gold": 20}
+    assert len(open_shards(build)) > 0
