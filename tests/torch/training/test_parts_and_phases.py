@@ -316,7 +316,7 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
     for number, one in enumerate(records, 1):
         part = batches[4 * number - 4 : 4 * number]
         counts = add([count(batch, "next_sentence_label", 0) for batch in part])
-        assert one["learning_rate"] == learning_rate(2 * number - 1, 6, settings.learning_rate, settings.warmup)
+        assert one["learning_rate"] == learning_rate(2 * number - 1, 6, settings.learning_rate, settings.warmup_ratio)
         assert one["epoch"] == pytest.approx(2 * number * 8 / examples)
         assert one["seconds_per_step"] == pytest.approx(5.0)
         assert one["tokens_per_second"] == pytest.approx(counts.tokens / 10)
