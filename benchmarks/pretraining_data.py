@@ -143,13 +143,16 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
     from bertdata.shards.schema import shard_info
     from bertdata.shards.settings import ShardsConfig
     from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
-    from bertdata.sources.tabular import plan_tables, table_part
+    from bertdata.sources.formats import Request, SourceFile, write_documents
+    from bertdata.sources.plain_text import PLAIN_TEXT
+    from bertdata.sources.settings import CleaningConfig
 
     place = str(folder / "tokenizer")
     tokenizer, segmenter = loaded(place)
 
-    [task] = plan_tables([str(folder / f"text-{number}.txt")], str(output), 1 << 30)
-    record = run_once(task, table_part)
+    text = SourceFile(str(folder / f"text-{number}.txt"), f"text-{number}.txt", "documents")
+    [task], _ = PLAIN_TEXT.plan([text], Request(str(output), 1 << 30, CleaningConfig()))
+    record = run_once(task, write_documents)
     plan = plan_shards([record], ShardsConfig(validation_fraction=0))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [

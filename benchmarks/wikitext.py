@@ -137,10 +137,10 @@ def residue_table(dumps: list[Path]) -> str:
 def documents(dump: Path) -> Iterator[str]:
     """Yield the prose of a dump's articles, cleaned as the pipeline cleans them; a dump that is cut off ends there."""
     from bertdata.errors import InputError
-    from bertdata.sources import cleaning
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
     from bertdata.sources.wikipedia.dump.site_config import Namespaces
+    from bertdata.sources.wikipedia.format import article
 
     site = read_siteinfo(str(dump))
     namespaces = Namespaces.from_siteinfo(site.namespaces)
@@ -148,7 +148,7 @@ def documents(dump: Path) -> Iterator[str]:
         try:
             for page in read_pages(span, site):
                 if isinstance(page, Page):
-                    text, reason = cleaning.article(page, namespaces)
+                    text, reason = article(page, namespaces)
                     if not reason:
                         yield text.decode()
         except InputError as error:
@@ -157,13 +157,15 @@ def documents(dump: Path) -> Iterator[str]:
 
 def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
     """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
-    from bertdata.sources import cleaning
+    from bertdata.sources.formats import Request, SourceFile
     from bertdata.sources.settings import CleaningConfig
+    from bertdata.sources.wikipedia.format import WIKIPEDIA
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         config = CleaningConfig(range_bytes=dump.stat().st_size)
-        tasks, _ = cleaning.plan_wikipedia([str(dump)], folder, config)
+        sources = [SourceFile(str(dump), dump.name, "wikipedia")]
+        tasks, _ = WIKIPEDIA.plan(sources, Request(folder, dump.stat().st_size, config))
         tasks = [replace(task, payload=replace(task.payload, compiled=True)) for task in tasks]
         for _ in range(rounds + 1):
             before = os.times()
@@ -173,7 +175,7 @@ def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
             began = time.process_time()
             for task in tasks:
                 with open(Path(folder) / "part", "wb") as file:
-                    cleaning.wikipedia_part(task, file)
+                    WIKIPEDIA.write(task, file)
             ours.append(time.process_time() - began)
     return statistics.median(ours[1:]), statistics.median(theirs[1:])
 

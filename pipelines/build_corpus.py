@@ -42,6 +42,7 @@ from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.lengths import plan_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
+from bertdata.sources.formats import settings_of
 from bertdata.sources.inputs import Inputs, Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
@@ -249,12 +250,9 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     """Raise ConfigError for flags of a vocabulary that is not trained, or of sources that there are none of."""
     trained = [one.name for one in fields(VocabularyConfig)]
     command_line.refuse_unread(flags, trained, not flags.vocab, "the vocabulary is given by --vocab and not trained")
-    wikipedia = ("min_words", "templates", "rejects")
-    command_line.refuse_unread(flags, wikipedia, bool(sources.wikipedia), "it is for --wikipedia, and there is none")
-    command_line.refuse_unread(flags, ["split_chapters"], bool(sources.books), "it is for --books, and there are none")
-    command_line.refuse_unread(
-        flags, ["text_column"], bool(sources.documents), "it is for --documents, and there are none"
-    )
+    for kind in KINDS:
+        given = bool(getattr(sources, kind))
+        command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

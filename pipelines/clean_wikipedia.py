@@ -17,13 +17,20 @@ from bertdata.engine.stages import require_documents
 from bertdata.inspect import summary
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import source_entry
-from bertdata.sources.cleaning import find_dumps
+from bertdata.sources.formats import described, find_kind, settings_of
+from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 
 
-def clean(flags: argparse.Namespace, kind: str, paths: Sequence[str], config: CleaningConfig) -> int:
+def clean(parser: argparse.ArgumentParser, arguments: Sequence[str] | None, kind: str, metavar: str) -> int:
     """Clean the files of one kind into --output, and print what became of them."""
+    parser.add_argument("paths", nargs="+", metavar=metavar, help=f"{described(kind)}; a folder or a glob")
+    command_line.add_output(parser)
+    others = {name for other in KINDS for name in settings_of(other)} - {*settings_of(kind)}
+    add_flags(parser, CleaningConfig, without=list(others))
+    flags = command_line.parse(parser, arguments)
+    config, paths = from_flags(flags, CleaningConfig), find_kind(kind, flags.paths)
     stage = ReadSource(kind, dict.fromkeys(paths, kind), flags.output, config)
     with command_line.output_lock(flags, "documents", f"clean-{kind}", paths, config):
         if flags.force:
@@ -37,13 +44,7 @@ def clean(flags: argparse.Namespace, kind: str, paths: Sequence[str], config: Cl
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     parser = command_line.Parser(prog="bertdata clean-wikipedia", description="Wikipedia dumps to documents.")
-    parser.add_argument(
-        "dumps", nargs="+", metavar="DUMP", help=".xml, .xml.bz2, .xml.gz or .xml.zst; a folder or a glob"
-    )
-    command_line.add_output(parser)
-    add_flags(parser, CleaningConfig, without=("split_chapters",))
-    flags = command_line.parse(parser, arguments)
-    return clean(flags, "wikipedia", find_dumps(flags.dumps), from_flags(flags, CleaningConfig))
+    return clean(parser, arguments, "wikipedia", "DUMP")
 
 
 if __name__ == "__main__":

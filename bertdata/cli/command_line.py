@@ -86,6 +86,8 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add --documents and --text-column."""
+    from bertdata.sources.formats import described
+
     parser.add_argument(
         "--documents",
         nargs="+",
@@ -93,9 +95,8 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         required=required,
         default=[],
         metavar="PATH",
-        help="Parquet, JSON lines (.jsonl, also .gz or .zst), plain text with one sentence a line and a blank line "
-        "between documents (.txt, also .gz, .bz2 or .zst), or a folder that clean_wikipedia or clean_books wrote; "
-        "NAME=PATH names their source",
+        help=f"{described('documents')}, or a folder that clean_wikipedia or clean_books wrote; NAME=PATH names their "
+        "source",
     )
     parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
 

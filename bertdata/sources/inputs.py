@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.sources import unsupported
-from bertdata.sources.cleaning import BOOK_SUFFIXES, find_dumps
+from bertdata.sources.formats import find_kind
 from bertdata.sources.names import KINDS, anywhere, find_files, order_sources, refuse_shared
-from bertdata.sources.tabular import SUFFIXES
 
 SourcePart = tuple[str, PartResult]
 """A part of documents after the name of its source."""
@@ -38,11 +38,7 @@ class Sources:
 
     def inputs(self) -> Inputs:
         """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice."""
-        by_kind = {
-            "wikipedia": find_files(self.wikipedia, "wikipedia", find_dumps),
-            "books": find_files(self.books, "books", lambda paths: files.expand(paths, BOOK_SUFFIXES)),
-            "documents": find_documents(self.documents, "documents"),
-        }
+        by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind)) for kind in KINDS}
         refuse_shared(by_kind)
         return Inputs(by_kind)
 
@@ -68,14 +64,14 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
     Raises InputError where there are none, ConfigError for a file of two sources.
     """
-    return find_files(given, default, _expand)
+    return find_files(given, default, partial(_expand, "documents"))
 
 
-def _expand(paths: Sequence[str]) -> list[str]:
+def _expand(kind: str, paths: Sequence[str]) -> list[str]:
     try:
-        return files.expand(paths, SUFFIXES)
+        return find_kind(kind, paths)
     except InputError:
-        for path in paths:
+        for path in paths if kind == "documents" else ():
             if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
                 raise InputError(known, path=path) from None
         raise

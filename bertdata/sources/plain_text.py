@@ -2,7 +2,7 @@ r"""Plain text as BERT's own script reads it: one sentence a line, a blank line 
 
 A line becomes a paragraph, so that a sentence ends where its line does; ASCII white space at the ends of lines is left
 out, so lines may end in `\r\n`, and a line of white space is blank. A document has no name there: it is known by the
-file's and the byte that it begins at. What this module does not do: books, whose blank lines stand between paragraphs.
+file's and the byte that it begins at.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.sources.formats import FileRange, RangeFormat
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
 PIECE = 8 << 20
@@ -31,22 +34,32 @@ class Documents(NamedTuple):
     texts: pa.StringArray
 
 
-def is_text(path: str) -> bool:
-    """Tell by its name whether a file is plain text.
+class PlainTextFormat(RangeFormat):
+    """Plain text with one sentence a line; a range is a run of bytes, a compressed file one range. See `read_texts`."""
 
-    >>> is_text("a/Wiki.TXT.gz"), is_text("a/wiki.jsonl")
-    (True, False)
-    """
-    return path.lower().endswith(SUFFIXES)
+    name = "plain-text"
+    suffixes = SUFFIXES
+    described = "plain text with one sentence a line and a blank line between documents (.txt, also .gz, .bz2 or .zst)"
+    revision = 2
+
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        """Yield runs of bytes."""
+        size = files.size(path)
+        files.open_raw(path).close()
+        step = size if compression.compression(path) else target_bytes
+        for start in range(0, size, step):
+            end = min(size, start + step)
+            yield start, end, end - start
+
+    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+        """Write the documents of one range."""
+        for found in read_texts(chosen.path, chosen.start, chosen.end):
+            counters.add("rows", len(found.texts))
+            ids = [f"{chosen.label}:{place}" for place in found.places.tolist()]
+            writer.add_texts(ids, "documents", found.texts)
 
 
-def text_ranges(path: str, target: int) -> Iterator[tuple[int, int]]:
-    """Yield where a file is cut for several workers, in bytes; a compressed one is read by one. See `read_texts`."""
-    size = files.size(path)
-    files.open_raw(path).close()
-    step = size if compression.compression(path) else target
-    for start in range(0, size, step):
-        yield start, min(size, start + step)
+PLAIN_TEXT = PlainTextFormat()
 
 
 def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:

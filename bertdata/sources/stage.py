@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bertdata.curation.filters import with_filters
-from bertdata.engine.parts import PartFunction, PartResult, Task
+from bertdata.engine.output_lock import MARKER
+from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, labels, read_record
 from bertdata.engine.stages import Plan, Standing, Step
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.digests import damaged
-from bertdata.sources.cleaning import books_part, plan_books, plan_wikipedia, remove_stale_rejects, wikipedia_part
+from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.tabular import plan_tables, record_of_part, table_part
 
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind, below the stages of a build."""
@@ -58,15 +58,15 @@ class ReadSource:
             )
         given = {task.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
-        tasks, notes, make = self._tasks(paths) if paths else ([], (), table_part)
-        tasks = with_filters(tasks, self.config.filter)
+        tasks, notes = self._tasks(paths) if paths else ([], [])
 
         def prepare() -> None:
             refuse_damaged(own)
-            remove_stale_rejects(tasks, self.config.rejects if self.kind == "wikipedia" else "")
+            for one in formats_of(self.kind).values():
+                one.prepare(tasks, self.config)
 
         return Plan(
-            [Step(self.title, make, tasks)],
+            [Step(self.title, write_documents, tasks)],
             lambda done: replace(standing, documents=(*standing.documents, *own, *done[0])),
             prepare,
             inputs=paths,
@@ -74,13 +74,25 @@ class ReadSource:
             notes=notes,
         )
 
-    def _tasks(self, paths: Sequence[str]) -> tuple[list[Task], Sequence[str], PartFunction]:
-        if self.kind == "wikipedia":
-            return *plan_wikipedia(paths, self.directory, self.config), wikipedia_part
-        if self.kind == "books":
-            return plan_books(paths, self.directory, self.config, self.source_of), (), books_part
+    def _tasks(self, paths: Sequence[str]) -> tuple[list[Task], list[str]]:
+        """Return the tasks of all formats, in the order of the files where there are several formats."""
         target = self.config.target_bytes(sum(files.size(path) for path in paths))
-        return plan_tables(paths, self.directory, target, self.text_column), (), table_part
+        request = Request(self.directory, target, self.config, self.text_column)
+        by_format: dict[str, list[SourceFile]] = {}
+        for path, label in zip(paths, labels(paths), strict=True):
+            source = SourceFile(path, label, self.source_of[path])
+            by_format.setdefault(format_of(path, self.kind), []).append(source)
+        tasks, notes = [], []
+        for name, sources in by_format.items():
+            planned, said = SOURCE_FORMATS[name].plan(sources, request)
+            tasks += planned
+            notes += said
+        if not tasks:
+            raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
+        if len(by_format) > 1:
+            place_of = {path: place for place, path in enumerate(paths)}
+            tasks.sort(key=lambda task: place_of[task.payload.path])
+        return with_filters(tasks, self.config.filter), notes
 
 
 def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]:
@@ -92,6 +104,26 @@ def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]
             stem = name.removesuffix(".parquet")
             found.append((Task(folder, stem, ".parquet", record.fingerprint, 0, FinishedPart(path)), record))
     return found
+
+
+def record_of_part(path: str) -> PartMetadata | None:
+    """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
+
+    Raises InputError for a part in a folder of bertdata's whose record is gone or damaged, or fits it no more.
+    """
+    record_path = path.removesuffix(".parquet") + ".json"
+    if not path.endswith(".parquet"):
+        return None
+    record = read_record(record_path)
+    if record is not None and "slots" in record.details and files.size(path) == record.bytes:
+        return record
+    if PART.search(path) and files.exists(files.join(os.path.dirname(path), MARKER)):
+        raise InputError(
+            "the record beside these documents is missing or damaged, or is not of this file; run clean-wikipedia or "
+            "clean-books again, which makes again just what is damaged",
+            path=path,
+        )
+    return None
 
 
 def refuse_damaged(own: Sequence[PartResult]) -> None:

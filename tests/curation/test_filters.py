@@ -24,10 +24,10 @@ from bertdata.engine.stages import Standing
 from bertdata.errors import ConfigError
 from bertdata.options.option import stored_values
 from bertdata.shards import open_shards
-from bertdata.sources.cleaning import books_part, plan_books, plan_wikipedia, wikipedia_part
+from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from bertdata.sources.tabular import plan_tables, table_part
+from tests.sources.planned import plan_books, plan_documents, plan_wikipedia
 from tests.sources.test_cleaning import PROSE, dump, page
 
 ROOT = Path(__file__).parents[2]
@@ -99,8 +99,8 @@ def tables(folder: Path, target: int, filters: tuple[str, ...], name: str = "x.j
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     documents: dict[str, str] = {}
     drops: dict[str, int] = {}
-    for task in with_filters(plan_tables([str(path)], str(folder / f"out-{target}"), target), filters):
-        record = run_once(task, table_part)
+    for task in with_filters(plan_documents([str(path)], str(folder / f"out-{target}"), target), filters):
+        record = run_once(task, write_documents)
         written = pq.read_table(task.path).to_pylist()
         assert record.counts.get("documents", 0) == len(written)
         assert record.counts.get("text_bytes", 0) == sum(len(one["text"].encode()) for one in written)
@@ -130,8 +130,8 @@ def test_a_page_that_a_filter_drops_is_among_the_rejects(tmp_path: Path) -> None
     pages = [page(1, "Salt"), page(2, "Short", "Salt."), page(3, "List of salts"), page(4, "Brief", "Sea.")]
     (tmp_path / "x.xml").write_bytes(dump(*pages))
     config = CleaningConfig(filter=("min-characters=20",), rejects=str(tmp_path / "rejects"))
-    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
-    [record] = [run_once(task, wikipedia_part) for task in with_filters(tasks, config.filter)]
+    tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
+    [record] = [run_once(task, write_documents) for task in with_filters(tasks, config.filter)]
     assert (record.counts["pages"], record.counts["documents"]) == (4, 1)
     assert record.drops == {"list": 1, "filter min-characters=20": 2}
     [path] = (tmp_path / "rejects").iterdir()
@@ -150,7 +150,7 @@ def test_books_that_are_dropped_are_counted_beside_other_drops(tmp_path: Path) -
     (tmp_path / "none.txt").write_text("1\n2\n3\n")
     config = CleaningConfig(filter=("min-characters=200",))
     [task] = with_filters(plan_books([str(tmp_path / "*.txt")], str(tmp_path / "out"), config), config.filter)
-    record = run_once(task, books_part)
+    record = run_once(task, write_documents)
     assert (record.counts["books"], record.counts["documents"]) == (3, 1)
     assert record.drops["filter min-characters=200"] == 1
     assert sum(record.drops.values()) == 2

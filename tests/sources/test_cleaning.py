@@ -18,16 +18,10 @@ import pytest
 from bertdata import InputError
 from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
-from bertdata.sources.cleaning import (
-    books_part,
-    count_words,
-    find_dumps,
-    plan_books,
-    plan_wikipedia,
-    remove_stale_rejects,
-    wikipedia_part,
-)
+from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.wikipedia.format import count_words, remove_stale_rejects
+from tests.sources.planned import plan_books, plan_wikipedia
 
 PROSE = "Salt is a mineral of the sea and of the earth, and people have carried it over mountains for ages. " * 3
 
@@ -46,8 +40,8 @@ def page(number: int, title: str, text: str = PROSE, *, ns: int = 0, more: str =
 
 
 def clean(path: Path) -> tuple[PartMetadata, list[dict[str, str]]]:
-    tasks, _ = plan_wikipedia([str(path)], str(path.parent / "out"), CleaningConfig())
-    [record] = [run_once(task, wikipedia_part) for task in tasks]
+    tasks = plan_wikipedia([str(path)], str(path.parent / "out"), CleaningConfig())
+    [record] = [run_once(task, write_documents) for task in tasks]
     return record, pq.read_table(tasks[0].path).to_pylist()
 
 
@@ -55,16 +49,16 @@ def clean(path: Path) -> tuple[PartMetadata, list[dict[str, str]]]:
 def test_a_folder_gives_its_dumps_by_any_name_dumps_have(name: str, tmp_path: Path) -> None:
     for one in (name, "notes.txt", "a-multistream-index.txt.bz2", ".hidden.xml"):
         (tmp_path / one).touch()
-    assert find_dumps([str(tmp_path)]) == [str(tmp_path / name)]
+    assert find_kind("wikipedia", [str(tmp_path)]) == [str(tmp_path / name)]
 
 
 @pytest.mark.parametrize("index", ["x-multistream-index.txt.bz2", "x-multistream-index3.txt-p7p90.bz2"])
 def test_an_index_beside_a_dump_is_left_out_of_a_glob(index: str, tmp_path: Path) -> None:
     for one in ("x-multistream.xml.bz2", index):
         (tmp_path / one).touch()
-    assert find_dumps([str(tmp_path / "*.bz2")]) == [str(tmp_path / "x-multistream.xml.bz2")]
+    assert find_kind("wikipedia", [str(tmp_path / "*.bz2")]) == [str(tmp_path / "x-multistream.xml.bz2")]
     with pytest.raises(InputError, match=r"index.*name the dump itself"):
-        find_dumps([str(tmp_path / index)])
+        find_kind("wikipedia", [str(tmp_path / index)])
 
 
 def test_every_page_is_a_document_or_dropped_under_a_reason(tmp_path: Path) -> None:
@@ -103,9 +97,9 @@ def test_a_broken_page_is_dropped_and_named_and_its_neighbours_stay(tmp_path: Pa
 def test_ranges_of_any_size_give_the_same_documents(tmp_path: Path) -> None:
     found = []
     for size in (20_000, 1 << 20):
-        tasks, _ = plan_wikipedia([SAMPLE_DUMP], str(tmp_path / str(size)), CleaningConfig(range_bytes=size))
+        tasks = plan_wikipedia([SAMPLE_DUMP], str(tmp_path / str(size)), CleaningConfig(range_bytes=size))
         for task in tasks:
-            run_once(task, wikipedia_part)
+            run_once(task, write_documents)
         found.append([row for task in tasks for row in pq.read_table(task.path).to_pylist()])
     assert found[0] == found[1]
     assert len(found[0]) > 60
@@ -113,7 +107,7 @@ def test_ranges_of_any_size_give_the_same_documents(tmp_path: Path) -> None:
 
 def test_each_book_is_one_document_under_the_name_of_its_file(tmp_path: Path) -> None:
     tasks = plan_books([SAMPLE_BOOKS], str(tmp_path), CleaningConfig())
-    records = [run_once(task, books_part) for task in tasks]
+    records = [run_once(task, write_documents) for task in tasks]
     documents = [row for task in tasks for row in pq.read_table(task.path).to_pylist()]
     assert (
         sum(record.counts["books"] for record in records) == len(documents) == len(list(Path(SAMPLE_BOOKS).glob("*")))
@@ -129,7 +123,7 @@ def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None
     found = {}
     for split in (False, True):
         tasks = plan_books([str(tmp_path)], str(tmp_path / "out"), CleaningConfig(split_chapters=split))
-        [record] = [run_once(task, books_part) for task in tasks]
+        [record] = [run_once(task, write_documents) for task in tasks]
         assert record.drops == {"no prose": 1}
         assert record.counts["books"] == 2
         assert (record.counts.get("books_in_chapters", 0), record.counts.get("chapters", 0)) == (
@@ -148,7 +142,7 @@ def test_encodings_that_were_guessed_are_counted(tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(french.encode("latin-1"))
     (tmp_path / "utf8.txt").write_text(french)
     tasks = plan_books([str(tmp_path)], str(tmp_path / "out"), CleaningConfig())
-    [record] = [run_once(task, books_part) for task in tasks]
+    [record] = [run_once(task, write_documents) for task in tasks]
     assert {name: number for name, number in record.counts.items() if name.startswith("read as")} == {
         "read as cp1252": 1
     }
@@ -167,8 +161,8 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
     written = set()
     for folder in ("first", "second"):
         config = CleaningConfig(min_words=4, templates=str(tmp_path / "own.txt"), rejects=str(tmp_path / "rejects"))
-        tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / folder), config)
-        [record] = [run_once(task, wikipedia_part) for task in tasks]
+        tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / folder), config)
+        [record] = [run_once(task, write_documents) for task in tasks]
         assert record.counts["documents"] == 3
         assert record.drops == {"list": 1, "not an article": 1}
         [path] = (tmp_path / "rejects").iterdir()
@@ -182,8 +176,8 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
     ]
     assert "Salt is very white." in [one["text"] for one in pq.read_table(tasks[0].path).to_pylist()]
     config = CleaningConfig(min_words=6)
-    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
-    [record] = [run_once(task, wikipedia_part) for task in tasks]
+    tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
+    [record] = [run_once(task, write_documents) for task in tasks]
     assert record.drops == {"list": 1, "not an article": 1, "stub": 2}
 
 
@@ -200,7 +194,7 @@ def test_the_rejects_of_another_cut_go_and_other_files_stay(tmp_path: Path) -> N
     for name in ("x.xml-00000.jsonl", "x.xml-00007.jsonl", "mine.jsonl"):
         (folder / name).write_text("{}\n")
     config = CleaningConfig(rejects=str(folder))
-    tasks, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
+    tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
     remove_stale_rejects(tasks, config.rejects)
     assert sorted(path.name for path in folder.iterdir()) == ["mine.jsonl", "x.xml-00000.jsonl"]
 
@@ -216,7 +210,7 @@ def test_the_planned_work_chooses_the_engine_and_not_what_a_process_did_before(
         if name.endswith(".txt"):
             tasks = plan_books([str(tmp_path / name)], str(tmp_path / "out"), CleaningConfig())
         else:
-            tasks, _ = plan_wikipedia([str(tmp_path / name)], str(tmp_path / "out"), CleaningConfig())
+            tasks = plan_wikipedia([str(tmp_path / name)], str(tmp_path / "out"), CleaningConfig())
         return {task.payload.compiled for task in tasks}
 
     names = ["x.xml", "x.xml.bz2", "tale.txt"]
@@ -233,9 +227,9 @@ def test_the_planned_work_chooses_the_engine_and_not_what_a_process_did_before(
 def test_the_engine_is_no_part_of_what_a_stage_is_made_from(compiled: bool, tmp_path: Path) -> None:
     (tmp_path / "x.xml").write_bytes(dump(page(1, "Salt"), page(2, "Sea", "It [[rain]]s. " * 40)))
     (tmp_path / "tale.txt").write_text(f"CHAPTER I\n\n{PROSE}\n")
-    pages, _ = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), CleaningConfig())
+    pages = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), CleaningConfig())
     books = plan_books([str(tmp_path / "tale.txt")], str(tmp_path / "out"), CleaningConfig())
-    for [task], work in ((pages, wikipedia_part), (books, books_part)):
+    for [task], work in ((pages, write_documents), (books, write_documents)):
         chosen = replace(task, payload=replace(task.payload, compiled=compiled))
         assert run_once(chosen, work).fingerprint == task.fingerprint
         written = Path(task.path).read_bytes()

@@ -20,7 +20,8 @@ from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.sources import plain_text
-from bertdata.sources.tabular import SUFFIXES, plan_tables, table_part
+from bertdata.sources.formats import find_kind, write_documents
+from tests.sources.planned import plan_documents
 
 SAMPLE = "Salt is a mineral.\nIt dissolves.\n\nÉté is summer.\n"
 
@@ -50,9 +51,9 @@ def write(path: Path, data: bytes) -> str:
 def read_all(path: str, target: int = 1 << 30) -> tuple[list[dict[str, Any]], list[Counters]]:
     rows: list[dict[str, Any]] = []
     tallies = []
-    for task in plan_tables([path], "out", target):
+    for task in plan_documents([path], "out", target):
         file = io.BytesIO()
-        tallies.append(table_part(task, file))
+        tallies.append(write_documents(task, file))
         rows += pq.read_table(io.BytesIO(file.getvalue())).to_pylist()
     return rows, tallies
 
@@ -120,7 +121,7 @@ def test_a_compressed_file_gives_the_same_documents_and_a_folder_takes_them(suff
     packers: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "zst": zstandard.compress}
     pack = packers.get(suffix.rpartition(".")[2], bytes)
     path = write(tmp_path / f"x{suffix}", pack(SAMPLE.encode() * 100))
-    assert files.expand([str(tmp_path)], SUFFIXES) == [path]
+    assert find_kind("documents", [str(tmp_path)]) == [path]
     rows, _ = read_all(path, 100)
     assert [(int(row["id"].rsplit(":")[-1]), row["text"]) for row in rows] == documents_of(SAMPLE.encode() * 100)
 
@@ -139,9 +140,9 @@ def test_a_document_that_spans_ranges_is_read_by_the_first_and_searched_by_none(
             return data
 
     monkeypatch.setattr(plain_text, "PIECE", 100)
-    tasks = plan_tables([path], "out", 200)
+    tasks = plan_documents([path], "out", 200)
     monkeypatch.setattr(files, "open_raw", lambda path: Counted(content))
-    found = [int(table_part(task, io.BytesIO()).counts.get("documents", 0)) for task in tasks]
+    found = [int(write_documents(task, io.BytesIO()).counts.get("documents", 0)) for task in tasks]
     assert found == [2, *[0] * (len(tasks) - 2), 1]
     assert taken[0] < 4 * len(content)
 
@@ -166,7 +167,7 @@ def test_a_file_without_blank_lines_is_not_held_whole(tmp_path: Path, monkeypatc
 
 def test_an_empty_file_and_a_cut_off_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this file is empty"):
-        plan_tables([write(tmp_path / "x.txt", b"")], "out", 100)
+        plan_documents([write(tmp_path / "x.txt", b"")], "out", 100)
     whole = gzip.compress("".join(f"{number**9}\n\n" for number in range(5000)).encode())
     with pytest.raises(InputError, match="inside the gz stream"):
         read_all(write(tmp_path / "x.txt.gz", whole[: len(whole) // 2]))

@@ -17,8 +17,10 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import InputError
 from bertdata.io import files
-from bertdata.sources.plain_text import SUFFIXES as TEXT_SUFFIXES
-from bertdata.sources.tabular import SUFFIXES, paragraphs, plan_tables, record_of_part, table_part
+from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.stage import record_of_part
+from bertdata.sources.tabular import JSON_LINES, PARQUET, paragraphs
+from tests.sources.planned import plan_documents
 
 Row = dict[str, Any]
 
@@ -40,13 +42,13 @@ def parquet(path: Path, table: pa.Table, row_group_size: int = 1000) -> str:
 
 def read(task: Task) -> tuple[list[Row], Counters]:
     file = io.BytesIO()
-    tally = table_part(task, file)
+    tally = write_documents(task, file)
     rows: list[Row] = pq.read_table(pa.BufferReader(file.getvalue())).to_pylist()
     return rows, tally
 
 
 def read_all(path: str, target: int = 1 << 30, column: str = "text") -> tuple[list[Row], list[Counters]]:
-    parts = [read(task) for task in plan_tables([path], "out", target, column)]
+    parts = [read(task) for task in plan_documents([path], "out", target, column)]
     return [row for rows, _ in parts for row in rows], [tally for _, tally in parts]
 
 
@@ -74,7 +76,7 @@ def test_ids_that_are_numbers_are_kept_and_empty_ones_made_up(tmp_path: Path) ->
     assert [row["id"] for row in found] == ["0", "7", "x.parquet:2"]
 
 
-@pytest.mark.parametrize("suffix", [one for one in SUFFIXES if one not in TEXT_SUFFIXES])
+@pytest.mark.parametrize("suffix", PARQUET.suffixes + JSON_LINES.suffixes)
 def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> None:
     rows = [{"id": str(i), "text": f"Text {i} é."} for i in range(50)]
     path = tmp_path / f"x{suffix}"
@@ -84,7 +86,7 @@ def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> N
         data = lines(rows)
         data = zstandard.compress(data) if suffix.endswith("zst") else data
         write(path, gzip.compress(data) if suffix.endswith("gz") else data)
-    assert files.expand([str(tmp_path)], SUFFIXES) == [str(path)]
+    assert find_kind("documents", [str(tmp_path)]) == [str(path)]
     found, tallies = read_all(str(path), 100)
     assert [(row["id"], row["text"]) for row in found] == [(row["id"], row["text"]) for row in rows]
     assert sum(tally.counts.get("rows", 0) for tally in tallies) == 50
@@ -92,7 +94,7 @@ def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> N
 
 def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
     path = parquet(tmp_path / "X.PARQUET", pa.table({"text": ["a"]}))
-    assert files.expand([str(tmp_path)], SUFFIXES) == [path]
+    assert find_kind("documents", [str(tmp_path)]) == [path]
     assert [row["text"] for row in read_all(path)[0]] == ["a"]
 
 
@@ -190,7 +192,7 @@ def test_a_range_ends_with_the_row_group_that_fills_it(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", pa.table({"text": [f"Text {i % 10}" for i in range(40)]}), 10)
     group = pq.ParquetFile(path).metadata.row_group(0).total_byte_size
     for target, ends in ((group, [1, 2, 3, 4]), (group + 1, [2, 4]), (2 * group, [2, 4]), (3 * group, [3, 4])):
-        tasks = plan_tables([path], "out", target)
+        tasks = plan_documents([path], "out", target)
         assert [task.payload.end for task in tasks] == ends
         assert sum(task.weight for task in tasks) == 4 * group
 
@@ -216,7 +218,7 @@ def test_a_line_longer_than_many_ranges_is_read_once_and_not_searched_by_each(
             taken[0] += len(line)
             return line
 
-    tasks = plan_tables([path], "out", 1000, "text")
+    tasks = plan_documents([path], "out", 1000, "text")
     monkeypatch.setattr(files, "open_raw", lambda path: Counted(Path(path).read_bytes()))
     found = [row for task in tasks for row in read(task)[0]]
     assert [len(row["text"]) for row in found] == [1, 100_000, 1]
@@ -225,26 +227,26 @@ def test_a_line_longer_than_many_ranges_is_read_once_and_not_searched_by_each(
 
 def test_tasks_have_names_weights_and_fingerprints_of_their_own(tmp_path: Path) -> None:
     paths = [write(tmp_path / name / "x.jsonl", lines([{"text": "a" * 50}] * 10)) for name in ("a", "b")]
-    tasks = plan_tables(paths, "out", 100, "text")
+    tasks = plan_documents(paths, "out", 100, "text")
     assert len({task.path for task in tasks}) == len({task.fingerprint for task in tasks}) == len(tasks) > 10
     assert sum(task.weight for task in tasks) == sum(files.size(path) for path in paths)
-    other = plan_tables(paths, "out", 100, "text")
+    other = plan_documents(paths, "out", 100, "text")
     assert [task.fingerprint for task in other] == [task.fingerprint for task in tasks]
 
 
 def test_a_file_that_changed_has_other_fingerprints(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", lines([{"text": "a"}]))
-    [before] = plan_tables([path], "out", 100, "text")
+    [before] = plan_documents([path], "out", 100, "text")
     write(tmp_path / "x.jsonl", lines([{"text": "ab"}]))
-    [after] = plan_tables([path], "out", 100, "text")
+    [after] = plan_documents([path], "out", 100, "text")
     assert before.fingerprint != after.fingerprint
 
 
 def test_files_with_names_in_any_script_do_not_overwrite_each_other(tmp_path: Path) -> None:
     paths = [write(tmp_path / f"{name}.jsonl", lines([{"text": name}])) for name in ("日本", "中国", "a b", "a-b")]
-    tasks = plan_tables(paths, str(tmp_path / "out"), 1000, "text")
+    tasks = plan_documents(paths, str(tmp_path / "out"), 1000, "text")
     for task in tasks:
-        run_once(task, table_part)
+        run_once(task, write_documents)
     assert sorted(pq.read_table(task.path)["text"][0].as_py() for task in tasks) == sorted(
         ["日本", "中国", "a b", "a-b"]
     )
@@ -260,14 +262,14 @@ def test_a_missing_text_column_lists_the_columns_there_are(tmp_path: Path) -> No
         parquet(tmp_path / "x.parquet", pa.table({"body": ["a"], "id": [1]})),
     ):
         with pytest.raises(InputError) as caught:
-            plan_tables([path], "out", 1000, "text")
+            plan_documents([path], "out", 1000, "text")
         assert str(caught.value).startswith(f"{path}: has no column 'text'; its columns are 'body', 'id'")
         assert "--text-column" in str(caught.value)
 
 
 def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"column 'text' holds int64; expected strings"):
-        plan_tables([parquet(tmp_path / "x.parquet", pa.table({"text": [1]}))], "out", 1000, "text")
+        plan_documents([parquet(tmp_path / "x.parquet", pa.table({"text": [1]}))], "out", 1000, "text")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_what_its_name_says_is_refused(name: str, data: bytes, message: str, tmp_path: Path) -> None:
     path = write(tmp_path / name, data)
     with pytest.raises(InputError) as caught:
-        plan_tables([path], "out", 1000, "text")
+        plan_documents([path], "out", 1000, "text")
     assert str(caught.value).startswith(path)
     assert message in str(caught.value)
 
@@ -295,9 +297,9 @@ def test_files_without_any_row_are_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "x.parquet")
     pq.ParquetWriter(path, pa.schema([("text", pa.string())])).close()
     with pytest.raises(InputError, match=r"x\.parquet: these files hold no rows"):
-        plan_tables([path], "out", 1000, "text")
+        plan_documents([path], "out", 1000, "text")
     other = parquet(tmp_path / "y.parquet", pa.table({"text": ["a"]}))
-    assert len(plan_tables([path, other], "out", 1000, "text")) == 1
+    assert len(plan_documents([path, other], "out", 1000, "text")) == 1
 
 
 def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path: Path) -> None:
@@ -326,9 +328,9 @@ def test_a_damaged_parquet_file_is_told_as_the_input_and_leaves_no_part(tmp_path
     data = bytearray(Path(path).read_bytes())
     data[2000:2600] = b"\xa5" * 600
     Path(path).write_bytes(data)
-    [task] = plan_tables([path], str(tmp_path / "out"), 1 << 30, "text")
+    [task] = plan_documents([path], str(tmp_path / "out"), 1 << 30, "text")
     with pytest.raises(InputError) as caught:
-        run_once(task, table_part)
+        run_once(task, write_documents)
     assert str(caught.value).startswith(f"{path}: cannot be read from row 0 on")
     assert files.names(str(tmp_path / "out")) == []
 
@@ -345,7 +347,7 @@ def test_strings_in_parquet_that_are_no_utf8_are_told_as_the_input(tmp_path: Pat
 def test_a_truncated_gz_is_refused_with_its_byte(tmp_path: Path) -> None:
     whole = gzip.compress(lines([{"text": f"{i**9}"} for i in range(5000)]))
     path = write(tmp_path / "x.jsonl.gz", whole[: len(whole) // 2])
-    [task] = plan_tables([path], "out", 1000, "text")
+    [task] = plan_documents([path], "out", 1000, "text")
     with pytest.raises(InputError, match="inside the gz stream"):
         read(task)
 
@@ -380,4 +382,4 @@ def test_two_parquet_columns_of_one_name_are_refused_by_it(tmp_path: Path, name:
     names = ["text", "id", "other", name]
     pq.write_table(pa.Table.from_arrays([texts] * 4, names), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=rf"a\.parquet: has several columns of the name '{name}'"):
-        plan_tables([str(tmp_path / "a.parquet")], str(tmp_path / "out"), 1 << 20)
+        plan_documents([str(tmp_path / "a.parquet")], str(tmp_path / "out"), 1 << 20)

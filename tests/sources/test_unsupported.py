@@ -8,7 +8,7 @@ import pytest
 
 from bertdata import InputError
 from bertdata.sources.inputs import find_documents
-from bertdata.sources.tabular import plan_tables
+from tests.sources.planned import plan_documents
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def test_a_file_of_another_kind_is_told_by_it(name: str, content: bytes, words: 
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):
-        plan_tables([str(path)], str(tmp_path), 1 << 20)
+        plan_documents([str(path)], str(tmp_path), 1 << 20)
 
 
 def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text('{"text": "Salt"}\n')
-    assert len(plan_tables([str(tmp_path / "rows.json")], str(tmp_path), 1 << 20)) == 1
+    assert len(plan_documents([str(tmp_path / "rows.json")], str(tmp_path), 1 << 20)) == 1
 
 
 @pytest.mark.parametrize(

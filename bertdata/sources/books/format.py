@@ -1,0 +1,112 @@
+"""Books as a source format: one group of books to one part of documents.
+
+How a file is read and cleaned is in `read`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.io import files
+from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
+
+REVISION = 5
+
+
+@dataclass(frozen=True)
+class BookGroup:
+    """Files that one worker takes together, and the label that begins the ids of each one's books.
+
+    `compiled` says whether compiled kernels clean them, as in `CleaningTask`.
+    """
+
+    volumes: tuple[Volume, ...]
+    labels: tuple[str, ...]
+    split_chapters: bool
+    compiled: bool
+    format = "books"
+
+    @property
+    def path(self) -> str:
+        """The first of its files, all of which are of one source."""
+        return self.volumes[0].path
+
+
+class BooksFormat(SourceFormat):
+    """Plain-text books; a part is a group of books of like size, all of one source."""
+
+    kind = "books"
+    suffixes = (".txt", ".txt.gz", ".txt.zst", ".zip")
+    described = ".txt, .txt.gz, .txt.zst or .zip"
+    settings = ("split_chapters",)
+
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return one task for each group of books."""
+        compiled = compiling_pays(text_bytes(sources), None)
+        label_of = {source.path: source.label for source in sources}
+        paths_by_source: dict[str, list[str]] = {}
+        for source in sources:
+            paths_by_source.setdefault(source.source, []).append(source.path)
+        tasks = []
+        for name, paths in paths_by_source.items():
+            for number, volumes in enumerate(group_books(paths, request.target_bytes)):
+                labels = tuple(label_of[volume.path] for volume in volumes)
+                group = BookGroup(volumes, labels, request.config.split_chapters, compiled)
+                identities = [files.identity(volume.path) for volume in volumes]
+                ranges = [volume.members for volume in volumes if volume.members]
+                made_from = fingerprint("clean_books", REVISION, identities, labels, group.split_chapters, *ranges)
+                weight = sum(volume.weight for volume in volumes)
+                tasks.append(Task(request.directory, part_name(name, number), ".parquet", made_from, weight, group))
+        return tasks, []
+
+    def write(self, task: Task, file: BinaryIO) -> Counters:
+        """Write the documents of one group of books."""
+        return books_part(task, file)
+
+
+BOOKS = BooksFormat()
+
+
+def books_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the documents of one group of books: a book, or a chapter, is a document.
+
+    Its id begins with its file's label; behind the book's id stands the number of the chapter.
+    """
+    group: BookGroup = task.payload
+    tally = Counters()
+    broken: list[dict[str, Any]] = []
+    drops: Counter[str] = Counter()
+    encodings: Counter[str] = Counter()
+    with DocumentWriter(file, tally, task.filters) as writer:
+        for volume, label in zip(group.volumes, group.labels, strict=True):
+            path = volume.path
+            for book in read_books(path, notes=encodings, members=volume.members):
+                tally.add("books")
+                if not isinstance(book, Book):
+                    broken.append({"path": path, "title": book.title, "reason": book.reason})
+                    drops[f"broken: {book.reason}"] += 1
+                    continue
+                if group.split_chapters:
+                    chapters = clean_chapters(book.text, drops=drops, compiled=group.compiled)
+                    tally.add("books_in_chapters", int(bool(chapters)))
+                    tally.add("chapters", len(chapters))
+                    for number, chapter in enumerate(chapters, 1):
+                        title = f"{book.title}: {chapter.title}" if chapter.title else book.title
+                        writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
+                    continue
+                text = clean_book(book.text, drops=drops, compiled=group.compiled)
+                if text is not None:
+                    writer.add(f"{label}:{book.id}", "books", book.title, "", text)
+    for encoding, number in sorted(encodings.items()):
+        tally.add(f"read as {encoding}", number)
+    for reason, number in drops.items():
+        tally.drop(reason, number)
+    tally.details["broken"] = broken
+    return tally

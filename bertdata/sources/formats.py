@@ -1,0 +1,191 @@
+"""Source formats: what the files of a build are written in, and how they become documents.
+
+A format is one object: which files are its own, how they are cut into tasks, and how the documents of one task are
+written. `SOURCE_FORMATS` has all of them by name; another package adds its own to it (see `bertdata.registry`). Of most
+formats a task is a range of one file: they are children of `RangeFormat`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.io import files
+from bertdata.io.compression import compression
+from bertdata.registry import Registry
+from bertdata.sources.settings import CleaningConfig
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of a build, a label that tells it from the others, and the name of its source."""
+
+    path: str
+    label: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings."""
+
+    directory: str
+    target_bytes: int
+    config: CleaningConfig
+    text_column: str = "text"
+
+
+class SourceFormat(ABC):
+    """How the files of one format become documents.
+
+    kind       the flag that takes its files: wikipedia, books, or documents, of which there may be several formats
+    suffixes   what the names of its files end with, in lower case, with * for anything
+    described  what the help of the flag calls its files
+    settings   the fields of `CleaningConfig`, or text_column, that it reads beside range_bytes
+
+    A task's payload has a `path`, the file (or the first of the files) that it reads, and a `format`, this one's name.
+    """
+
+    kind = "documents"
+    suffixes: tuple[str, ...] = ()
+    described = ""
+    settings: tuple[str, ...] = ()
+
+    def select(self, paths: Sequence[str]) -> list[str]:
+        """Return the files among those of its suffixes that are its own; raises InputError where there are none."""
+        return list(paths)
+
+    @abstractmethod
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return the tasks for some files, and what the user should know of them; reads the files and writes nothing.
+
+        Raises InputError for a file that cannot be read, or is something else.
+        """
+
+    def prepare(self, tasks: Sequence[Task], config: CleaningConfig) -> None:  # noqa: B027
+        """Do what is to be done once, before any task."""
+
+    @abstractmethod
+    def write(self, task: Task, file: BinaryIO) -> Counters:
+        """Write the documents of one task; returns what came in and what was dropped."""
+
+
+@dataclass(frozen=True)
+class FileRange:
+    """A run of one file, in whatever its format counts; `label` begins the ids it makes up."""
+
+    path: str
+    label: str
+    start: int
+    end: int
+    text_column: str
+    format: str
+
+
+class RangeFormat(SourceFormat):
+    """A format of which a task is a range of one file, taken by --documents.
+
+    name       as in the registry
+    revision   raise it when `read` gives other documents, so that parts are made again
+    """
+
+    name = ""
+    revision = 1
+
+    @abstractmethod
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        """Yield (start, end, bytes) of the ranges of a file, each for one worker.
+
+        Raises InputError for a file that is something else.
+        """
+
+    @abstractmethod
+    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+        """Write the documents of one range; counts "rows", of which each is a document or dropped by a reason.
+
+        Raises InputError where the file cannot be read.
+        """
+
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return one task for each range of the files."""
+        tasks = []
+        for source in sources:
+            ranges = self.ranges(source.path, request.target_bytes, request.text_column)
+            for number, (start, end, weight) in enumerate(ranges):
+                chosen = FileRange(source.path, source.label, start, end, request.text_column, self.name)
+                identity = files.identity(source.path)
+                made_from = fingerprint("tables", self.revision, identity, source.label, start, end, chosen.text_column)
+                name = part_name(source.label, number)
+                tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen))
+        return tasks, []
+
+    def write(self, task: Task, file: BinaryIO) -> Counters:
+        """Write the documents of one range."""
+        counters = Counters()
+        with DocumentWriter(file, counters, task.filters) as writer:
+            self.read(task.payload, writer, counters)
+        return counters
+
+
+SOURCE_FORMATS: Registry[SourceFormat] = Registry(
+    "source format",
+    {
+        "wikipedia": "bertdata.sources.wikipedia.format:WIKIPEDIA",
+        "books": "bertdata.sources.books.format:BOOKS",
+        "parquet": "bertdata.sources.tabular:PARQUET",
+        "json-lines": "bertdata.sources.tabular:JSON_LINES",
+        "plain-text": "bertdata.sources.plain_text:PLAIN_TEXT",
+    },
+)
+_DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-lines"}
+"""The format of a file of each kind whose name has the suffix of none."""
+
+
+def formats_of(kind: str) -> dict[str, SourceFormat]:
+    """Return the formats that the flag of a kind takes, by name."""
+    return {name: one for name in SOURCE_FORMATS if (one := SOURCE_FORMATS[name]).kind == kind}
+
+
+def format_of(path: str, kind: str) -> str:
+    """Return the name of the format of a file of a kind.
+
+    >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
+    ('plain-text', 'json-lines')
+    """
+    for name, one in formats_of(kind).items():
+        if files.ends_in(path, one.suffixes):
+            return name
+    return _DEFAULTS[kind]
+
+
+def write_documents(task: Task, file: BinaryIO) -> Counters:
+    """Write the documents of one task of any format."""
+    return SOURCE_FORMATS[task.payload.format].write(task, file)
+
+
+def find_kind(kind: str, paths: Sequence[str]) -> list[str]:
+    """Return the files of a kind that paths, folders and globs name; raises InputError where there are none."""
+    formats = formats_of(kind).values()
+    found = files.expand(paths, [suffix for one in formats for suffix in one.suffixes])
+    for one in formats:
+        found = one.select(found)
+    return found
+
+
+def described(kind: str) -> str:
+    """Return what the help of a kind's flag says of its formats."""
+    return ", ".join(one.described for one in formats_of(kind).values())
+
+
+def settings_of(kind: str) -> list[str]:
+    """Return the settings that the formats of a kind read, each once."""
+    return list(dict.fromkeys(name for one in formats_of(kind).values() for name in one.settings))
+
+
+def text_bytes(sources: Sequence[SourceFile]) -> int:
+    """Return about how many bytes of text files hold, compressed ones taken to be a quarter of theirs."""
+    return sum(files.size(one.path) * (4 if compression(one.path) else 1) for one in sources)

@@ -1,0 +1,199 @@
+"""Dumps of Wikipedia as a source format: one range of a dump to one part of documents.
+
+Pages in are documents plus drops by reason, always. How a dump is read is in `dump`, how pages are cleaned in
+`wikitext`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any, BinaryIO
+
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates, own_templates
+from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
+
+REVISION = 5
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+_REJECTS = re.compile(r"-\d{5,}\.jsonl$")
+_INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
+
+
+@dataclass(frozen=True)
+class CleaningTask:
+    """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or "".
+
+    `compiled` says whether by compiled kernels: it is a matter of speed, and no part of the task's fingerprint.
+    """
+
+    span: DumpRange
+    min_words: int
+    templates: str
+    rejects: str
+    compiled: bool
+    format = "wikipedia"
+
+    @property
+    def path(self) -> str:
+        """The dump."""
+        return self.span.path
+
+
+class WikipediaFormat(SourceFormat):
+    """Dumps of a MediaWiki; a part is one range of pages."""
+
+    kind = "wikipedia"
+    suffixes = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
+    described = ".xml, .xml.bz2, .xml.gz or .xml.zst"
+    settings = ("min_words", "templates", "rejects")
+
+    def select(self, paths: Sequence[str]) -> list[str]:
+        """Return the dumps among files; an index that a glob met beside its dump is left out."""
+        dumps = [path for path in paths if not _INDEX.search(path)]
+        if not dumps:
+            raise InputError("is the index of a dump; name the dump itself", path=paths[0])
+        return dumps
+
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return one task for each range of the dumps, and what the user should know of how they were cut."""
+        config = request.config
+        templates = files.sha256(config.templates) if config.templates else ""
+        rules = (config.min_words, templates, config.rejects)
+        compiled = compiling_pays(text_bytes(sources), None)
+        tasks: list[Task] = []
+        notes: list[str] = []
+        for source in sources:
+            plan = plan_ranges(source.path, request.target_bytes)
+            notes += [f"{source.label}: {note}" for note in plan.notes]
+            for number, span in enumerate(plan.ranges):
+                name = part_name(source.label, number)
+                identity = files.identity(source.path)
+                made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, rules)
+                rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
+                work = CleaningTask(span, config.min_words, config.templates, rejects, compiled)
+                tasks.append(Task(request.directory, name, ".parquet", made_from, span.weight, work))
+        return tasks, notes
+
+    def prepare(self, tasks: Sequence[Task], config: CleaningConfig) -> None:
+        """Remove the rejects of another cut of the dumps."""
+        remove_stale_rejects(tasks, config.rejects)
+
+    def write(self, task: Task, file: BinaryIO) -> Counters:
+        """Write the documents of one range of a dump."""
+        return wikipedia_part(task, file)
+
+
+WIKIPEDIA = WikipediaFormat()
+
+
+def remove_stale_rejects(tasks: Sequence[Task], folder: str) -> None:
+    """Remove the rejects of another cut of the dumps: the files named as a part's that none of these tasks writes."""
+    if folder and files.exists(folder):
+        wanted = {task.payload.rejects for task in tasks}
+        for path in files.expand([files.join(folder, "*")], (".jsonl",)):
+            if path not in wanted and _REJECTS.search(path):
+                files.remove(path)
+
+
+def wikipedia_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
+    work: CleaningTask = task.payload
+    site = read_siteinfo(work.span.path)
+    namespaces = Namespaces.from_siteinfo(site.namespaces)
+    templates = own_templates(work.templates) if work.templates else BUILT_IN
+    wiki = site.dbname or site.language or "wiki"
+    tally = Counters()
+    broken: list[dict[str, Any]] = []
+    with _rejects(work.rejects) as reject, DocumentWriter(file, tally, task.filters) as writer:
+        for page in read_pages(work.span, site, compiled=work.compiled):
+            tally.add("pages")
+            if isinstance(page, Page):
+                tally.add("wikitext_bytes", len(page.wikitext))
+                text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
+                if not reason:
+                    on_drop = partial(reject, page.id, page.title, page.offset)
+                    url = site.url(page.title)
+                    writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
+                    continue
+            else:
+                place = {"path": work.span.path, "offset": page.offset}
+                broken.append({**place, "title": page.title, "reason": page.reason})
+                reason = f"broken: {page.reason}"
+            tally.drop(reason)
+            reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
+    tally.details["broken"] = broken
+    return tally
+
+
+@contextmanager
+def _rejects(path: str) -> Iterator[Callable[[int | None, str | None, int, str], None]]:
+    """Give a function that names a dropped page in a file of JSON lines, which is there when it is whole."""
+    if not path:
+        yield lambda number, title, offset, reason: None
+        return
+    with files.atomic_write(path) as file:
+
+        def reject(number: int | None, title: str | None, offset: int, reason: str) -> None:
+            row = {"id": number, "title": title, "offset": offset, "reason": reason}
+            file.write(json.dumps(row).encode() + b"\n")
+
+        yield reject
+
+
+def article(
+    page: Page,
+    namespaces: Namespaces,
+    templates: Templates = BUILT_IN,
+    min_words: int = 0,
+    compiled: bool | None = None,
+) -> tuple[bytes, str]:
+    """Return the prose of a page, and why it is no document ("" if it is one)."""
+    if reason := _not_an_article(page):
+        return b"", reason
+    drops: Counter[str] = Counter()
+    text = clean_utf8(
+        page.wikitext,
+        title=page.title,
+        namespaces=namespaces,
+        templates=templates,
+        drops=drops,
+        compiled=compiled,
+    )
+    if text is None:
+        return b"", next(iter(drops))
+    return text, "stub" if min_words and count_words(text.decode(), min_words) < min_words else ""
+
+
+def count_words(text: str, most: int) -> int:
+    """Count the words of a text, as far as `most`; in scripts without spaces each character counts as one.
+
+    >>> count_words("It rained all day.", 100), count_words("雨が降った。", 100)
+    (4, 6)
+    """
+    words = len(text.split(maxsplit=most))
+    return words if words >= most else words + sum(1 for _ in islice(_UNSPACED.finditer(text), most))
+
+
+def _not_an_article(page: Page) -> str | None:
+    if page.ns != 0:
+        return "not an article"
+    if page.redirect is not None:
+        return "redirect"
+    if page.model not in ("", "wikitext"):
+        return f"content model {page.model}"
+    return None
