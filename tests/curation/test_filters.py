@@ -131,7 +131,7 @@ def test_a_page_that_a_filter_drops_is_among_the_rejects(tmp_path: Path) -> None
     (tmp_path / "x.xml").write_bytes(dump(*pages))
     config = CleaningConfig(filter=("min-characters=20",), rejects=str(tmp_path / "rejects"))
     tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
-    [record] = [run_once(task, write_documents) for task in with_filters(tasks, config.filter)]
+    [record] = [run_once(task, write_documents) for task in tasks]
     assert (record.counts["pages"], record.counts["documents"]) == (4, 1)
     assert record.drops == {"list": 1, "filter min-characters=20": 2}
     [path] = (tmp_path / "rejects").iterdir()
@@ -149,7 +149,7 @@ def test_books_that_are_dropped_are_counted_beside_other_drops(tmp_path: Path) -
     (tmp_path / "short.txt").write_text("A book of few words, and no more than these.\n")
     (tmp_path / "none.txt").write_text("1\n2\n3\n")
     config = CleaningConfig(filter=("min-characters=200",))
-    [task] = with_filters(plan_books([str(tmp_path / "*.txt")], str(tmp_path / "out"), config), config.filter)
+    [task] = plan_books([str(tmp_path / "*.txt")], str(tmp_path / "out"), config)
     record = run_once(task, write_documents)
     assert (record.counts["books"], record.counts["documents"]) == (3, 1)
     assert record.drops["filter min-characters=200"] == 1
@@ -167,7 +167,7 @@ def test_fingerprints_name_filters_and_their_revision_only_where_there_are_any(
         assert task.filters == filters
         return task.fingerprint
 
-    [plain] = plan_wikipedia([str(tmp_path / "x.xml")], "out", CleaningConfig())[0]
+    [plain] = plan_wikipedia([str(tmp_path / "x.xml")], "out", CleaningConfig())
     assert mark() == plain.fingerprint
     marks = [mark(), mark("min-characters=2"), mark("min-characters=3"), mark("max-symbol-ratio", "min-characters=2")]
     marks.append(mark("min-characters=2", "max-symbol-ratio"))

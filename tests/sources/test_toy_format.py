@@ -1,0 +1,102 @@
+"""A source format of another package: one object, which a build takes from its files to the rows of a batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertdata import open_shards
+from bertdata.loader import numpy_batches
+
+ROOT = Path(__file__).resolve().parents[2]
+TOY = '''
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.sources.formats import SOURCE_FORMATS, RangeFormat
+
+
+class ToyFormat(RangeFormat):
+    """A paragraph in a line, and %% between documents."""
+
+    name = "toy"
+    suffixes = (".toy",)
+    described = "toys (.toy)"
+
+    def ranges(self, path, target_bytes, text_column):
+        with files.open_raw(path) as file:
+            if not file.read(3) == b"%%\\n":
+                raise InputError("is not a toy; expected %% in its first line", path=path)
+        yield 0, files.size(path), files.size(path)
+
+    def read(self, chosen, writer, counters):
+        with files.open_raw(chosen.path) as file:
+            texts = file.read().decode().split("%%\\n")[1:]
+        for number, text in enumerate(texts):
+            counters.add("rows")
+            if paragraphs := [line for line in text.split("\\n") if line.strip()]:
+                writer.add(f"{chosen.label}:{number}", "documents", "", "", "\\n\\n".join(paragraphs))
+            else:
+                counters.drop("empty")
+
+
+SOURCE_FORMATS.add("toy", ToyFormat())
+'''
+BUILD = ["build", "--vocab", "bertdata-30k-uncased", "--shard-bytes", "4000", "--validation-fraction", "0.1"]
+
+
+def bertdata(folder: Path, *arguments: str, plugin: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run `bertdata` in a process of its own that may find the toy."""
+    paths = os.pathsep.join([str(ROOT), str(folder)])
+    environment = os.environ | {"PYTHONPATH": paths} | ({"BERTDATA_PLUGINS": "toy_format"} if plugin else {})
+    command = [sys.executable, "-m", "bertdata", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def toys(tmp_path: Path) -> Path:
+    """Return a folder with the module of the toy, and forty documents and an empty one in two files."""
+    (tmp_path / "toy_format.py").write_text(TOY)
+    texts = [f"River number {n} is long.\nIt flows on to the sea of salt.\n" for n in range(40)]
+    for name, some in (("a", texts[:20]), ("b", [*texts[20:], "\n"])):
+        (tmp_path / f"{name}.toy").write_text("".join(f"%%\n{text}" for text in some))
+    return tmp_path
+
+
+def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: Path) -> None:
+    (toys / "rows.jsonl").write_text("".join(json.dumps({"text": f"Salt {n}. Water {n}."}) + "\n" for n in range(9)))
+    given = ["--documents", "a.toy", "news=b.toy", "news=rows.jsonl"]
+    built = bertdata(toys, *BUILD, *given, "--workers", "2", "--output", "corpus")
+    assert built.returncode == 0, built.stderr
+    manifest = json.loads((toys / "corpus" / "manifest.json").read_text())
+    assert manifest["sources"]["documents"]["counts"]["rows"] == 20
+    assert manifest["sources"]["news"]["counts"]["rows"] == 30
+    assert manifest["sources"]["news"]["drops"] == {"empty": 1}
+    assert manifest["tokens"]["counts"]["documents"] == 49
+    again = bertdata(toys, *BUILD, *given, "--output", "corpus")
+    assert "nothing to do" in again.stdout
+    for command in ("show", "verify"):
+        looked = bertdata(toys, command, "corpus")
+        assert looked.returncode == 0, looked.stderr
+    assert len(open_shards(toys / "corpus")) > 0
+    assert next(iter(numpy_batches(toys / "corpus", batch_size=4)))["input_ids"].shape[0] == 4
+
+
+def test_a_folder_and_the_help_know_a_format_from_outside(toys: Path) -> None:
+    planned = bertdata(toys, *BUILD, "--documents", ".", "--output", "corpus", "--dry-run")
+    assert "documents       2 files" in planned.stdout
+    helped = " ".join(bertdata(toys, "build", "--help").stdout.split())
+    assert ".bz2 or .zst), toys (.toy), or a folder that" in helped
+    unknown = bertdata(toys, *BUILD, "--documents", ".", "--output", "corpus", "--dry-run", plugin=False)
+    assert "holds no file ending in .parquet" in unknown.stderr
+
+
+def test_a_format_from_outside_refuses_a_file_in_its_own_words(toys: Path) -> None:
+    (toys / "odd.toy").write_text("no toy")
+    refused = bertdata(toys, *BUILD, "--documents", "odd.toy", "--output", "corpus")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("error: odd.toy: is not a toy; expected %% in its first line")
