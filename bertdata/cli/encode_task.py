@@ -31,13 +31,14 @@ from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import InputError
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
-from bertdata.finetune.sources import Columns, TaskSplit, batches, read_splits
+from bertdata.finetune.splits import Columns, TaskSplit, batches
 from bertdata.inspect.summary import Row, table
 from bertdata.io import files
 from bertdata.options.flags import add_flags
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
-from bertdata.shards.task_info import QUESTION_ANSWERING, TASK_SPLITS, TaskInfo, make_task_info
+from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, make_task_info
+from bertdata.shards.tasks import TASKS
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 EXAMPLES_AT_ONCE = 4096
@@ -57,15 +58,16 @@ def encode_task(
     """Encode the files of a task, by split (train is needed), and return the manifest.
 
     What an earlier run from these files left is replaced; what was made from others too only if `force` is given.
-    Raises ConfigError and InputError as `read_splits` and the encoders do, before anything is written where the files
-    tell it, and OutputError where the folder holds something else.
+    Raises ConfigError and InputError as the task's `read` and its encoder do, before anything is written where the
+    files tell it, and OutputError where the folder holds something else.
     """
     settings, directory = config or TaskConfig(), files.path_text(output)
     tokenizer = WordPieceTokenizer.load(vocab)
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
-    labels, splits = read_splits(paths, tokenizer, settings, columns or Columns())
-    stride = settings.doc_stride if settings.task == QUESTION_ANSWERING else 0
+    task = TASKS[settings.task]
+    labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
+    stride = settings.doc_stride if task.windows else 0
     info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
     origin = Origin.of("encode-task", paths.values())
     with output_lock(directory, "task data", origin, force=force):

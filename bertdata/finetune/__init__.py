@@ -3,11 +3,12 @@
     classification          texts and text pairs with a class or a number
     token_classification    words with tags, the label at the first piece of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
+    splits                  the files of a task, read and encoded a run of examples at a time
     labels                  the label set
-    files, conll, squad     reading examples (json_list: a JSON list, element by element)
+    files, conll, squad     reading examples
     layout                  rows of one or two segments, which all tasks share
 
-`bertdata encode-task` writes shards of them. What this package does not do: training, metrics.
+A task is an object in the registry `bertdata.shards.tasks`; `bertdata encode-task` writes shards of it.
 """
 
 from bertdata.finetune.answers import Answer, answers_from_logits

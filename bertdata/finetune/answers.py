@@ -2,7 +2,7 @@
 
 A span's score is the sum of its start and its end logit. A question may have no answer where a threshold is given
 (SQuAD 2.0): no answer scores the logits of [CLS], the least over the windows, as in BERT's code and the
-question-answering recipe of `transformers`. What this module does not do: running the model, counting what is right.
+question-answering recipe of `transformers`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bertdata.documents import open_parquet
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.shards import Shards
-from bertdata.shards.task_info import QUESTION_ANSWERING, TaskInfo
+from bertdata.shards.task_info import TaskInfo
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def read_originals(shards: Shards) -> pa.Table:
 
     Raises ConfigError where the shards hold no questions, InputError where the examples are gone.
     """
-    if not isinstance(shards.info, TaskInfo) or shards.info.task != QUESTION_ANSWERING:
+    if not isinstance(shards.info, TaskInfo) or not shards.info.definition.windows:
         raise ConfigError(f"holds {shards.info.purpose}; expected shards of questions", path=shards.build)
     path = files.join(shards.build, "examples", f"{shards.split}.parquet")
     if not files.exists(path):

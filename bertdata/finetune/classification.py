@@ -1,20 +1,27 @@
 """Classification of texts and text pairs, and regression (BERT section 4.1): [CLS] a [SEP] or [CLS] a [SEP] b [SEP].
 
 What is over the length is cut off the end of the longer text, as `transformers` does by `truncation="longest_first"`,
-and counted. What this module does not do: reading files, naming labels (`labels`).
+and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
+from bertdata.finetune.files import class_names
+from bertdata.finetune.labels import find_labels, label_ids, numbers
 from bertdata.finetune.layout import Encoded, Ints, Segments, join_segments
+from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.splits import CHECKED, Columns, TaskSplit, batches
+from bertdata.finetune.texts import LabelledText, read_texts
 from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 
@@ -97,3 +104,84 @@ def label_column(
     unknown, kind = (np.nan, np.float32) if regression else (IGNORE_INDEX, np.int64)
     given = [None] * number if labels is None else labels
     return pa.array(np.array([unknown if label is None else label for label in given], kind))
+
+
+def read_classification(
+    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+) -> tuple[Labels, dict[str, TaskSplit]]:
+    """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
+    given, column = columns.given_labels(), columns.label or "label"
+    read = _readers(paths, columns, column)
+    labels = given or class_names(paths["train"], column)
+    numbered = bool(labels)
+    labels = labels or find_labels((one.label for one in read["train"]()), paths["train"])
+
+    def ids(split: str, found: Sequence[LabelledText]) -> list[int | None]:
+        placed = [(one.place, one.label) for one in found]
+        return label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=split == "test")
+
+    return labels, {split: _split(one, partial(ids, split), tokenizer, config) for split, one in read.items()}
+
+
+def read_regression(
+    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+) -> tuple[Labels, dict[str, TaskSplit]]:
+    """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
+
+    def values(split: str, found: Sequence[LabelledText]) -> list[float | None]:
+        return numbers([(one.place, one.label) for one in found], paths[split], unlabelled=split == "test")
+
+    read = _readers(paths, columns, columns.label or "label")
+    return (), {
+        split: _split(one, partial(values, split), tokenizer, config, regression=True) for split, one in read.items()
+    }
+
+
+def _readers(
+    paths: Mapping[str, str], columns: Columns, column: str
+) -> dict[str, Callable[[], Iterator[LabelledText]]]:
+    return {
+        split: partial(read_texts, path, columns.text, column, unlabelled=split == "test")
+        for split, path in paths.items()
+    }
+
+
+def _split(
+    read: Callable[[], Iterator[LabelledText]],
+    targets: Callable[[Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
+    tokenizer: WordPieceTokenizer,
+    config: TaskConfig,
+    *,
+    regression: bool = False,
+) -> TaskSplit:
+    def encode(found: Sequence[LabelledText]) -> Encoded:
+        pairs = [one.pair for one in found]
+        return encode_classification(
+            tokenizer,
+            [one.text for one in found],
+            None if all(pair is None for pair in pairs) else pairs,
+            targets(found),
+            max_seq_length=config.length,
+            regression=regression,
+        )
+
+    return TaskSplit(sum(len(targets(found)) for found in batches(read(), CHECKED)), read, encode)
+
+
+CLASSIFICATION = Task(
+    help="the class of a text or a text pair",
+    read=read_classification,
+    columns=(("label", pa.int64()),),
+    batch_numbers={"label": "labels"},
+    head="SequenceClassification",
+    metrics=("accuracy", "macro_f1"),
+    category="text-classification",
+)
+REGRESSION = Task(
+    help="a number for a text or a text pair",
+    read=read_regression,
+    columns=(("label", pa.float32()),),
+    batch_numbers={"label": "labels"},
+    head="SequenceClassification",
+    category="text-classification",
+)

@@ -1,7 +1,4 @@
-"""The label set of a task: names in a stable order, found in the training data or given, and the ids of labels.
-
-What it does not do: reading files.
-"""
+"""The label set of a task: names in a stable order, found in the training data or given, and the ids of labels."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
     for value in values:
         if isinstance(value, float):
             raise InputError(
-                f"has labels that are not whole numbers, as {value}; give --regression to learn numbers", path=path
+                f"has labels that are not whole numbers, as {value}; give --task regression to learn numbers", path=path
             )
         if value is not None:
             names.add(label_name(value))

@@ -3,8 +3,7 @@
 A context that does not fit is cut to windows that overlap, so every token of it is in a row and an answer is seen
 whole. `doc_stride` is the number of tokens that neighbouring windows share, as the question-answering recipe of
 `transformers` has it; BERT's released code calls the step from window to window so (`stride_is="step"`). An answer is
-its first and last token, and [CLS], 0, in a window that does not hold all of it. What this module does not do: reading
-files (`squad`), getting from logits back to text (`answers`).
+its first and last token, and [CLS], 0, in a window that does not hold all of it. `answers` maps logits back to text.
 
 Where this differs from the recipe: an answer that begins in the last token of a window is labelled with that token
 (the recipe runs on into [SEP] and the padding), white space around an answer does not count to it, and a question of
@@ -15,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Literal, cast
 
 import numpy as np
 import pyarrow as pa
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, join_segments, ranges
+from bertdata.finetune.settings import STRIDES, TaskConfig
+from bertdata.finetune.splits import Columns, TaskSplit
+from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-
-STRIDES = ("overlap", "step")
 
 
 @dataclass(frozen=True)
@@ -227,3 +228,52 @@ def original_examples(questions: Sequence[Question]) -> pa.Table:
     ]
     fields = [("id", pa.string()), ("question", pa.string()), ("context", pa.string()), ("answers", answers)]
     return pa.Table.from_pylist(rows, pa.schema(fields))
+
+
+def read_question_answering(
+    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+) -> tuple[Labels, dict[str, TaskSplit]]:
+    """Return the splits of files of questions, which have no label set and are read by SQuAD's names alone."""
+    return (), {split: _split(path, split, tokenizer, config) for split, path in paths.items()}
+
+
+def _split(path: str, split: str, tokenizer: WordPieceTokenizer, config: TaskConfig) -> TaskSplit:
+    def encode(found: Sequence[Question]) -> Encoded:
+        return encode_question_answering(
+            tokenizer,
+            found,
+            max_seq_length=config.length,
+            doc_stride=config.doc_stride,
+            max_query_length=config.max_query_length,
+            stride_is=cast("Literal['overlap', 'step']", config.stride_is),
+            drop_misplaced=split == "train",
+        )
+
+    from bertdata.finetune.squad import read_questions
+
+    read = partial(read_questions, path)
+    return TaskSplit(sum(1 for _ in read()), read, encode, original_examples)
+
+
+def _check(config: TaskConfig) -> None:
+    check_settings(config.length, config.doc_stride, config.max_query_length, config.stride_is)
+
+
+QUESTION_ANSWERING = Task(
+    help="the answer to a question, as a span of its context",
+    read=read_question_answering,
+    columns=(
+        ("start_positions", pa.int32()),
+        ("end_positions", pa.int32()),
+        ("question_id", pa.string()),
+        ("offsets_start", pa.list_(pa.int32())),
+        ("offsets_end", pa.list_(pa.int32())),
+    ),
+    batch_numbers={"start_positions": "start_positions", "end_positions": "end_positions"},
+    max_seq_length=384,
+    windows=True,
+    check=_check,
+    head="QuestionAnswering",
+    metrics=("exact_match", "f1"),
+    category="question-answering",
+)

@@ -1,19 +1,26 @@
 """Labels for words (BERT section 5.3, CoNLL-2003): a word's label stands at its first piece, -100 everywhere else.
 
 Words are cut to pieces one by one, as `transformers` does by `is_split_into_words=True`. A word of which the tokenizer
-leaves nothing has no piece and no label; such words, and what is over the length, are counted. What this module does
-not do: reading files, naming labels (`labels`).
+leaves nothing has no piece and no label; such words, and what is over the length, are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 from bertdata.errors import ConfigError
+from bertdata.finetune.conll import Sentence, read_sentences, tags_column_of
+from bertdata.finetune.files import class_names
+from bertdata.finetune.labels import Label, find_labels, label_ids
 from bertdata.finetune.layout import Encoded, Ints, Segments, join_segments
+from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.splits import Columns, TaskSplit
 from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
 
@@ -70,3 +77,78 @@ def encode_token_classification(
         "unlabelled_examples": len(sentences) if labels is None else 0,
     }
     return Encoded(rows.columns() | {"labels": rows.lists(targets)}, counts)
+
+
+def read_token_classification(
+    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+) -> tuple[Labels, dict[str, TaskSplit]]:
+    """Return the labels and the splits of files of tagged words. Only a test file may have no tags."""
+    words = columns.text[0] if columns.text else None
+    read = {
+        split: partial(_begun, path, words, columns.label, unlabelled=split == "test") for split, path in paths.items()
+    }
+    tags = tags_column_of(paths["train"], columns.label)
+    labels = columns.given_labels() or (class_names(paths["train"], tags) if tags else ())
+    numbered = bool(labels)
+    labels = labels or find_labels((tag for _, one in read["train"]() for tag in one.tags or ()), paths["train"])
+    return labels, {
+        split: _split(one, labels, numbered, paths[split], tokenizer, config) for split, one in read.items()
+    }
+
+
+def _begun(
+    path: str, words_column: str | None, tags_column: str | None, *, unlabelled: bool
+) -> Iterator[tuple[bool, Sentence]]:
+    """Yield whether a document begins with a sentence, and the sentence."""
+    before = -1
+    for one in read_sentences(path, words_column, tags_column, unlabelled=unlabelled):
+        yield one.document != before, one
+        before = one.document
+
+
+def _split(
+    read: Callable[[], Iterator[tuple[bool, Sentence]]],
+    labels: Sequence[str],
+    numbered: bool,
+    path: str,
+    tokenizer: WordPieceTokenizer,
+    config: TaskConfig,
+) -> TaskSplit:
+    known: dict[tuple[type, Label], int] = {}
+
+    def ids(one: Sentence) -> list[int]:
+        tags = one.tags or ()
+        try:
+            return [known[type(tag), tag] for tag in tags]
+        except KeyError:
+            placed = [(f"the sentence of {one.place}", tag) for tag in tags]
+            found = label_ids(placed, labels, path, numbered=numbered, unlabelled=False)
+        known.update({(type(tag), tag): number for tag, number in zip(tags, found, strict=True) if number is not None})
+        return [number for number in found if number is not None]
+
+    total, tagged = 0, True
+    for _, one in read():
+        total, tagged = total + 1, tagged and one.tags is not None
+        ids(one)
+
+    def encode(found: Sequence[tuple[bool, Sentence]]) -> Encoded:
+        encoded = encode_token_classification(
+            tokenizer,
+            [one.words for _, one in found],
+            [ids(one) for _, one in found] if tagged else None,
+            max_seq_length=config.length,
+        )
+        return Encoded(encoded.columns, encoded.counts | {"documents": sum(begins for begins, _ in found)})
+
+    return TaskSplit(total, read, encode)
+
+
+TOKEN_CLASSIFICATION = Task(
+    help="the tag of each word, as for named entities",
+    read=read_token_classification,
+    columns=(("labels", pa.list_(pa.int32())),),
+    batch_lists=("labels",),
+    head="TokenClassification",
+    metrics=("accuracy", "precision", "recall", "f1"),
+    category="token-classification",
+)

@@ -1,7 +1,7 @@
 """What shards of fine-tuning data say of themselves, and their columns.
 
 They are shards like those of pretraining: the same files, reader, loader and padding. Instead of masks and pair labels
-a row carries what a task predicts. What this module does not do: making the rows (`bertdata.finetune`).
+a row carries what a task predicts.
 """
 
 from __future__ import annotations
@@ -15,31 +15,10 @@ from bertdata.errors import InputError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.schema import FORMAT, ShardInfo, data_files, id_type
+from bertdata.shards.tasks import TASKS, Task
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
-CLASSIFICATION, TOKEN_CLASSIFICATION, QUESTION_ANSWERING = TASKS = (
-    "classification",
-    "token-classification",
-    "question-answering",
-)
 TASK_SPLITS = ("train", "validation", "test")
-
-_COLUMNS = {
-    CLASSIFICATION: [("label", pa.int64())],
-    TOKEN_CLASSIFICATION: [("labels", pa.list_(pa.int32()))],
-    QUESTION_ANSWERING: [
-        ("start_positions", pa.int32()),
-        ("end_positions", pa.int32()),
-        ("question_id", pa.string()),
-        ("offsets_start", pa.list_(pa.int32())),
-        ("offsets_end", pa.list_(pa.int32())),
-    ],
-}
-_NUMBERS = {
-    CLASSIFICATION: {"label": "labels"},
-    TOKEN_CLASSIFICATION: {},
-    QUESTION_ANSWERING: {"start_positions": "start_positions", "end_positions": "end_positions"},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +45,9 @@ class TaskInfo(ShardInfo):
         return self.examples.max_seq_length
 
     @property
-    def regression(self) -> bool:
-        """Whether the label of a row is a number to be met and not a class."""
-        return self.task == CLASSIFICATION and not self.labels
+    def definition(self) -> Task:
+        """The task; raises ConfigError where no package that adds it is loaded."""
+        return TASKS[self.task]
 
     @property
     def id2label(self) -> dict[int, str]:
@@ -83,12 +62,12 @@ class TaskInfo(ShardInfo):
     @property
     def batch_lists(self) -> tuple[str, ...]:
         """The columns of lists that go into a batch, padded."""
-        return ("input_ids", "token_type_ids", *(["labels"] if self.task == TOKEN_CLASSIFICATION else []))
+        return ("input_ids", "token_type_ids", *self.definition.batch_lists)
 
     @property
     def batch_numbers(self) -> dict[str, str]:
         """The columns of numbers that go into a batch, and what they are called there."""
-        return _NUMBERS[self.task]
+        return dict(self.definition.batch_numbers)
 
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard.
@@ -102,7 +81,7 @@ class TaskInfo(ShardInfo):
             ("input_ids", pa.list_(id_type(self.vocab_size))),
             ("token_type_ids", pa.list_(pa.uint8())),
             ("example_id", pa.int64()),
-            *([("label", pa.float32())] if self.regression else _COLUMNS[self.task]),
+            *self.definition.columns,
         ]
         return [pa.field(name, kind) for name, kind in columns]
 
@@ -120,7 +99,7 @@ def make_task_info(
     """Return what shards of a task made with a tokenizer say of themselves.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
-    >>> make_task_info(WordPieceTokenizer.from_tokens(SPECIAL_TOKENS), CLASSIFICATION, 128, ("bad", "good")).id2label
+    >>> make_task_info(WordPieceTokenizer.from_tokens(SPECIAL_TOKENS), "classification", 128, ("bad", "good")).id2label
     {0: 'bad', 1: 'good'}
     """
     return TaskInfo(
@@ -149,6 +128,8 @@ def task_info(values: dict[str, Any], path: str) -> TaskInfo:
     """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole."""
     try:
         given = dict(values)
+        if given["task"] == "classification" and not given["labels"]:
+            given["task"] = "regression"  # what shards of before it was a task of its own say
         examples, labels = _rows(given.pop("max_seq_length")), tuple(given.pop("labels"))
         info = TaskInfo(examples=examples, masking=MaskingConfig(), labels=labels, **given)
     except (KeyError, TypeError, ValueError) as error:
@@ -162,7 +143,7 @@ def task_info(values: dict[str, Any], path: str) -> TaskInfo:
 def task_card(manifest: dict[str, Any]) -> str:
     """Return the dataset card of a task as Markdown with the metadata block that dataset hubs read."""
     info = manifest["info"]
-    category = {CLASSIFICATION: "text-classification"}.get(info["task"], info["task"])
+    category = TASKS[info["task"]].category
     lines = [
         "---",
         f"task_categories: [{category}]",

@@ -165,7 +165,7 @@ def test_label_sets_that_cannot_be_learnt_are_refused() -> None:
         find_labels(["a", "a"], "x")
     with pytest.raises(InputError, match="none has a label"):
         find_labels([None], "x")
-    with pytest.raises(InputError, match="give --regression"):
+    with pytest.raises(InputError, match="give --task regression"):
         find_labels([0.5, 1.0], "x")
     with pytest.raises(ConfigError, match="names 'a' twice"):
         check_given(["a", "b", "a"])

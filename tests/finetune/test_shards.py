@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from bertdata.cli.main import dispatch
 from bertdata.engine.origin import ORIGIN
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.settings import TaskConfig
-from bertdata.finetune.sources import Columns, read_splits
+from bertdata.finetune.splits import Columns
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
-from bertdata.shards.task_info import TASKS, TaskInfo
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.task_info import TaskInfo
+from bertdata.shards.tasks import TASKS
 from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -54,6 +57,7 @@ def source(folder: Path, task: str) -> str:
     """Write a small file of a task and return its path."""
     name, text = {
         "classification": ("texts.csv", "text,text_pair,label\nThe sea,a boat,good\nsalt,,bad\nA boat.,sea,bad\n"),
+        "regression": ("scores.csv", "text,text_pair,label\nThe sea,a boat,1.5\nsalt,,-2\nA boat.,sea,0\n"),
         "token-classification": ("words.conll", CONLL),
         "question-answering": ("squad.json", json.dumps(SQUAD)),
     }[task]
@@ -106,6 +110,7 @@ def many(folder: Path, task: str, examples: int) -> str:
     """Write a file with so many examples of a task, no two alike, and return its path."""
     rows: dict[str, Any] = {
         "classification": lambda n: {"text": "the sea " * (n % 7 + 1), "label": ("bad", "good")[n % 2]},
+        "regression": lambda n: {"text": "the sea " * (n % 7 + 1), "label": n / 4},
         "token-classification": lambda n: {"tokens": ["salty", "sea"] * (n % 5 + 1), "tags": [n % 3, 0] * (n % 5 + 1)},
         "question-answering": lambda n: {
             "id": f"q{n}",
@@ -159,15 +164,15 @@ def test_memory_does_not_grow_with_the_number_of_examples(
 def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, vocab: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = many(tmp_path, "classification", 10)
+    path, task = many(tmp_path, "classification", 10), TASKS["classification"]
 
     def longer(*arguments: Any) -> Any:
-        found = read_splits(*arguments)
+        found = task.read(*arguments)
         many(tmp_path, "classification", 11)
         Path(path).write_text((tmp_path / "classification-11.jsonl").read_text())
         return found
 
-    monkeypatch.setattr("bertdata.cli.encode_task.read_splits", longer)
+    monkeypatch.setitem(TASKS._items, "classification", replace(task, read=longer))
     with pytest.raises(InputError, match="the file of train changed while it was read; encode again"):
         encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(max_seq_length=12))
     assert not (tmp_path / "out" / "manifest.json").exists()
@@ -213,11 +218,20 @@ def test_sets_of_two_tasks_or_of_other_labels_are_not_read_together(tmp_path: Pa
 
 def test_regression_has_numbers_for_labels(tmp_path: Path, vocab: str) -> None:
     (tmp_path / "sts.tsv").write_text('sentence1\tsentence2\tlabel\nThe "sea\tboat\t2.5\nsalt\tsea\t4\n')
-    config = TaskConfig(regression=True, max_seq_length=16)
+    config = TaskConfig(task="regression", max_seq_length=16)
     encode_task(tmp_path / "out", vocab, {"train": str(tmp_path / "sts.tsv")}, config)
     [batch] = numpy_batches(tmp_path / "out", 2)
     assert batch["labels"].dtype == np.float32
     assert sorted(batch["labels"].tolist()) == [2.5, 4.0]
+    verify(str(tmp_path / "out"))
+
+
+def test_regression_that_was_written_as_classification_without_labels_opens(tmp_path: Path, vocab: str) -> None:
+    (tmp_path / "sts.csv").write_text("text,label\nsea,2.5\nsalt,4\n")
+    manifest = encode_task(tmp_path / "out", vocab, {"train": str(tmp_path / "sts.csv")}, TaskConfig(task="regression"))
+    info = ShardInfo.from_values(manifest["info"] | {"task": "classification"}, "x")
+    assert isinstance(info, TaskInfo)
+    assert (info.task, info.columns()) == ("regression", open_shards(tmp_path / "out").info.columns())
 
 
 def test_a_test_file_needs_no_labels_and_others_do(tmp_path: Path, vocab: str) -> None:
@@ -241,7 +255,7 @@ def test_settings_that_do_not_fit_are_refused_before_anything_is_read(tmp_path: 
     for settings, message in (
         ({"task": "question-answering", "max_seq_length": 128}, "--doc-stride is 128, but rows of 128 tokens"),
         ({"task": "tagging"}, "--task is 'tagging'; expected one of classification"),
-        ({"task": "token-classification", "regression": True}, "--regression is for --task classification"),
+        ({"doc_stride": "64"}, "--doc-stride is of the type str; expected int"),
         ({"max_seq_length": 4}, "--max-seq-length is 4; expected 8 to 65536"),
     ):
         with pytest.raises(ConfigError, match=message):

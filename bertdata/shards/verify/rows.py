@@ -149,7 +149,7 @@ def _task_rules(
     batch: pa.RecordBatch, info: TaskInfo, offsets: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     names = batch.schema.names
-    if "label" in names and not info.regression:
+    if "label" in names and info.labels:
         yield "the label is none of the task's", _outside(batch["label"].to_numpy(), len(info.labels))
     if "labels" in names:
         wrong = _outside(batch["labels"].flatten().to_numpy(), len(info.labels))

@@ -15,7 +15,7 @@ from torch import Tensor
 from bertdata.errors import ConfigError
 from bertdata.finetune.answers import answers_from_logits, read_originals
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.task_info import CLASSIFICATION, QUESTION_ANSWERING, TOKEN_CLASSIFICATION, TaskInfo
+from bertdata.shards.task_info import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.heads import (
@@ -34,22 +34,24 @@ from bertdata.torch.training.metrics import (
 
 Logits = NDArray[np.float32]
 _HEADS: dict[str, type[TaskModel]] = {
-    CLASSIFICATION: BertForSequenceClassification,
-    TOKEN_CLASSIFICATION: BertForTokenClassification,
-    QUESTION_ANSWERING: BertForQuestionAnswering,
+    "SequenceClassification": BertForSequenceClassification,
+    "TokenClassification": BertForTokenClassification,
+    "QuestionAnswering": BertForQuestionAnswering,
 }
 
 
 def task_of(dataset: ShardDataset) -> TaskInfo:
-    """Return the task of shards; raises ConfigError for those of pretraining and for regression."""
+    """Return the task of shards; raises ConfigError for those of pretraining and for tasks without scores here."""
     if not isinstance(dataset.info, TaskInfo):
         raise ConfigError(
             "holds shards for pretraining; expected a folder that `bertdata encode-task` wrote",
             path=dataset.shards.build,
         )
-    if dataset.info.regression:
+    task = dataset.info.definition
+    if task.head not in _HEADS or not task.metrics:
         raise ConfigError(
-            "holds numbers to be met (regression); this loop learns classes: encode with classes as labels",
+            f"holds {dataset.info.task}, which has no model or no scores here; expected classification, "
+            "token-classification or question-answering: encode with classes as labels, or train with transformers",
             path=dataset.shards.build,
         )
     return dataset.info
@@ -57,9 +59,10 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
 
 def head_of(info: TaskInfo) -> type[TaskModel]:
     """Return the class of model for a task; raises MissingExtraError where its metric is not installed."""
-    if info.task == TOKEN_CLASSIFICATION and are_entity_tags(info.labels):
+    head = _HEADS[info.definition.head]
+    if head is BertForTokenClassification and are_entity_tags(info.labels):
         require_seqeval()
-    return _HEADS[info.task]
+    return head
 
 
 def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: torch.device) -> dict[str, float]:
@@ -69,9 +72,10 @@ def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: t
     question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none.
     """
     info = task_of(dataset)
+    head = info.definition.head
     model.eval()
     with torch.no_grad():
-        if info.task == QUESTION_ANSWERING:
+        if head == "QuestionAnswering":
             return _questions(model, dataset, batch_size, device)
         truth: list[list[int]] = []
         found: list[list[int]] = []
@@ -82,7 +86,7 @@ def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: t
                 known = row != IGNORE_INDEX
                 truth.append(row[known].tolist() if row.ndim else [int(row)] * int(known))
                 found.append(guess[known].tolist() if row.ndim else [int(guess)] * int(known))
-    if info.task == CLASSIFICATION:
+    if head == "SequenceClassification":
         return classification_scores([one for row in truth for one in row], [one for row in found for one in row])
     names = info.labels
     return tag_scores([[names[one] for one in row] for row in truth], [[names[one] for one in row] for row in found])
