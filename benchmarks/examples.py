@@ -34,10 +34,10 @@ MASKS = {
     "DataCollatorForLanguageModeling, called on lists of ids": "collator-call",
     "DataCollatorForLanguageModeling, called on rows of datasets": "collator-rows",
     "bertdata PretrainingCollator, called on rows of ShardDataset": "rows",
-    "bertdata mask_tokens, token": "token",
-    "bertdata mask_tokens, word": "word",
-    "bertdata mask_tokens, ngram": "ngram",
-    "bertdata mask_tokens, span": "span",
+    "bertdata Masker, token": "token",
+    "bertdata Masker, word": "word",
+    "bertdata Masker, ngram": "ngram",
+    "bertdata Masker, span": "span",
 }
 BASES = {"x its masks of tensors": "collator", "x it on rows of datasets": "collator-rows"}
 Answer = dict[str, Any]
@@ -275,29 +275,22 @@ def masks(folder: str, way: str) -> Run:
 
         return masking(batches, rows.size, ordinary)
 
-    from bertdata.masking.masking import mask_tokens
+    from bertdata.masking.masking import Masker
     from bertdata.masking.settings import MaskingConfig
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
-    numbers, config, replacements = np.arange(len(rows)), MaskingConfig(mask_unit=way), tokenizer.replacement_ids
+    numbers, special_ids = np.arange(len(rows)), (tokenizer.cls_token_id, tokenizer.sep_token_id, ids["mask"])
+    config, pieces = MaskingConfig(mask_unit=way), tokenizer.continuation
+    masker = Masker(config, 0, *special_ids, tokenizer.replacement_ids, pieces)
 
     def batches_of_ours() -> Iterator[Any]:
         nonlocal epoch
         epoch += 1
         for at in range(0, len(rows), BATCH):
-            yield mask_tokens(
-                rows[at : at + BATCH].ravel(),
-                np.arange(0, rows[at : at + BATCH].size + 1, LENGTH),
-                special[at : at + BATCH].ravel(),
-                numbers[at : at + BATCH],
-                config=config,
-                seed=0,
-                epoch=epoch,
-                mask_token_id=ids["mask"],
-                replacement_ids=replacements,
-                continuation=tokenizer.continuation,
-            ).labels
+            here = rows[at : at + BATCH]
+            offsets, flags = np.arange(0, here.size + 1, LENGTH), special[at : at + BATCH].ravel()
+            yield masker.mask(here.ravel(), offsets, numbers[at : at + BATCH], epoch, special=flags).labels
 
     return masking(batches_of_ours, rows.size, ordinary)
 

@@ -17,6 +17,7 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.engine.run_stages import run_stages
 from bertdata.inspect import summary
 from bertdata.io import files
+from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import check_mix, parse_mix
@@ -41,13 +42,10 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
 def refuse_unread(flags: argparse.Namespace) -> None:
     """Raise ConfigError for flags of rows, masks or duplicates that the others leave without effect."""
     unit, objective = flags.mask_unit, flags.objective
-    command_line.refuse_unread(flags, ["max_ngram"], unit == "ngram", f"it is for --mask-unit ngram, not {unit}")
-    command_line.refuse_unread(
-        flags, ["span_prob", "max_span"], unit == "span", f"it is for --mask-unit span, not {unit}"
-    )
-    for name in OBJECTIVES:
-        why = f"it is for --objective {name}, not {objective}"
-        command_line.refuse_unread(flags, OBJECTIVES[name].settings, name == objective, why)
+    for flag, registry, chosen in (("--mask-unit", MASK_UNITS, unit), ("--objective", OBJECTIVES, objective)):
+        for name in registry:
+            why = f"it is for {flag} {name}, not {chosen}"
+            command_line.refuse_unread(flags, registry[name].settings, name == chosen, why)
     near = flags.dedup == "near"
     command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
 

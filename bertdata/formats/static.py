@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.formats.record_batches import read_batches
 from bertdata.formats.registry import Fields, static_formats
-from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards import Shards
 from bertdata.shards.packed import unpacked
 from bertdata.shards.schema import ShardInfo
@@ -38,8 +38,7 @@ class StaticRows:
     info: ShardInfo
     epoch: int
     max_predictions_per_seq: int
-    replacement_ids: NDArray[np.int64]
-    continuation: NDArray[np.bool_]
+    masker: Masker
 
     def batches(self, path: str) -> Iterator[Fields]:
         """Yield the rows of a shard, a record batch at a time.
@@ -71,18 +70,7 @@ class StaticRows:
         ids, offsets = flat(batch["input_ids"])
         if self.info.examples.masking == "static":
             return ids.astype(np.int64), flat(batch["labels"])[0].astype(np.int64), offsets
-        masked = mask_tokens(
-            ids,
-            offsets,
-            (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id),
-            batch["example_id"].to_numpy(),
-            config=self.info.masking,
-            seed=self.info.examples.seed,
-            epoch=self.epoch,
-            mask_token_id=self.info.mask_token_id,
-            replacement_ids=self.replacement_ids,
-            continuation=self.continuation,
-        )
+        masked = self.masker.mask(ids, offsets, batch["example_id"].to_numpy(), self.epoch)
         return masked.input_ids, masked.labels, offsets
 
     def _fields(self, batch: pa.RecordBatch, path: str, begin: int) -> Fields:
@@ -150,8 +138,7 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
         raise ConfigError(f"--max-predictions-per-seq is {max_predictions_per_seq}; expected 0 (as is) or more")
     if info.examples.masking == "dynamic" and max_predictions_per_seq:
         info = replace(info, masking=replace(info.masking, max_predictions_per_seq=max_predictions_per_seq))
-    replacements, continuation = tokenizer.replacement_ids.astype(np.int64), tokenizer.continuation
-    rows = StaticRows(info, epoch, 0, replacements, continuation)
+    rows = StaticRows(info, epoch, 0, info.masker(tokenizer))
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
     room = room or max(rows.most_predictions(path) for shards in splits for path in shards.paths)
     return replace(rows, max_predictions_per_seq=max(room, 1))

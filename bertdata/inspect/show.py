@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
-from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -136,19 +136,8 @@ def label_texts(objective: Objective) -> list[str]:
 def _draw(
     shards: Shards, tokenizer: WordPieceTokenizer, row: dict[str, Any], epoch: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    info, input_ids = shards.info, row["input_ids"]
-    masked = mask_tokens(
-        input_ids,
-        np.array([0, len(input_ids)]),
-        (input_ids == info.cls_token_id) | (input_ids == info.sep_token_id),
-        np.array([row["example_id"]]),
-        config=info.masking,
-        seed=info.examples.seed,
-        epoch=epoch,
-        mask_token_id=info.mask_token_id,
-        replacement_ids=tokenizer.replacement_ids,
-        continuation=tokenizer.continuation,
-    )
+    ids = row["input_ids"]
+    masked = shards.info.masker(tokenizer).mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch)
     return masked.input_ids, masked.labels
 
 

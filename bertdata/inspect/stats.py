@@ -20,7 +20,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import summary
 from bertdata.inspect.summary import Row
 from bertdata.io import compression
-from bertdata.masking.masking import IGNORE_INDEX, count_predictions
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.packed import unpacked
@@ -74,7 +74,7 @@ def measure(shards: Shards) -> Figures:
     """Measure one split from its bytes, every row."""
     info = shards.info
     tokenizer = shards.tokenizer()
-    unk_token_id = tokenizer.unk_token_id
+    masker, unk_token_id = info.masker(tokenizer), tokenizer.unk_token_id
     static = info.examples.masking == "static"
     packed = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
@@ -87,7 +87,7 @@ def measure(shards: Shards) -> Figures:
         offsets = batch["input_ids"].offsets.to_numpy()
         targets = batch["labels"].flatten().to_numpy() if static else np.full(len(ids), IGNORE_INDEX)
         original = np.where(targets == IGNORE_INDEX, ids.astype(np.int64), targets)
-        special = (original == info.cls_token_id) | (original == info.sep_token_id)
+        special = masker.special(original)
         tokens += len(ids)
         unknown += int((original == unk_token_id).sum())
         ordinary += len(ids) - int(special.sum())
@@ -97,17 +97,7 @@ def measure(shards: Shards) -> Figures:
             masked += int((ids[chosen] == info.mask_token_id).sum())
             kept += int((ids[chosen] == targets[chosen]).sum())
         else:
-            number, _ = count_predictions(
-                ids,
-                offsets - offsets[0],
-                special,
-                batch["example_id"].to_numpy(),
-                config=info.masking,
-                seed=info.examples.seed,
-                epoch=0,
-                continuation=tokenizer.continuation,
-            )
-            predictions += number
+            predictions += masker.count(ids, offsets - offsets[0], batch["example_id"].to_numpy(), 0)[0]
         if info.label:
             labels += np.bincount(batch[info.label].to_numpy(), minlength=2)
     return Figures(

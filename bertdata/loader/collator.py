@@ -1,6 +1,6 @@
 """`BatchCollator`: examples to one batch of NumPy arrays, masks drawn here (dynamic) or read from the shards (static).
 
-A dynamic mask is what `mask_tokens` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
+A dynamic mask is what a `Masker` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
 after any resume. Padding is added behind the mask, so it is never masked and never labelled. Batches are padded, a row
 for each example, or packed, all examples one after another in one row with their borders beside it. Which examples
 share a batch is the matter of `sampler`.
@@ -19,7 +19,7 @@ from bertdata.errors import ConfigError
 from bertdata.loader.datasets import Source
 from bertdata.loader.epoch import Epoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
-from bertdata.masking.masking import IGNORE_INDEX, mask_tokens
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import BORDERS
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -88,11 +88,7 @@ class BatchCollator:
         self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
         if epoch is not None:
             self.set_epoch(epoch)
-        self.masking = masking or info.masking
-        self.seed = info.examples.seed if seed is None else seed
-        pieces = None if self.static else tokenizer or first.tokenizer()
-        self._replacement_ids = np.zeros(0, np.int64) if pieces is None else pieces.replacement_ids
-        self._continuation = None if pieces is None else pieces.continuation
+        self._masker = None if self.static else info.masker(tokenizer or first.tokenizer(), masking, seed)
 
     @property
     def epoch(self) -> int | None:
@@ -215,10 +211,11 @@ class BatchCollator:
             batch[name] = _filled([column], width, self._fill(name), np.int64)
         return batch | {"cu_seqlens": np.concatenate([[0], ends]).astype(np.int32)}
 
-    def choices(self) -> Ints:
-        """Return the ids that a random token is drawn from, int64."""
-        whole = self.masking.random_tokens == "vocabulary"
-        return np.array(np.arange(self.info.vocab_size) if whole else self._replacement_ids, np.int64)
+    @property
+    def masker(self) -> Masker:
+        """What draws the masks; there is none where they are in the shards."""
+        assert self._masker is not None, "the masks of these shards are static"
+        return self._masker
 
     def _fill(self, name: str) -> int:
         return {"input_ids": self.info.pad_token_id, "labels": IGNORE_INDEX}.get(name, 0)
@@ -227,7 +224,7 @@ class BatchCollator:
         self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: NDArray[np.bool_] | None
     ) -> tuple[Ints, Ints]:
         """Return the masked ids and the labels of rows that lie one after another; padding stays as it is."""
-        special = (input_ids == self.info.cls_token_id) | (input_ids == self.info.sep_token_id)
+        special = self.masker.special(input_ids)
         if padding is not None:
             special |= padding
         epochs, ids = self._epochs(examples), _numbers(examples, "example_id")
@@ -246,18 +243,7 @@ class BatchCollator:
     def _drawn(
         self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
     ) -> tuple[Ints, Ints]:
-        masked = mask_tokens(
-            input_ids,
-            offsets,
-            special,
-            ids,
-            config=self.masking,
-            seed=self.seed,
-            epoch=epoch,
-            mask_token_id=self.info.mask_token_id,
-            replacement_ids=self._replacement_ids,
-            continuation=self._continuation,
-        )
+        masked = self.masker.mask(input_ids, offsets, ids, epoch, special=special)
         return masked.input_ids, masked.labels
 
 

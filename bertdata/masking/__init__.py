@@ -1,1 +1,18 @@
-"""Rows of token ids in, masked rows and the positions to predict out."""
+"""Rows of token ids in, masked rows and the tokens to predict out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertdata.registry import Registry
+
+MASK_UNITS: Registry[Any] = Registry(
+    "masking unit",
+    {
+        "token": "bertdata.masking.units:TOKEN",
+        "word": "bertdata.masking.units:WORD",
+        "ngram": "bertdata.masking.units:NGRAM",
+        "span": "bertdata.masking.units:SPAN",
+    },
+)
+"""What `--mask-unit` names, each a `MaskUnit`."""

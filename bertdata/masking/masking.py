@@ -21,14 +21,13 @@ that the share of them is less than one (at 15%, six words or fewer) has one wor
 the circle, those that do not fit any more are left out, and of a word longer than the limit, where it comes first, its
 first pieces are taken.
 
-80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), `replace_unit`. What this module does not
-do: special tokens, which the caller knows by their positions.
+80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), `replace_unit`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,7 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.units import find_unit, unit_thresholds
 
 IGNORE_INDEX = -100
 
@@ -57,89 +57,154 @@ class Masked:
     capped: int
 
 
-def mask_tokens(
-    input_ids: NDArray[np.integer],
-    offsets: Ints,
-    special: NDArray[np.bool_],
-    example_ids: Ints,
-    *,
-    config: MaskingConfig,
-    seed: int,
-    epoch: int,
-    mask_token_id: int,
-    replacement_ids: NDArray[np.integer],
-    continuation: NDArray[np.bool_] | None = None,
-    narrow: bool = False,
-) -> Masked:
-    """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], special is True at [CLS] and [SEP].
+@dataclass(frozen=True, eq=False)
+class Masker:
+    """Masks the rows of one vocabulary: the settings, the seed, and the ids it must know.
 
-    replacement_ids: what a random token is drawn from, unless that is the whole vocabulary; continuation: for each id
-    of the vocabulary, whether its piece continues a word, (V,); needed where the unit is made of words or random tokens
-    are any; narrow: ids are written as uint16 and labels as int16, for vocabularies of up to 32,768 pieces. A row
-    without ordinary tokens stays as it is. Raises ConfigError where `continuation` or replacements are missing,
-    ValueError where the arrays do not go together or narrow types do not hold an id.
+    replacement_ids: what a random token is drawn from, unless that is the whole vocabulary, integers (R,);
+    continuation: for each id of the vocabulary, whether its piece continues a word, bool (V,); needed where a unit is
+    of whole words or random tokens are any.
 
-    >>> row = np.array([2, 9, 8, 7, 3])
-    >>> masked = mask_tokens(row, np.array([0, 5]), np.isin(row, [2, 3]), np.array([77]), config=MaskingConfig(),
-    ...     seed=0, epoch=0, mask_token_id=4, replacement_ids=np.arange(5, 10))
+    >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
+    ...     replacement_ids=np.arange(5, 10))
+    >>> masked = masker.mask(np.array([2, 9, 8, 7, 3]), np.array([0, 5]), np.array([77]), epoch=0)
     >>> masked.input_ids.tolist(), masked.labels.tolist()
     ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100])
     """
-    _check_arrays(input_ids, offsets, special, example_ids)
-    by_token = config.mask_unit == "token"
-    whole = config.random_tokens == "vocabulary"
-    if continuation is None and not (by_token and not whole):
-        needs = "how large the vocabulary is" if by_token else "which pieces continue a word"
-        setting = f"--random-tokens {config.random_tokens}" if by_token else f"--mask-unit {config.mask_unit}"
-        raise ConfigError(f"{setting} needs to know {needs}; give mask_tokens the `continuation` of the tokenizer")
-    if whole and continuation is not None:
-        replacement_ids = _vocabulary(len(continuation))
-    shares = _shares(config)
-    if shares[2] > shares[1] and not len(replacement_ids):
-        raise ConfigError(
-            "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
-            "give --random-token-prob 0, or another vocabulary"
-        )
-    rows = (
-        np.ascontiguousarray(offsets, np.int64),
-        np.ascontiguousarray(special, np.bool_),
-        np.ascontiguousarray(example_ids, np.int64),
-    )
-    drawn = _epoch_keys(seed, epoch), shares
-    limit, choices = config.max_predictions_per_seq, np.ascontiguousarray(replacement_ids, np.int64)
-    masked: NDArray[Any]
-    labels: NDArray[Any]
-    if narrow:
-        _check_narrow(input_ids, choices, mask_token_id)
-    with np.errstate(over="ignore"):
-        if by_token:
-            from bertdata.masking.tokens_kernel import mask_batch_of_tokens
 
-            given: NDArray[Any] = np.ascontiguousarray(
-                input_ids, np.uint16 if input_ids.dtype == np.uint16 else np.int64
+    config: MaskingConfig
+    seed: int
+    cls_token_id: int
+    sep_token_id: int
+    mask_token_id: int
+    replacement_ids: NDArray[np.integer]
+    continuation: NDArray[np.bool_] | None = None
+
+    def special(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return where [CLS] and [SEP] stand, bool (T,)."""
+        special: NDArray[np.bool_] = (input_ids == self.cls_token_id) | (input_ids == self.sep_token_id)
+        return special
+
+    def mask(
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        example_ids: Ints,
+        epoch: int,
+        *,
+        special: NDArray[np.bool_] | None = None,
+        narrow: bool = False,
+    ) -> Masked:
+        """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], and has the id example_ids[i].
+
+        special: True at tokens that are not masked, [CLS] and [SEP] if not given; narrow: ids are written as uint16 and
+        labels as int16, for vocabularies of up to 32,768 pieces. A row without ordinary tokens stays as it is. Raises
+        ConfigError where `continuation` or replacements are missing, ValueError where the arrays do not go together or
+        narrow types do not hold an id.
+        """
+        special = self.special(input_ids) if special is None else special
+        _check_arrays(input_ids, offsets, special, example_ids)
+        return self._masked(input_ids, offsets, example_ids, epoch, special, self.choices, narrow)
+
+    def count(
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        example_ids: Ints,
+        epoch: int,
+        *,
+        special: NDArray[np.bool_] | None = None,
+    ) -> tuple[int, int]:
+        """Return how many tokens of a batch `mask` predicts, and in how many rows the limit bit."""
+        special = self.special(input_ids) if special is None else special
+        if self.by_token:
+            after = np.searchsorted(np.flatnonzero(special), offsets)
+            number, capped = number_of_predictions(np.diff(offsets - after), example_ids, self.config, self.seed, epoch)
+            return int(number.sum()), capped
+        _check_arrays(input_ids, offsets, special, example_ids)
+        masked = self._masked(input_ids, offsets, example_ids, epoch, special, np.zeros(1, np.int64), False)
+        return int((masked.labels != IGNORE_INDEX).sum()), masked.capped
+
+    @cached_property
+    def choices(self) -> Ints:
+        """The ids that a random token is drawn from, int64; raises ConfigError where it needs some and has none."""
+        choices = np.ascontiguousarray(self.replacement_ids, np.int64)
+        if self.config.random_tokens == "vocabulary":
+            choices = np.arange(len(self._known("--random-tokens vocabulary", "how large the vocabulary is")))
+        if self.config.random_token_prob and not len(choices):
+            raise ConfigError(
+                "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
+                "give --random-token-prob 0, or another vocabulary"
             )
-            inside = len(given) == int(offsets[-1] - offsets[0])
-            ids_type, labels_type = (np.uint16, np.int16) if narrow else (np.int64, np.int64)
-            masked = np.empty(len(given), ids_type) if inside else input_ids.astype(ids_type)
-            labels = np.empty(len(given), labels_type) if inside else np.full(len(given), IGNORE_INDEX, labels_type)
-            capped = mask_batch_of_tokens(given, masked, labels, *rows, *drawn, limit, mask_token_id, choices)
-        else:
+        return choices
+
+    @cached_property
+    def by_token(self) -> bool:
+        """Whether a unit is a single token."""
+        return find_unit(self.config).is_token(self.config)
+
+    @cached_property
+    def word_pieces(self) -> NDArray[np.bool_]:
+        """Which ids continue a word, bool (V,), of which none does where a unit is not of whole words.
+
+        Raises ConfigError where it has to know them and does not.
+        """
+        whole_words = find_unit(self.config).whole_words
+        if not whole_words:
+            return np.zeros(1, np.bool_)
+        pieces = self._known(f"--mask-unit {self.config.mask_unit}", "which pieces continue a word")
+        return np.ascontiguousarray(pieces, np.bool_)
+
+    def _known(self, setting: str, what: str) -> NDArray[np.bool_]:
+        if self.continuation is None:
+            raise ConfigError(f"{setting} needs to know {what}; give the Masker the `continuation` of the tokenizer")
+        return self.continuation
+
+    def _masked(
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        example_ids: Ints,
+        epoch: int,
+        special: NDArray[np.bool_],
+        choices: Ints,
+        narrow: bool,
+    ) -> Masked:
+        rows = (
+            np.ascontiguousarray(offsets, np.int64),
+            np.ascontiguousarray(special, np.bool_),
+            np.ascontiguousarray(example_ids, np.int64),
+        )
+        drawn = _epoch_keys(self.seed, epoch), _shares(self.config)
+        limit = self.config.max_predictions_per_seq
+        masked: NDArray[Any]
+        labels: NDArray[Any]
+        if narrow:
+            _check_narrow(input_ids, choices, self.mask_token_id)
+        with np.errstate(over="ignore"):
+            if self.by_token:
+                from bertdata.masking.tokens_kernel import mask_batch_of_tokens
+
+                given: NDArray[Any] = np.ascontiguousarray(
+                    input_ids, np.uint16 if input_ids.dtype == np.uint16 else np.int64
+                )
+                inside = len(given) == int(offsets[-1] - offsets[0])
+                ids_type, labels_type = (np.uint16, np.int16) if narrow else (np.int64, np.int64)
+                masked = np.empty(len(given), ids_type) if inside else input_ids.astype(ids_type)
+                labels = np.empty(len(given), labels_type) if inside else np.full(len(given), IGNORE_INDEX, labels_type)
+                capped = mask_batch_of_tokens(given, masked, labels, *rows, *drawn, limit, self.mask_token_id, choices)
+                return Masked(masked, labels, int(capped))
             from bertdata.masking.units_kernel import mask_batch
 
-            assert continuation is not None
             masked, labels = input_ids.astype(np.int64), np.full(len(input_ids), IGNORE_INDEX)
-            pieces = np.ascontiguousarray(continuation, np.bool_)
-            by_unit = config.replace_unit == "unit"
-            lengths = unit_thresholds(config)
-            capped = mask_batch(masked, labels, *rows, pieces, *drawn, lengths, limit, mask_token_id, choices, by_unit)
-            if narrow:
-                return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))
-    return Masked(masked, labels, int(capped))
-
-
-@lru_cache(maxsize=8)
-def _vocabulary(size: int) -> NDArray[np.int64]:
-    return np.arange(size)
+            lengths, by_unit = unit_thresholds(self.config), self.config.replace_unit == "unit"
+            capped = mask_batch(
+                *(masked, labels, *rows, self.word_pieces, *drawn, lengths),
+                *(limit, self.mask_token_id, choices, by_unit),
+            )
+        if narrow:
+            masked, labels = masked.astype(np.uint16), labels.astype(np.int16)
+        return Masked(masked, labels, int(capped))
 
 
 @lru_cache(maxsize=64)
@@ -176,30 +241,6 @@ def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArra
         )
 
 
-def unit_lengths(config: MaskingConfig) -> list[float]:
-    """Return the chances of units of 1, 2, ... words.
-
-    >>> [round(chance, 3) for chance in unit_lengths(MaskingConfig(mask_unit="ngram"))]
-    [0.545, 0.273, 0.182]
-    >>> span = unit_lengths(MaskingConfig(mask_unit="span"))
-    >>> round(sum(chance * words for words, chance in enumerate(span, 1)), 1)   # SpanBERT: 3.8
-    3.8
-    """
-    weights = [1.0]
-    if config.mask_unit == "ngram":
-        weights = [1 / n for n in range(1, config.max_ngram + 1)]
-    elif config.mask_unit == "span":
-        weights = [(1 - config.span_prob) ** n for n in range(config.max_span)]
-    return [weight / sum(weights) for weight in weights]
-
-
-@lru_cache(maxsize=64)
-def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
-    """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
-    below = [threshold(sum(unit_lengths(config)[: n + 1])) for n in range(len(unit_lengths(config)))]
-    return np.array([*below[:-1], 2**32], np.uint64)
-
-
 def count_masked(masked: Masked, mask_token_id: int) -> tuple[int, int, int]:
     """Return how many tokens of a masked batch are predicted, how many of these became [MASK], how many stayed.
 
@@ -220,7 +261,7 @@ def number_of_predictions(
     """Return how many tokens of each row are wanted, int64 (E,), and in how many rows the limit bit.
 
     The fraction left by 0.15 n is rounded up or down by a draw; `available` is n, the ordinary tokens of each row. With
-    units of one token it is what `mask_tokens` predicts; with units of words see `count_predictions`.
+    units of one token it is what `Masker.mask` predicts; with units of words see `Masker.count`.
     """
     share = threshold(config.masked_lm_prob)
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
@@ -229,40 +270,3 @@ def number_of_predictions(
     if not config.max_predictions_per_seq:
         return number, 0
     return np.minimum(number, config.max_predictions_per_seq), int((number > config.max_predictions_per_seq).sum())
-
-
-def count_predictions(
-    input_ids: NDArray[np.integer],
-    offsets: Ints,
-    special: NDArray[np.bool_],
-    example_ids: Ints,
-    *,
-    config: MaskingConfig,
-    seed: int,
-    epoch: int,
-    continuation: NDArray[np.bool_] | None = None,
-) -> tuple[int, int]:
-    """Return how many tokens of a batch `mask_tokens` predicts, and in how many rows the limit bit.
-
-    >>> row = np.array([2, 9, 8, 7, 3])
-    >>> count_predictions(row, np.array([0, 5]), np.isin(row, [2, 3]), np.array([77]), config=MaskingConfig(), seed=0,
-    ...     epoch=0)
-    (1, 0)
-    """
-    if config.mask_unit == "token":
-        behind = np.searchsorted(np.flatnonzero(special), offsets)
-        number, capped = number_of_predictions(np.diff(offsets - behind), example_ids, config, seed, epoch)
-        return int(number.sum()), capped
-    masked = mask_tokens(
-        input_ids,
-        offsets,
-        special,
-        example_ids,
-        config=config,
-        seed=seed,
-        epoch=epoch,
-        mask_token_id=0,
-        replacement_ids=np.zeros(1, np.int64),
-        continuation=continuation,
-    )
-    return int((masked.labels != IGNORE_INDEX).sum()), masked.capped

@@ -1,6 +1,6 @@
 """Masking as its definition reads: one row at a time, one draw at a time, in plain Python.
 
-Slow on purpose; for reading, and for checking `masking.mask_tokens`, with which it shares nothing but the chances of
+Slow on purpose; for reading, and for checking `masking.Masker`, with which it shares nothing but the chances of
 the units' lengths: the draws are written out on Python integers too. No checks of the input.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from bertdata.masking.masking import unit_thresholds
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.units import find_unit, unit_thresholds
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -47,7 +47,7 @@ def mask_row(
     replacement_ids: Sequence[int],
     continuation: Sequence[bool] = (),
 ) -> tuple[list[int], list[int], bool]:
-    """Return what `mask_tokens` makes of one row: its ids, its labels, whether `max_predictions_per_seq` bit.
+    """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` bit.
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -60,7 +60,7 @@ def mask_row(
     if config.random_tokens == "vocabulary":
         replacement_ids = range(len(continuation))
     share = round(config.masked_lm_prob * 2**32)
-    words = words_of(input_ids, special, () if config.mask_unit == "token" else continuation)
+    words = words_of(input_ids, special, continuation if find_unit(config).whole_words else ())
     most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
     limit = config.max_predictions_per_seq or len(input_ids)
     units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
@@ -68,7 +68,7 @@ def mask_row(
 
     around = places(units, most)
     wanted = min(max((around * share + high("number")) // 2**32, 1), around)
-    window = 0 if config.mask_unit == "token" else high("window") * around // 2**32
+    window = 0 if find_unit(config).is_token(config) else high("window") * around // 2**32
     circle = sorted(((places(units[:i], most) - window) % max(around, 1), unit) for i, unit in enumerate(units))
     chosen = [unit for distance, unit in circle if distance < wanted]
     capped = sum(map(len, chosen)) > limit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertdata.masking import MASK_UNITS
 from bertdata.options.option import check_types, choice, option, require
 
-MASK_UNITS = ("token", "word", "ngram", "span")
 REPLACE_UNITS = ("token", "unit")
 RANDOM_TOKENS = ("ordinary", "vocabulary")
 
@@ -21,7 +21,7 @@ class MaskingConfig:
     max_predictions_per_seq: int = option(0, "most predictions in one example; 0: no limit")
     mask_unit: str = option(
         "token",
-        "what is predicted together: a token (BERT); a whole word; an n-gram of words (ALBERT); a span (SpanBERT)",
+        "what is predicted together",
         MASK_UNITS,
     )
     replace_unit: str = option(

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata.errors import InputError
+from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
@@ -54,6 +55,20 @@ class ShardInfo:
     def label(self) -> str | None:
         """The name of the pair label's column, None where the objective has none."""
         return self.objective.label
+
+    def masker(
+        self, tokenizer: WordPieceTokenizer, masking: MaskingConfig | None = None, seed: int | None = None
+    ) -> Masker:
+        """Return what masks rows of this vocabulary, with the settings and the seed of the shards unless given."""
+        return Masker(
+            masking or self.masking,
+            self.examples.seed if seed is None else seed,
+            self.cls_token_id,
+            self.sep_token_id,
+            self.mask_token_id,
+            tokenizer.replacement_ids,
+            tokenizer.continuation,
+        )
 
     @property
     def purpose(self) -> str:

@@ -180,9 +180,8 @@ def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:
     return write_shard(
         block,
         spec.info,
-        tokenizer.replacement_ids,
+        spec.info.masker(tokenizer),
         file,
-        continuation=tokenizer.continuation,
         copies=copies,
         length_bin=one.length_bin,
     )

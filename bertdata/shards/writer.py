@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import ascending, bits, key
 from bertdata.engine.parts import Counters
-from bertdata.masking.masking import count_masked, count_predictions, mask_tokens
+from bertdata.masking.masking import Masker, count_masked
 from bertdata.objectives.blocks import Plan, TokenBlock, take_documents
 from bertdata.objectives.mixing import documents_of_copy, number_of_copies
 from bertdata.objectives.objective import plan_examples
@@ -59,16 +59,15 @@ def plan_copies(block: TokenBlock, info: ShardInfo, *, mixed: bool = True) -> It
 def write_shard(
     block: TokenBlock,
     info: ShardInfo,
-    replacement_ids: NDArray[np.integer],
+    masker: Masker,
     file: BinaryIO,
     *,
-    continuation: NDArray[np.bool_] | None = None,
     copies: Iterable[PlannedCopy] | None = None,
     length_bin: int = 0,
 ) -> Counters:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
-    replacement_ids and continuation: as `mask_tokens` takes them; copies: those of `plan_copies`, unless given;
+    masker: that of `info` and the tokenizer; copies: those of `plan_copies`, unless given;
     length_bin: which of `info.examples.bins` is written. What is not of one bin is counted with the first.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
@@ -96,7 +95,7 @@ def write_shard(
                 sep_token_id=info.sep_token_id,
             )
             _count_rows(rows, sources, info, tally)
-            values = _masked(rows, info, replacement_ids, continuation, copy, tally)
+            values = _masked(rows, info, masker, copy, tally)
             values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
             values |= {info.label or "": rows.labels}
             if borders is not None:
@@ -190,44 +189,17 @@ def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: C
         tally.add(f"examples_of_{name}", int((sources == number).sum()))
 
 
-def _masked(
-    rows: Rows,
-    info: ShardInfo,
-    replacement_ids: NDArray[np.integer],
-    continuation: NDArray[np.bool_] | None,
-    copy: int,
-    tally: Counters,
-) -> dict[str, NDArray[np.integer]]:
+def _masked(rows: Rows, info: ShardInfo, masker: Masker, copy: int, tally: Counters) -> dict[str, NDArray[np.integer]]:
     """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
     tally.add("row_tokens", len(rows.input_ids))
     if info.examples.masking != "static":
-        number, capped = count_predictions(
-            rows.input_ids,
-            rows.offsets,
-            rows.special,
-            rows.ids,
-            config=info.masking,
-            seed=info.examples.seed,
-            epoch=0,
-            continuation=continuation,
-        )
+        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, special=rows.special)
         tally.add("predictions", number)
         tally.add("predictions_capped_rows", capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
-    masked = mask_tokens(
-        rows.input_ids,
-        rows.offsets,
-        rows.special,
-        rows.ids,
-        config=info.masking,
-        seed=info.examples.seed,
-        epoch=copy,
-        mask_token_id=info.mask_token_id,
-        replacement_ids=replacement_ids,
-        continuation=continuation,
-        narrow=kind == np.int16,
-    )
+    narrow = kind == np.int16
+    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, special=rows.special, narrow=narrow)
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
     tally.add("predictions", predicted)
     tally.add("predictions_mask", became)

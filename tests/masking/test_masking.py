@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bertdata.masking.masking import IGNORE_INDEX, Masked, count_masked, mask_tokens, number_of_predictions
+from bertdata.masking.masking import IGNORE_INDEX, Masked, count_masked, number_of_predictions
 from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
+from tests.masking.masker import mask_tokens
 from tests.statistics import assert_uniform, bernstein, chi_square, hoeffding
 
 CLS, SEP, MASK = 2, 3, 4

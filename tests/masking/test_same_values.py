@@ -13,11 +13,11 @@ import pytest
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import below, bits
-from bertdata.masking.masking import mask_tokens
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
+from tests.masking.masker import mask_tokens
 
 
 def numbers(purpose: int, count: int, n: int) -> NDArray[np.int64]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import bits, key
 from bertdata.masking import tokens_kernel
-from bertdata.masking.masking import mask_tokens
 from bertdata.masking.settings import MaskingConfig
+from tests.masking.masker import mask_tokens
 
 DRAWS = st.lists(st.integers(0, 2**32 - 1) | st.sampled_from([0, 1, 7, 2**32 - 2, 2**32 - 1]), min_size=1, max_size=60)
 

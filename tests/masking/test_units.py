@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.masking.masking import IGNORE_INDEX, Masked, count_predictions, mask_tokens, unit_lengths
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.masking import IGNORE_INDEX, Masked
 from bertdata.masking.reference import draw, join_words, mask_row, words_of
-from bertdata.masking.settings import MASK_UNITS, RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
+from bertdata.masking.settings import RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
+from bertdata.masking.units import unit_lengths
+from tests.masking.masker import mask_tokens, masker_of
 from tests.statistics import assert_uniform, bernstein, chi_square
 
 CLS, SEP, MASK = 2, 3, 4
@@ -62,7 +65,7 @@ def settings_of_any_kind() -> st.SearchStrategy[MaskingConfig]:
         ),
         st.floats(0.01, 0.99),
         st.integers(0, 6),
-        st.sampled_from(MASK_UNITS),
+        st.sampled_from(list(MASK_UNITS)),
         st.sampled_from(REPLACE_UNITS),
         st.integers(1, 5),
         st.floats(0.05, 0.95),
@@ -313,16 +316,8 @@ def test_the_limit_on_predictions_is_kept_by_all_units_and_counted(unit: str) ->
 def test_predictions_can_be_counted_without_the_masks(unit: str) -> None:
     rows = [(row_of([1 + (n * i) % 4 for i in range(1, 9 + n)], [2, 1]), n * 31) for n in range(200)]
     flat = np.array([token for row, _ in rows for token in row])
-    counted = count_predictions(
-        flat,
-        np.cumsum([0, *(len(row) for row, _ in rows)]),
-        np.isin(flat, [CLS, SEP]),
-        np.array([one for _, one in rows]),
-        config=MaskingConfig(mask_unit=unit, max_predictions_per_seq=4),
-        seed=3,
-        epoch=2,
-        continuation=CONTINUATION,
-    )
+    masker = masker_of(MaskingConfig(mask_unit=unit, max_predictions_per_seq=4), 3, continuation=CONTINUATION)
+    counted = masker.count(flat, np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([one for _, one in rows]), 2)
     masked = mask(rows, unit, seed=3, epoch=2, max_predictions_per_seq=4)
     assert counted == (int((masked.labels != IGNORE_INDEX).sum()), masked.capped)
 

@@ -12,8 +12,10 @@ import pytest
 _DIGEST = """
 import hashlib
 import numpy as np
-from bertdata.masking.settings import MASK_UNITS, MaskingConfig
-from bertdata.masking.masking import count_masked, mask_tokens
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.masking import count_masked
+from tests.masking.masker import mask_tokens
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.objectives.rows import build_rows

@@ -79,6 +79,7 @@ def run(environment: dict[str, str], *command: str) -> str:
 
 def build(folder: Path, environment: dict[str, str], flags: Sequence[str]) -> Path:
     """Build shards of 60 small documents of four sentences below a folder with two workers, and return where."""
+    folder.mkdir(exist_ok=True)
     texts = []
     for number in range(60):
         words = [_WORDS[(number * 7 + place * 3 + place * place) % 10] for place in range(12)]

@@ -10,7 +10,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from bertdata.engine.parts import Counters
-from bertdata.masking.settings import MASK_UNITS, RANDOM_TOKENS, MaskingConfig
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.settings import RANDOM_TOKENS, MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
@@ -76,7 +77,7 @@ def block_of(documents: int, seed: int = 0, sentences: int = 8) -> TokenBlock:
 def written(block: TokenBlock, info: ShardInfo) -> tuple[bytes, Counters]:
     """Return the bytes of the shard of a block, and what was counted on the way."""
     file = io.BytesIO()
-    tally = write_shard(block, info, TOKENIZER.replacement_ids, file, continuation=TOKENIZER.continuation)
+    tally = write_shard(block, info, info.masker(TOKENIZER), file)
     return file.getvalue(), tally
 
 
@@ -110,7 +111,7 @@ def infos(draw: st.DrawFn) -> ShardInfo:
         short_seq_prob=draw(st.sampled_from([0.0, 0.1, 1.0])),
         config=MaskingConfig(
             max_predictions_per_seq=draw(st.sampled_from([0, 1, 2])),
-            mask_unit=draw(st.sampled_from(MASK_UNITS)),
+            mask_unit=draw(st.sampled_from(list(MASK_UNITS))),
             random_tokens=draw(st.sampled_from(RANDOM_TOKENS)),
         ),
     )

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 
 from bertdata.errors import ConfigError
-from bertdata.masking.masking import mask_tokens
-from bertdata.masking.settings import MASK_UNITS, MaskingConfig
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
@@ -145,18 +145,9 @@ def test_static_copy_k_is_what_is_drawn_of_its_rows_for_epoch_k(unit: str) -> No
     copies = [set(plan_examples(block, info.examples, copy).ids.tolist()) for copy in range(3)]
     for row, original in zip(table.to_pylist(), plain_rows(table), strict=True):
         ids = np.array(original)
-        masked = mask_tokens(
-            ids,
-            np.array([0, len(ids)]),
-            np.isin(ids, [CLS, SEP]),
-            np.array([row["example_id"]]),
-            config=config,
-            seed=info.examples.seed,
-            epoch=next(copy for copy in range(3) if row["example_id"] in copies[copy]),
-            mask_token_id=MASK,
-            replacement_ids=TOKENIZER.replacement_ids,
-            continuation=TOKENIZER.continuation,
-        )
+        copy = next(copy for copy in range(3) if row["example_id"] in copies[copy])
+        masker, offsets = info.masker(TOKENIZER, config), np.array([0, len(ids)])
+        masked = masker.mask(ids, offsets, np.array([row["example_id"]]), copy)
         assert masked.input_ids.tolist() == row["input_ids"]
         assert masked.labels.tolist() == row["labels"]
 
@@ -230,7 +221,7 @@ def test_ids_past_65535_do_not_wrap(masking: str) -> None:
     ends = np.arange(3, 31, 3, dtype=np.int64)
     block = TokenBlock(tokens, np.ones(30, np.bool_), ends, ends[[4, 9]], np.array([1, 2], np.uint64))
     file = io.BytesIO()
-    write_shard(block, info, np.arange(190_000, 200_000), file)
+    write_shard(block, info, info.masker(TOKENIZER), file)
     table = table_of(file.getvalue())
     assert sorted(token for row in plain_rows(table) for token in row[1:] if token != SEP) == tokens.tolist()
     assert table.schema.field("input_ids").type == pa.list_(pa.uint32())
@@ -258,7 +249,8 @@ def test_memory_does_not_grow_with_the_number_of_copies() -> None:
     for copies in (2, 2, 8):
         sink = _Sink()
         tracemalloc.start()
-        write_shard(block, info_of(masking="static", dupe_factor=copies), TOKENIZER.replacement_ids, sink)  # type: ignore[arg-type]
+        info = info_of(masking="static", dupe_factor=copies)
+        write_shard(block, info, info.masker(TOKENIZER), sink)  # type: ignore[arg-type]
         peaks.append(tracemalloc.get_traced_memory()[1] + sink.arrow)
         tracemalloc.stop()
         sizes.append(sink.size)

@@ -50,7 +50,7 @@ def write_build(
         name = f"train/data-{number:05d}-of-{shards:05d}.arrow"
         path = str(directory / name)
         with files.atomic_write(path) as file:
-            write_shard(block_of(documents, seed * 100 + number), info, tokenizer.replacement_ids, file)
+            write_shard(block_of(documents, seed * 100 + number), info, info.masker(tokenizer), file)
         entries.append({"file": name, "bytes": files.size(path)})
     tokenizer.save(directory / "tokenizer")
     files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": entries}}})

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters
-from bertdata.masking.masking import IGNORE_INDEX, count_predictions, mask_tokens
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
@@ -32,13 +32,12 @@ class UncountableError(Exception):
 class Vocabulary:
     """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`.
 
-    replacement_ids and continuation: as masks are drawn with.
+    tokenizer: what masks are drawn with.
     """
 
     special: Flags
     replacement: Flags
-    replacement_ids: Ints
-    continuation: Flags
+    tokenizer: WordPieceTokenizer
 
     @staticmethod
     def of(tokenizer: WordPieceTokenizer) -> Vocabulary:
@@ -47,7 +46,7 @@ class Vocabulary:
         special[tokenizer.special_ids] = True
         special[tokenizer.unk_token_id] = False
         replacement[tokenizer.replacement_ids] = True
-        return Vocabulary(special, replacement, tokenizer.replacement_ids, tokenizer.continuation)
+        return Vocabulary(special, replacement, tokenizer)
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def recount(
     every_id: list[Ints] = []
     order = _Order(info, copies or info.examples.dupe_factor)
     shortest, longest = lengths or (1, info.examples.max_seq_length)
-    begin = 0
+    begin, masker = 0, info.masker(vocabulary.tokenizer)
 
     def fail(rule: str, rows: Ints) -> None:
         if len(rows):
@@ -131,20 +130,11 @@ def recount(
         tally.add("row_tokens", len(batch.ids))
         tally.add("tokens_in_examples", int(available.sum()))
         if batch.labels is None:
-            drawn, capped = count_predictions(
-                batch.ids,
-                batch.offsets,
-                special,
-                batch.example_ids,
-                config=info.masking,
-                seed=info.examples.seed,
-                epoch=0,
-                continuation=vocabulary.continuation,
-            )
+            drawn, capped = masker.count(batch.ids, batch.offsets, batch.example_ids, 0, special=special)
             tally.add("predictions", drawn)
             tally.add("predictions_capped_rows", capped)
         else:
-            _check_predictions(batch, batch.labels, info, vocabulary, special, copy, tally)
+            _check_predictions(batch, batch.labels, masker, vocabulary, special, copy, tally)
         every_id.append(batch.example_ids)
         begin += len(available)
     ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
@@ -244,7 +234,7 @@ def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Fla
 def _check_predictions(
     batch: _Batch,
     labels: NDArray[np.signedinteger],
-    info: ShardInfo,
+    masker: Masker,
     vocabulary: Vocabulary,
     special: Flags,
     copy: int,
@@ -257,22 +247,11 @@ def _check_predictions(
     original, shown = batch.ids[at], batch.shown[at]
     rows = np.searchsorted(batch.offsets, at, side="right") - 1
     batch.fail("a label is a special token", np.unique(rows[vocabulary.special[original]]))
-    masked, kept = shown == info.mask_token_id, shown == original
-    if info.masking.random_tokens == "ordinary":
+    masked, kept = shown == masker.mask_token_id, shown == original
+    if masker.config.random_tokens == "ordinary":
         strange = ~masked & ~kept & ~vocabulary.replacement[shown]
         batch.fail("a replacement is special or unused", np.unique(rows[strange]))
-    drawn = mask_tokens(
-        batch.ids,
-        batch.offsets,
-        special,
-        batch.example_ids,
-        config=info.masking,
-        seed=info.examples.seed,
-        epoch=copy,
-        mask_token_id=info.mask_token_id,
-        replacement_ids=vocabulary.replacement_ids,
-        continuation=vocabulary.continuation,
-    )
+    drawn = masker.mask(batch.ids, batch.offsets, batch.example_ids, copy, special=special)
     number, wanted = (
         np.add.reduceat(one != IGNORE_INDEX, batch.offsets[:-1], dtype=np.int64) for one in (labels, drawn.labels)
     )

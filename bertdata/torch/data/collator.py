@@ -51,7 +51,7 @@ class PretrainingCollator(BatchCollator):
         self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
     ) -> tuple[Ints, Ints]:
         width = int(offsets[1] - offsets[0])
-        if self._tokens > COMPILED_FROM or self.masking.mask_unit != "token" or not (np.diff(offsets) == width).all():
+        if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
             return super()._drawn(input_ids, offsets, special, ids, epoch)
         from bertdata.torch.data.gpu_masking import mask_tokens
 
@@ -60,9 +60,6 @@ class PretrainingCollator(BatchCollator):
             torch.from_numpy(special.reshape(-1, width)),
             torch.from_numpy(ids),
             torch.full((len(ids),), epoch),
-            config=self.masking,
-            seed=self.seed,
-            mask_token_id=self.info.mask_token_id,
-            replacement_ids=torch.from_numpy(self.choices()),
+            self.masker,
         )
         return masked.numpy().ravel(), labels.numpy().ravel()

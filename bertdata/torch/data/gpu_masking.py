@@ -8,6 +8,7 @@ int64, whose overflow wraps the same way. Rows are parted into words, n-grams an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from torch import Tensor
 
 from bertdata.counter_rng import key, threshold
 from bertdata.errors import ConfigError
-from bertdata.masking.masking import IGNORE_INDEX, unit_thresholds
-from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.units import unit_thresholds
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.mask_units import part_rows, take
 
@@ -42,8 +43,6 @@ class DeviceCollator(PretrainingCollator):
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
-        self._choices = torch.from_numpy(self.choices())
-        self._pieces = torch.from_numpy(np.array(self._continuation, np.bool_))
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
@@ -55,18 +54,7 @@ class DeviceCollator(PretrainingCollator):
         place = torch.arange(ids.shape[1], device=ids.device)
         taken = place < lengths
         special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
-        self._choices, self._pieces = self._choices.to(ids.device), self._pieces.to(ids.device)
-        masked, labels = mask_tokens(
-            ids,
-            special,
-            batch["example_ids"],
-            batch["epochs"],
-            config=self.masking,
-            seed=self.seed,
-            mask_token_id=self.info.mask_token_id,
-            replacement_ids=self._choices,
-            continuation=self._pieces,
-        )
+        masked, labels = mask_tokens(ids, special, batch["example_ids"], batch["epochs"], self.masker)
         whole = {
             "input_ids": masked,
             "token_type_ids": ((place >= batch["second_segments"].long()[:, None]) & taken).long(),
@@ -81,28 +69,23 @@ def mask_tokens(
     special: Tensor,
     example_ids: Tensor,
     epochs: Tensor,
-    *,
-    config: MaskingConfig,
-    seed: int,
-    mask_token_id: int,
-    replacement_ids: Tensor,
-    continuation: Tensor | None = None,
+    masker: Masker,
 ) -> tuple[Tensor, Tensor]:
-    """Return masked ids and labels, int64 (N, L), as `examples.masking.mask_tokens` draws them.
+    """Return masked ids and labels, int64 (N, L), as `Masker.mask` draws them.
 
-    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); continuation: bool (V,),
-    which ids continue a word, needed where the unit is made of words.
+    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,).
     """
+    config = masker.config
     rows = (epochs[:, None], example_ids[:, None])
     place = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
 
     def draw(purpose: str, *counters: Tensor) -> Tensor:
-        return tensor_bits(key(seed, f"mask {purpose}"), *rows, *counters)
+        return tensor_bits(key(masker.seed, f"mask {purpose}"), *rows, *counters)
 
     share, limit = threshold(config.masked_lm_prob), config.max_predictions_per_seq
     fraction = shifted(draw("number"), 32)
     draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
-    if config.mask_unit == "token":
+    if masker.by_token:
         available = (~special).sum(1, keepdim=True)
         wanted = torch.minimum(((available * share + fraction) >> 32).clamp(min=1), available)
         wanted = wanted.clamp(max=limit) if limit else wanted
@@ -110,10 +93,10 @@ def mask_tokens(
         rank = torch.empty_like(order).scatter_(1, order, head)
         chosen = (rank < wanted) & ~special
     else:
-        assert continuation is not None, "units of words need to know which pieces continue a word"
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
         drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
-        units = part_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
+        pieces = _on(input_ids.device, masker, "word_pieces")
+        units = part_rows(input_ids, special, pieces, drawn, thresholds, share, limit)
         counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
@@ -122,11 +105,18 @@ def mask_tokens(
     action = shifted(draw("action", head), 32)
     to_mask = threshold(config.mask_token_prob)
     to_random = threshold(config.mask_token_prob + config.random_token_prob)
-    masked = torch.where(chosen & (action < to_mask), mask_token_id, input_ids)
-    if len(replacement_ids):
+    masked = torch.where(chosen & (action < to_mask), masker.mask_token_id, input_ids)
+    if len(masker.choices):
+        replacement_ids = _on(input_ids.device, masker, "choices")
         choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
+
+
+@lru_cache(maxsize=8)
+def _on(device: torch.device, masker: Masker, name: str) -> Tensor:
+    """Return an array of a masker on a device; a masker is itself alone, so each is sent there once."""
+    return torch.from_numpy(np.array(getattr(masker, name))).to(device)
 
 
 _LOWEST = -(1 << 63)

@@ -373,7 +373,7 @@ def test_ids_of_a_large_vocabulary_are_counted() -> None:
     ends = np.arange(3, 31, 3, dtype=np.int64)
     block = TokenBlock(tokens, np.ones(30, np.bool_), ends, ends[[4, 9]], np.array([1, 2], np.uint64))
     nothing, everything = np.zeros(80_000, np.bool_), np.ones(80_000, np.bool_)
-    large = Vocabulary(nothing, everything, TOKENIZER.replacement_ids, TOKENIZER.continuation)
+    large = Vocabulary(nothing, everything, TOKENIZER)
     large.special[TOKENIZER.special_ids] = True
     data, tally = written(block, info)
     found, rules = recount(pa.ipc.open_stream(data), info, large)

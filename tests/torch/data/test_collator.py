@@ -10,7 +10,6 @@ import torch
 from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
-from bertdata.masking.masking import mask_tokens
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
@@ -25,17 +24,8 @@ def test_a_dynamic_batch_is_mask_tokens_padded(dynamic_build: Path) -> None:
     info = dataset.info
     for row, ((epoch, _), example) in enumerate(zip(indices, examples, strict=True)):
         ids, length = example["input_ids"], len(example["input_ids"])
-        expected = mask_tokens(
-            ids,
-            np.array([0, length]),
-            np.isin(ids, [info.cls_token_id, info.sep_token_id]),
-            np.array([example["example_id"]]),
-            config=info.masking,
-            seed=info.examples.seed,
-            epoch=epoch,
-            mask_token_id=info.mask_token_id,
-            replacement_ids=dataset.shards.replacement_ids,
-        )
+        masker = info.masker(dataset.shards.tokenizer())
+        expected = masker.mask(ids, np.array([0, length]), np.array([example["example_id"]]), epoch)
         assert batch["input_ids"][row, :length].tolist() == expected.input_ids.tolist()
         assert batch["labels"][row, :length].tolist() == expected.labels.tolist()
         assert batch["token_type_ids"][row, :length].tolist() == example["token_type_ids"].tolist()

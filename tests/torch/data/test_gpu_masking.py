@@ -15,6 +15,7 @@ from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
 from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.gpu_masking import mask_tokens, tensor_bits
+from tests.masking.masker import masker_of
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -106,11 +107,7 @@ def test_units_of_words_are_masked_as_the_plain_loop_masks_them(device: str, dat
         torch.from_numpy(special).to(device),
         torch.from_numpy(example_ids).to(device),
         torch.full((rows,), epoch, device=device),
-        config=config,
-        seed=3,
-        mask_token_id=4,
-        replacement_ids=torch.arange(5, 30, device=device),
-        continuation=torch.from_numpy(continuation).to(device),
+        masker_of(config, 3, 4, np.arange(5, 30), continuation),
     )
     for row in range(rows):
         expected = mask_row(

@@ -1,0 +1,78 @@
+"""Masking units: what is predicted together, a token, a word, or several words whose number is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import threshold
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.settings import MaskingConfig
+
+
+@dataclass(frozen=True)
+class MaskUnit:
+    """What is predicted together.
+
+    name, help: what `--mask-unit` takes, and what its help says of it.
+    weights: how often units of 1, 2, ... words are drawn under some settings, relative to one another.
+    whole_words: whether all pieces of a word stay together; else each token counts as a word.
+    settings: the fields of `MaskingConfig` that only this unit reads.
+    """
+
+    name: str
+    help: str
+    weights: Callable[[MaskingConfig], Sequence[float]] = lambda config: [1.0]
+    whole_words: bool = True
+    settings: tuple[str, ...] = ()
+
+    def is_token(self, config: MaskingConfig) -> bool:
+        """Tell whether a unit is always a single token."""
+        return not self.whole_words and len(self.weights(config)) == 1
+
+
+TOKEN = MaskUnit("token", "a token (BERT)", whole_words=False)
+WORD = MaskUnit("word", "a whole word")
+NGRAM = MaskUnit(
+    "ngram",
+    "an n-gram of words (ALBERT)",
+    lambda config: [1 / n for n in range(1, config.max_ngram + 1)],
+    settings=("max_ngram",),
+)
+SPAN = MaskUnit(
+    "span",
+    "a span of words (SpanBERT)",
+    lambda config: [(1 - config.span_prob) ** n for n in range(config.max_span)],
+    settings=("span_prob", "max_span"),
+)
+
+
+def find_unit(config: MaskingConfig) -> MaskUnit:
+    """Return the unit that settings name; raises ConfigError, with the names there are, for an unknown one."""
+    found: MaskUnit = MASK_UNITS[config.mask_unit]
+    return found
+
+
+def unit_lengths(config: MaskingConfig) -> list[float]:
+    """Return the chances of units of 1, 2, ... words.
+
+    >>> [round(chance, 3) for chance in unit_lengths(MaskingConfig(mask_unit="ngram"))]
+    [0.545, 0.273, 0.182]
+    >>> span = unit_lengths(MaskingConfig(mask_unit="span"))
+    >>> round(sum(chance * words for words, chance in enumerate(span, 1)), 1)   # SpanBERT: 3.8
+    3.8
+    """
+    weights = find_unit(config).weights(config)
+    return [weight / sum(weights) for weight in weights]
+
+
+@lru_cache(maxsize=64)
+def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
+    """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
+    lengths = unit_lengths(config)
+    below = [threshold(sum(lengths[: n + 1])) for n in range(len(lengths))]
+    return np.array([*below[:-1], 2**32], np.uint64)
