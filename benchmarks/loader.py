@@ -127,11 +127,11 @@ def ours(build: str, batch_size: int, way: str) -> Any:
         sampler = BatchSampler(examples, batch_size, epochs=None, bins=bins)
         batches = (collator(examples.__getitems__(pairs)) for pairs in sampler)
     else:
-        from bertdata.torch import PretrainingCollator, ResumableLoader, ResumableSampler, ShardDataset
+        from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
 
         dataset = ShardDataset(build)
         collator = PretrainingCollator(dataset)
-        loader = ResumableLoader(dataset, ResumableSampler(dataset, batch_size, epochs=None, bins=bins), collator)
+        loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, batch_size, epochs=None, bins=bins), collator)
         batches = iter(loader)
     special = [examples.info.cls_token_id, examples.info.sep_token_id]
     checked = [(0, number) for number in range(CHECKED)]

@@ -24,7 +24,7 @@ from transformers import (
 )
 from transformers.trainer_utils import get_last_checkpoint
 
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("shards")
@@ -72,7 +72,7 @@ arguments = TrainingArguments(
     seed=0,
 )
 dataset = ShardDataset(flags.shards)
-sampler = ResumableSampler(dataset, flags.batch_size, epochs=None)
+sampler = ResumableBatchSampler(dataset, flags.batch_size, epochs=None)
 loader = ResumableLoader(dataset, sampler, num_workers=flags.workers)
 
 set_seed(0)

@@ -14,7 +14,7 @@ import torch
 from torch.utils.data import DataLoader
 from transformers import BertConfig, BertForPreTraining
 
-from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("shards")
@@ -27,7 +27,7 @@ os.makedirs(flags.output, exist_ok=True)
 path = os.path.join(flags.output, "state.pt")
 
 dataset = ShardDataset(flags.shards)
-sampler = ResumableSampler(dataset, flags.batch_size, epochs=None, seed=0)
+sampler = ResumableBatchSampler(dataset, flags.batch_size, epochs=None, seed=0)
 
 torch.manual_seed(0)
 config = BertConfig(

@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from transformers import BertConfig, BertForPreTraining
 
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("shards")
@@ -32,7 +32,7 @@ dist.init_process_group("nccl" if cuda else "gloo")
 device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if cuda else torch.device("cpu")
 
 dataset = ShardDataset(flags.shards)
-sampler = ResumableSampler(dataset, flags.batch_size, epochs=None)  # rank and world size: those of torch.distributed
+sampler = ResumableBatchSampler(dataset, flags.batch_size, epochs=None)  # of the rank that torch.distributed says
 loader = ResumableLoader(dataset, sampler, num_workers=flags.workers, pin_memory=cuda)
 
 torch.manual_seed(0)

@@ -15,7 +15,7 @@ from accelerate import Accelerator
 from accelerate.utils import send_to_device, set_seed
 from transformers import BertConfig, BertForPreTraining
 
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("shards")
@@ -41,7 +41,7 @@ class Progress:
 
 accelerator = Accelerator()
 dataset = ShardDataset(flags.shards)
-sampler = ResumableSampler(
+sampler = ResumableBatchSampler(
     dataset,
     flags.batch_size,
     epochs=None,

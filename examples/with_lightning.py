@@ -13,7 +13,7 @@ import lightning
 import torch
 from transformers import BertConfig, BertForPreTraining
 
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("shards")
@@ -43,7 +43,7 @@ class Pretraining(lightning.LightningModule):
         self.model = BertForPreTraining(config)
 
     def train_dataloader(self) -> ResumableLoader:
-        sampler = ResumableSampler(
+        sampler = ResumableBatchSampler(
             self.dataset,
             flags.batch_size,
             epochs=10**6,  # a number, so that Lightning knows the length and does not fetch a batch ahead

@@ -27,10 +27,10 @@ def test_importing_the_loader_imports_neither_beam_nor_numba(allowed: tuple[str,
 FIRST_BATCH = {
     "bertdata.loader": "next(iter(bertdata.loader.numpy_batches({path!r}, 32)))",
     "bertdata.torch": """
-from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 from torch.utils.data import DataLoader
 dataset = ShardDataset({path!r})
-sampler = ResumableSampler(dataset, 32)
+sampler = ResumableBatchSampler(dataset, 32)
 next(iter(DataLoader(dataset, batch_sampler=sampler, collate_fn=PretrainingCollator(dataset))))
 """,
 }

@@ -2,7 +2,7 @@
 
 The collator sends ids without masks, uint16, and what a mask is drawn by; `finish` makes the batch of it where the
 tensors are. Tensors have no unsigned 64-bit arithmetic everywhere, so the draws of `counter_rng` are written out on
-int64, whose overflow wraps the same way. Rows are parted into words, n-grams and spans by `units`.
+int64, whose overflow wraps the same way. `mask_units` splits rows into words, n-grams and spans.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.data.sampler import ResumableBatchSampler
 
 
 @contextmanager
@@ -43,11 +43,11 @@ class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
     Frameworks that look for these two find them (Lightning, Accelerate's `register_for_checkpointing`). After an
-    iteration that was broken off, the next one goes on behind the last batch that was taken. Further keywords are those
+    iteration that was broken off, the next one goes on after the last batch that was taken. Further keywords are those
     of `DataLoader`. Where a worker process dies, iteration raises InputError that names the shard, if one was cut off
     or is gone, else BertDataError. Raises ConfigError for `in_order=False`, for then no position says what was taken.
 
-        loader = ResumableLoader(dataset, ResumableSampler(dataset, 256, epochs=None), num_workers=4)
+        loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
             ...
             state = loader.state_dict()         # a few integers
@@ -56,7 +56,7 @@ class ResumableLoader(DataLoader[Any]):
     def __init__(
         self,
         dataset: ShardDataset,
-        sampler: ResumableSampler,
+        sampler: ResumableBatchSampler,
         collator: PretrainingCollator | None = None,
         **keywords: Any,
     ) -> None:
@@ -79,9 +79,9 @@ class ResumableLoader(DataLoader[Any]):
             yield from batches
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the run is behind the last batch taken, as `ResumableSampler.state_dict` does."""
+        """Return where the run is after the last batch taken, as `ResumableBatchSampler.state_dict` does."""
         return self._order.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state at the next iteration; raises ConfigError as `ResumableSampler.load_state_dict` does."""
+        """Go on from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
         self._order.load_state_dict(state)

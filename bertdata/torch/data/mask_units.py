@@ -1,8 +1,7 @@
-"""Whole words, n-grams and spans on tensors: the units that `examples.masking` takes, found for all rows at once.
+"""Whole words, n-grams and spans on tensors: the units that `bertdata.masking` takes, found for all rows at once.
 
 What the compiled kernel does word by word and unit by unit is done here by sums along the rows, and by following all
-words to where the next unit begins at once, twice as far in each step. What it does not do: draws (they are given),
-80/10/10 (`device`).
+words to where the next unit begins at once, twice as far in each step.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from torch import Tensor
 @dataclass(frozen=True)
 class Units:
     """The units of rows (N, L): `of` is the unit that each token is in, int64, and of no use where there is none;
-    by unit, `first` is the place where it begins and `sizes` its tokens, 0 behind the last; all (N, L). `most` is how
+    by unit, `first` is the place where it begins and `sizes` its tokens, 0 after the last; all (N, L). `most` is how
     many places of the circle a unit has at most, (N, 1).
     """
 
@@ -29,7 +28,7 @@ class Units:
 def part_rows(
     ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
 ) -> Units:
-    """Part rows into units of whole words.
+    """Split rows into units of whole words.
 
     ids: int64 (N, L); special: bool (N, L); continuation: bool (V,), which ids continue a word; drawn: the high halves
     of the draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being
@@ -58,7 +57,7 @@ def part_rows(
 
 
 def _sizes(begins: Tensor, special: Tensor) -> Tensor:
-    """Return the tokens of each word or unit, 0 behind the last, int64 (N, L)."""
+    """Return the tokens of each word or unit, 0 after the last, int64 (N, L)."""
     length = begins.shape[1]
     inside = torch.where(special, length, begins.cumsum(1) - 1)
     sizes = inside.new_zeros(len(begins), length + 1)
@@ -133,7 +132,7 @@ def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: i
 
 
 def _ordered(draws: Tensor, there: Tensor) -> Tensor:
-    """Return the order of draws, what is not there behind them."""
+    """Return the order of draws, with what is not there last."""
     by_draw = draws.argsort(dim=1, stable=True)
     absent = (~there).gather(1, by_draw).to(torch.int8)
     return by_draw.gather(1, absent.argsort(dim=1, stable=True))

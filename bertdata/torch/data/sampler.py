@@ -1,4 +1,4 @@
-"""`ResumableSampler`: the order of a run for a `DataLoader`; rank and world size are those of torch.distributed.
+"""`ResumableBatchSampler`: the order of a run for a `DataLoader`; rank and world size are those of torch.distributed.
 
 The order itself is `bertdata.loader.sampler`. What is added is how many batches a `DataLoader` asks for before it hands
 out the first, so that those count as taken that the trainer has.
@@ -15,14 +15,14 @@ from torch.utils.data import DataLoader, Sampler
 from bertdata.loader.sampler import BatchSampler
 
 
-class ResumableSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
+class ResumableBatchSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
     """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
 
     It is `bertdata.loader.BatchSampler`, which says what the settings mean and what holds for the batches, with the
     rank and world size of torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings that
     cannot be met, such as a world size of 0 or no examples.
 
-        sampler = ResumableSampler(dataset, batch_size=256, epochs=None, seed=1)
+        sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
         loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)
         for batch in loader:
             ...

@@ -1,10 +1,9 @@
-"""Attention over padded rows, and over packed rows without a place of padding.
+"""Scaled dot-product attention over padded rows, and over packed rows without padding.
 
-Packed rows are sequences one after another in one row, with their borders beside it, as `PretrainingCollator` makes
-them with `packing`; a token attends to its own sequence alone. Where the backend has a kernel for sequences of any
-length (CUDA in half precision, without dropout) it is used; else the sequences are laid side by side for this one step,
-since scores between sequences would cost more than the places that stay empty. Everything else in a block works on the
-packed row as it is. What this module does not do: projections, relative positions.
+A packed row holds sequences one after another, with their offsets in `cu_seqlens`, as `PretrainingCollator` makes it
+with `packing`; a token attends to its own sequence alone. A kernel for sequences of any length is used where there is
+one (CUDA in half precision, without dropout). Elsewhere attention pads the sequences, which costs less than the scores
+between them would. The rest of a block works on the packed row as it is.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from torch.nn import functional
 from bertdata.torch.models.dropout import kept, scale
 
 
-class Borders(NamedTuple):
-    """The borders of packed sequences.
+class PackedSequences(NamedTuple):
+    """Where the sequences of a packed row are.
 
     cu_seqlens: int32 (N + 1,), from 0 to T; longest: tokens of the longest; places: int64 (N, longest), where in the
-    row the tokens of a sequence are, 0 behind its end; taken: bool (N, longest), False behind the end; back: int64
-    (T,), where each token of the row is in the (N, longest) grid.
+    row the tokens of a sequence are, 0 after its end; taken: bool (N, longest), False after the end; back: int64 (T,),
+    where each token of the row is in the (N, longest) grid.
     """
 
     cu_seqlens: Tensor
@@ -35,14 +34,14 @@ class Borders(NamedTuple):
     back: Tensor
 
 
-Mask = Tensor | Borders | None
-"""What a token may attend to: bool, broadcast to (N, heads, L, L); the borders of packed rows; None: all of its row."""
+Mask = Tensor | PackedSequences | None
+"""What a token may attend to: bool, broadcast to (N, heads, L, L); a packed row's sequences; None: all of its row."""
 
 
-def borders_of(cu_seqlens: Tensor) -> Borders:
-    """Return the borders that `cu_seqlens`, int32 (N + 1,), gives.
+def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
+    """Return the sequences whose offsets are `cu_seqlens`, int32 (N + 1,).
 
-    >>> borders_of(torch.tensor([0, 2, 5], dtype=torch.int32)).places
+    >>> packed_sequences(torch.tensor([0, 2, 5], dtype=torch.int32)).places
     tensor([[0, 1, 0],
             [2, 3, 4]])
     """
@@ -51,7 +50,7 @@ def borders_of(cu_seqlens: Tensor) -> Borders:
     grid = torch.arange(longest, device=cu_seqlens.device)
     taken = grid < lengths[:, None]
     places = torch.where(taken, starts[:, None] + grid, 0)
-    return Borders(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
+    return PackedSequences(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
 
 
 def attention(
@@ -61,7 +60,7 @@ def attention(
 
     drawn: int64 (N, heads, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
     """
-    if not isinstance(mask, Borders):
+    if not isinstance(mask, PackedSequences):
         if dropout and drawn is not None:
             return _attention_dropped(query, key, value, mask, dropout, drawn)
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
@@ -88,10 +87,10 @@ def _attention_dropped(
     return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
 
 
-def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, borders: Borders) -> Tensor:
+def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences) -> Tensor:
     """Return what `attention` gives for packed rows, plainly: all scores of the row, those between sequences masked."""
-    number = torch.arange(len(borders.taken), device=query.device)
-    owner = number.repeat_interleave(borders.cu_seqlens.diff().long())
+    number = torch.arange(len(packed.taken), device=query.device)
+    owner = number.repeat_interleave(packed.cu_seqlens.diff().long())
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])
 
 

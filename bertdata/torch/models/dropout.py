@@ -1,6 +1,6 @@
 """Dropout as a function of the seed, the step and the tokens of a row, however a batch is split.
 
-torch draws dropout from one stream for each process, so the same row loses other activations when it lies in another
+torch draws dropout from one stream for each process, so the same row loses other activations when it is in another
 part of a batch or on another process. `Draws` gives each token a number that depends only on the seed, the step, the
 token's position and the tokens of its own row, as they are masked. Each use of dropout in a forward pass derives a
 stream from it (SplitMix's construction on 32 bits: a counter, then a mixer), with 16 bits for each activation. Padding,

@@ -136,5 +136,5 @@ def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, dev
     except Exception as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
         raise InputError(
-            f"is no optimizer state of this model ({reason}); delete this checkpoint and run again", path=path
+            f"is not an optimizer state of this model ({reason}); delete this checkpoint and run again", path=path
         ) from error

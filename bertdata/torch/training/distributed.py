@@ -1,7 +1,4 @@
-"""The processes of a run: one, or those that torchrun started, each with a part of every batch.
-
-What this module does not do: splitting a model; every process holds all of it.
-"""
+"""The processes of a run: one, or those that torchrun started, each with the whole model and a part of every batch."""
 
 from __future__ import annotations
 
@@ -30,12 +27,12 @@ class Group:
         """Whether this is the process that writes and reports."""
         return self.rank == 0
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         """Wait until all processes have come here."""
         if self.world_size > 1:
             distributed.barrier()
 
-    def total(self, values: Sequence[float]) -> list[float]:
+    def all_reduce_sum(self, values: Sequence[float]) -> list[float]:
         """Return the sums of values over all processes."""
         if self.world_size == 1:
             return list(values)
@@ -52,7 +49,7 @@ class Group:
 
 
 @contextmanager
-def joined(device: str) -> Iterator[Group]:
+def init_distributed(device: str) -> Iterator[Group]:
     """Join the processes of torchrun, where it started this one; a device `cuda` is then the process's own.
 
     Raises ConfigError for a device that is not there.

@@ -19,7 +19,7 @@ from bertdata.shards.task_info import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.loader import ResumableLoader, explaining_workers
-from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.data.sampler import ResumableBatchSampler
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.heads import TaskModel
 from bertdata.torch.models.registry import check_tokenizer, load_config
@@ -113,7 +113,7 @@ def _train(
     log: str,
     report: Callable[[LogRecord], None] | None,
 ) -> LogRecord:
-    sampler = ResumableSampler(
+    sampler = ResumableBatchSampler(
         dataset, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
     )
     steps, optimizer = len(sampler), adamw(model, settings.weight_decay)

@@ -2,7 +2,6 @@
 
 The last two are written out here by SQuAD's definition (Rajpurkar et al. 2016, section 6.1): answers are compared in
 lower case, without punctuation, articles and surplus white space; a question counts with its best reference answer.
-What this module does not do: running models.
 """
 
 from __future__ import annotations

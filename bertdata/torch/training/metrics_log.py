@@ -1,6 +1,6 @@
 """The log of a run: `log.jsonl`, one JSON object a line, cut back to the checkpoint that a run goes on from.
 
-Beside it `curves.svg` shows its losses and accuracies. Measuring is in `measures`, drawing in `curves`.
+Beside it `curves.svg` shows its losses and accuracies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST_POINTS = 1000
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
-    """Return the lines of a log; raises InputError where one is no JSON object."""
+    """Return the lines of a log; raises InputError where one is not a JSON object."""
     with compression.open_decompressed(os.fspath(path)) as file:
         lines = file.read().decode().splitlines()
     try:
@@ -48,7 +48,7 @@ def _record(line: bytes, number: int, path: str) -> LogRecord:
             return record
     except (ValueError, KeyError, TypeError):
         pass
-    raise InputError(f"line {number} is no line of a log; move the file away to go on with a new one", path=path)
+    raise InputError(f"line {number} is not a line of a log; move the file away to go on with a new one", path=path)
 
 
 def append(path: str, record: LogRecord) -> None:

@@ -1,4 +1,4 @@
-"""Pretraining from shards: `ShardDataset`, `ResumableSampler` and `PretrainingCollator` under a plain loop.
+"""Pretraining from shards: `ShardDataset`, `ResumableBatchSampler` and `PretrainingCollator` under a plain loop.
 
 The output directory gets `log.jsonl` (a line for each logged step), `curves.svg`, `checkpoints/`, and at the end the
 model, its configuration and its tokenizer, which transformers opens. The same command goes on from the last checkpoint,
@@ -21,11 +21,11 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.torch.data.loader import explaining_workers
-from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.data.sampler import ResumableBatchSampler
 from bertdata.torch.models import registry
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.training import checkpoint, metrics_log
-from bertdata.torch.training.distributed import Group, joined
+from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import adamw, own_randomness
 from bertdata.torch.training.phases import Phase, longest_info, open_phases
@@ -66,14 +66,14 @@ def pretrain(
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
-    with joined(settings.device) as group:
+    with init_distributed(settings.device) as group:
         rows, parts = rows_of(settings, group), settings.gradient_accumulation_steps
         phases = open_phases(shards, settings.max_steps, settings.last_share, rows, parts)
         tokenizer = phases[0].dataset.shards.tokenizer()
         with output_lock(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
-            group.wait()
+            group.barrier()
             run = _start(config, phases, output, settings, group)
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             for phase in phases:
@@ -83,7 +83,7 @@ def pretrain(
             if group.first:
                 run.model.save_pretrained(output, run.about)
                 tokenizer.save(output)
-            group.wait()
+            group.barrier()
     return {"output": output, "steps": settings.max_steps, **record}
 
 
@@ -112,7 +112,7 @@ def _start(
     if last is not None:
         checkpoint.check_settings(last, said)
         [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
-        ResumableSampler(phase.dataset, 1, epochs=None, seed=settings.seed).load_state_dict(last.sampler)
+        ResumableBatchSampler(phase.dataset, 1, epochs=None, seed=settings.seed).load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
     elif isinstance(config, str) and config not in registry.presets():
         model = registry.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())

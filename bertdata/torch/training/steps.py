@@ -18,7 +18,7 @@ import torch
 from bertdata.io import files
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.data.sampler import ResumableSampler
+from bertdata.torch.data.sampler import ResumableBatchSampler
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
 from bertdata.torch.models.flops import Work, peak_flops
@@ -85,7 +85,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
         interval.waited += time.perf_counter() - asked
         counts = [count(part, info.label, info.pad_token_id) for part in parts]
         own = add(counts)
-        whole = Counts(*group.total(own))
+        whole = Counts(*group.all_reduce_sum(own))
         seed_step(settings.seed, step, group.rank)
         run.optimizer.zero_grad(set_to_none=True)
         loss = torch.zeros((), device=group.device)
@@ -139,7 +139,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
 
 def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
     rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
-    sampler = ResumableSampler(
+    sampler = ResumableBatchSampler(
         phase.dataset,
         rows,
         epochs=None,
@@ -169,8 +169,8 @@ def _compiled(model: PreTrainedModel) -> PreTrainedModel:
 
 def _closed(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
     """Return the means of an interval over all processes, and how fast it was."""
-    means = interval.sums.means(run.group.total)
-    work = Work(*run.group.total([interval.work.tokens, interval.work.squares, interval.work.labelled]))
+    means = interval.sums.means(run.group.all_reduce_sum)
+    work = Work(*run.group.all_reduce_sum([interval.work.tokens, interval.work.squares, interval.work.labelled]))
     seconds = time.perf_counter() - interval.began
     rate = run.model.config.training_flops(work) / seconds
     peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)

@@ -1,7 +1,4 @@
-"""What each task does with its model: the head it takes, and its scores on a split.
-
-What this module does not do: training (`finetune`), making the rows (`bertdata encode-task`).
-"""
+"""What each task does with its model: the head it takes, and its scores on a split."""
 
 from __future__ import annotations
 

@@ -50,4 +50,4 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
                     sums.add(model(**batch).terms, counts)
     finally:
         model.train()
-    return {f"validation_{name}": value for name, value in sums.means(group.total, weight).items()}
+    return {f"validation_{name}": value for name, value in sums.means(group.all_reduce_sum, weight).items()}

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
 from bertdata.loader import numpy_batches
-from bertdata.torch import PretrainingCollator, ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
 
 SIZE = 20  # the 98 rows are five batches
 BATCHES = 5
@@ -30,7 +30,7 @@ def loader_of(kind: str, build: Path, **keywords: Any) -> tuple[Any, Any]:
         batches = numpy_batches(build, SIZE)
         return batches, batches
     dataset = ShardDataset(build)
-    sampler = ResumableSampler(dataset, SIZE)
+    sampler = ResumableBatchSampler(dataset, SIZE)
     if kind == "resumable":
         loader = ResumableLoader(dataset, sampler, **keywords)
         return loader, loader
@@ -73,7 +73,7 @@ def test_broken_off_again_and_again_a_run_without_end_goes_on(
     dynamic_build: Path, expected: list[dict[str, Any]], keywords: dict[str, Any]
 ) -> None:
     dataset = ShardDataset(dynamic_build)
-    loader = ResumableLoader(dataset, ResumableSampler(dataset, 14, epochs=None), **keywords)
+    loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 14, epochs=None), **keywords)
     [whole] = [plain(islice(numpy_batches(dynamic_build, 14, epochs=None), 12))]
     assert [batch for taken in (3, 1, 5, 3) for batch in plain(islice(loader, taken))] == whole
 
@@ -86,7 +86,7 @@ def test_a_loader_that_is_begun_and_left_takes_nothing(dynamic_build: Path) -> N
 
 
 def test_of_two_iterations_at_once_the_newest_counts() -> None:
-    sampler = ResumableSampler(range(12), 4)
+    sampler = ResumableBatchSampler(range(12), 4)
     first = iter(sampler)
     taken = next(first)
     second = iter(sampler)
@@ -94,12 +94,12 @@ def test_of_two_iterations_at_once_the_newest_counts() -> None:
     assert sampler.state_dict()["position"] == 4
     assert list(second) == rest
     assert [pair for batch in [taken, *rest] for pair in batch] == [
-        pair for batch in ResumableSampler(range(12), 4) for pair in batch
+        pair for batch in ResumableBatchSampler(range(12), 4) for pair in batch
     ]
 
 
 def test_a_data_loader_that_stands_further_up_but_reads_another_sampler_does_not_count() -> None:
-    sampler = ResumableSampler(range(12), 4)
+    sampler = ResumableBatchSampler(range(12), 4)
 
     class Nested(DataLoader[int]):
         def begin(self) -> Iterator[Any]:
@@ -112,7 +112,7 @@ def test_a_data_loader_that_stands_further_up_but_reads_another_sampler_does_not
 
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_set_epoch_begins_the_iteration_of_that_number_from_its_start(epochs: int) -> None:
-    sampler = ResumableSampler(range(10), 4, epochs=epochs)
+    sampler = ResumableBatchSampler(range(10), 4, epochs=epochs)
     iterations = [list(sampler) for _ in range(3)]
     for number in (2, 0, 1, 1):
         sampler.set_epoch(number)
@@ -124,8 +124,8 @@ def test_set_epoch_begins_the_iteration_of_that_number_from_its_start(epochs: in
 
 def test_set_epoch_of_bins_and_of_a_run_without_end(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
-    sampler = ResumableSampler(dataset, 4, bins=(16, 32), epochs=None)
-    one = ResumableSampler(dataset, 4, bins=(16, 32))
+    sampler = ResumableBatchSampler(dataset, 4, bins=(16, 32), epochs=None)
+    one = ResumableBatchSampler(dataset, 4, bins=(16, 32))
     first = [list(one), list(one)]
     sampler.set_epoch(1)
     assert list(islice(sampler, len(one) - 3)) == first[1][:-3]
@@ -134,10 +134,10 @@ def test_set_epoch_of_bins_and_of_a_run_without_end(dynamic_build: Path) -> None
 
 
 def test_set_epoch_keeps_a_loaded_state_of_that_epoch_and_refuses_another() -> None:
-    first = ResumableSampler(range(10), 4)
+    first = ResumableBatchSampler(range(10), 4)
     whole = [list(first), list(first)]
-    state = ResumableSampler(range(10), 4).state_dict(3) | {"position": 14}
-    sampler = ResumableSampler(range(10), 4)
+    state = ResumableBatchSampler(range(10), 4).state_dict(3) | {"position": 14}
+    sampler = ResumableBatchSampler(range(10), 4)
     sampler.load_state_dict(state)
     with pytest.raises(ConfigError, match=r"goes on in epoch 1, but set_epoch\(0\) was called"):
         sampler.set_epoch(0)
@@ -150,7 +150,7 @@ def test_set_epoch_keeps_a_loaded_state_of_that_epoch_and_refuses_another() -> N
 def test_batches_out_of_order_are_refused(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     with pytest.raises(ConfigError, match="in_order is False"):
-        ResumableLoader(dataset, ResumableSampler(dataset, 4), num_workers=1, in_order=False)
+        ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1, in_order=False)
 
 
 def test_loaders_prepared_by_accelerate_count_epochs(dynamic_build: Path, expected: list[dict[str, Any]]) -> None:

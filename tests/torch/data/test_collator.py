@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import ConfigError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 from tests.torch.build import tokenizer_of, write_build
 
 
@@ -97,7 +97,7 @@ def test_batches_are_the_same_for_any_number_of_workers(dynamic_build: Path, met
     for workers in (0, 2):
         loader: DataLoader[Any] = DataLoader(
             dataset,
-            batch_sampler=ResumableSampler(dataset, 16, epochs=2),
+            batch_sampler=ResumableBatchSampler(dataset, 16, epochs=2),
             collate_fn=PretrainingCollator(dataset),
             num_workers=workers,
             multiprocessing_context=method if workers else None,

@@ -16,7 +16,7 @@ from transformers.trainer_utils import RemoveColumnsCollator
 from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.settings import MaskingConfig
-from bertdata.torch import DeviceCollator, PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import DeviceCollator, PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 HALF = MaskingConfig(masked_lm_prob=0.5)
 """So many are masked that two epochs do not mask a short row the same by chance."""
@@ -160,7 +160,12 @@ def test_the_collator_of_arrays_refuses_examples_whose_epoch_nobody_knows(
 @pytest.mark.parametrize("epoch", [-1, 1.0, "1", True, None, 1 << 62])
 def test_what_is_no_epoch_is_refused(dynamic_build: Path, epoch: Any) -> None:
     dataset = ShardDataset(dynamic_build)
-    for told in (dataset, PretrainingCollator(dataset), ResumableSampler(dataset, 4), ShardExamples(dynamic_build)):
+    for told in (
+        dataset,
+        PretrainingCollator(dataset),
+        ResumableBatchSampler(dataset, 4),
+        ShardExamples(dynamic_build),
+    ):
         with pytest.raises(ConfigError, match=f"the epoch is {epoch!r}; expected a number of 0 or more"):
             told.set_epoch(epoch)
 

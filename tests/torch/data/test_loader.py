@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader.examples import ExampleBatch, Index
-from bertdata.torch import PretrainingCollator, ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
 from tests.torch.build import write_build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,7 +34,7 @@ def loaders(
 ) -> list[ResumableLoader]:
     found = []
     for rank in range(world_size):
-        sampler = ResumableSampler(dataset, batch_size, rank=rank, world_size=world_size, **keywords)
+        sampler = ResumableBatchSampler(dataset, batch_size, rank=rank, world_size=world_size, **keywords)
         found.append(ResumableLoader(dataset, sampler, num_workers=workers))
         if state is not None:
             found[-1].load_state_dict(state)
@@ -126,7 +126,7 @@ import json
 from itertools import islice
 from bertdata.torch import *
 dataset = ShardDataset({str(dynamic_build)!r})
-loader = ResumableLoader(dataset, ResumableSampler(dataset, 8, epochs=None))
+loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 8, epochs=None))
 loader.load_state_dict(json.loads({json.dumps(state)!r}))
 print(json.dumps([{{name: tensor.tolist() for name, tensor in batch.items()}} for batch in islice(loader, 5)]))
 """
@@ -145,7 +145,7 @@ class Failing(ShardDataset):
 
 def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic_build: Path) -> None:
     dataset = Failing(dynamic_build)
-    running = iter(ResumableLoader(dataset, ResumableSampler(dataset, 4), num_workers=1))
+    running = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1))
     with pytest.raises(InputError, match=r"data-00001\.arrow: is not readable here"):
         list(running)
     gc.collect()  # frees the traceback while `running` lives, so that its worker is ended at once
@@ -156,7 +156,7 @@ def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shar
 import os, signal
 from torch.utils.data import get_worker_info
 from bertdata.errors import BertDataError
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableLoader, ResumableBatchSampler, ShardDataset
 
 class Killed(ShardDataset):
     def __getitems__(self, indices):
@@ -166,7 +166,7 @@ class Killed(ShardDataset):
 
 def died(kind):
     dataset = kind({str(write_build(tmp_path))!r})
-    loader = ResumableLoader(dataset, ResumableSampler(dataset, 4), num_workers=1)
+    loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1)
     if kind is ShardDataset:
         os.truncate(dataset.shards.paths[1], 0)
     try:
@@ -190,13 +190,13 @@ def test_rule_27_a_worker_that_dies_while_the_trainer_computes_is_explained_too(
 import time
 import psutil
 from bertdata.errors import BertDataError
-from bertdata.torch import ResumableLoader, ResumableSampler, ShardDataset
+from bertdata.torch import ResumableLoader, ResumableBatchSampler, ShardDataset
 from bertdata.torch.data.loader import explaining_workers
 
 dataset = ShardDataset({str(write_build(tmp_path))!r})
 try:
     with explaining_workers(dataset):
-        batches = iter(ResumableLoader(dataset, ResumableSampler(dataset, 4, epochs=None), num_workers=1))
+        batches = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4, epochs=None), num_workers=1))
         next(batches)
         for worker in psutil.Process().children():
             worker.kill()
@@ -210,9 +210,9 @@ except BertDataError as error:
 
 def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
-    ours = ResumableLoader(dataset, ResumableSampler(dataset, 8))
+    ours = ResumableLoader(dataset, ResumableBatchSampler(dataset, 8))
     theirs: DataLoader[Any] = DataLoader(
-        dataset, batch_sampler=ResumableSampler(dataset, 8), collate_fn=PretrainingCollator(dataset)
+        dataset, batch_sampler=ResumableBatchSampler(dataset, 8), collate_fn=PretrainingCollator(dataset)
     )
     assert len(ours) == len(theirs)
     assert [plain(batch) for batch in ours] == [plain(batch) for batch in theirs]
@@ -220,16 +220,16 @@ def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None
 
 def test_a_state_of_other_bins_weights_seed_or_data_is_refused(dynamic_build: Path, static_build: Path) -> None:
     dataset, other = ShardDataset(dynamic_build), ShardDataset(static_build)
-    state = ResumableSampler(dataset, 8, bins=(16, 32)).state_dict()
+    state = ResumableBatchSampler(dataset, 8, bins=(16, 32)).state_dict()
     for sampler, message in (
-        (ResumableSampler(dataset, 8), "other length bins or weights"),
-        (ResumableSampler(dataset, 8, bins=(24, 32)), "other length bins or weights"),
-        (ResumableSampler(dataset, 8, bins=(16, 32), seed=3), "of seed 0, this run's is 3"),
-        (ResumableSampler(other, 8, bins=(16, 32)), "another data set"),
+        (ResumableBatchSampler(dataset, 8), "other length bins or weights"),
+        (ResumableBatchSampler(dataset, 8, bins=(24, 32)), "other length bins or weights"),
+        (ResumableBatchSampler(dataset, 8, bins=(16, 32), seed=3), "of seed 0, this run's is 3"),
+        (ResumableBatchSampler(other, 8, bins=(16, 32)), "another data set"),
     ):
         with pytest.raises(ConfigError, match=message):
             sampler.load_state_dict(state)
     with pytest.raises(ConfigError, match="no whole number for seed"):
-        ResumableSampler(dataset, 8).load_state_dict({name: state[name] for name in state if name != "seed"})
+        ResumableBatchSampler(dataset, 8).load_state_dict({name: state[name] for name in state if name != "seed"})
     with pytest.raises(ConfigError, match="that add up"):
-        ResumableSampler(dataset, 8, bins=(16, 32)).load_state_dict(state | {"bin_0": 1})
+        ResumableBatchSampler(dataset, 8, bins=(16, 32)).load_state_dict(state | {"bin_0": 1})

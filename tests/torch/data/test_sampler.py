@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
-from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 Pair = tuple[int, int]
 
 
-def ranks(n: int, batch_size: int, world_size: int, **keywords: Any) -> list[ResumableSampler]:
+def ranks(n: int, batch_size: int, world_size: int, **keywords: Any) -> list[ResumableBatchSampler]:
     return [
-        ResumableSampler(range(n), batch_size, rank=rank, world_size=world_size, **keywords)
+        ResumableBatchSampler(range(n), batch_size, rank=rank, world_size=world_size, **keywords)
         for rank in range(world_size)
     ]
 
 
-def run(samplers: list[ResumableSampler], batches: int | None = None) -> list[list[list[Pair]]]:
+def run(samplers: list[ResumableBatchSampler], batches: int | None = None) -> list[list[list[Pair]]]:
     return [list(islice(sampler, batches)) for sampler in samplers]
 
 
@@ -78,17 +78,20 @@ def test_resumed_twice_on_other_world_sizes_each_example_still_comes_once(
 
 
 def test_an_epoch_is_shuffled_anew_and_by_the_seed() -> None:
-    [[first]], [[other]] = run([ResumableSampler(range(50), 50)]), run([ResumableSampler(range(50), 50, seed=1)])
-    second = [number for epoch, number in run([ResumableSampler(range(50), 50, epochs=2)])[0][1] if epoch == 1]
+    [[first]], [[other]] = (
+        run([ResumableBatchSampler(range(50), 50)]),
+        run([ResumableBatchSampler(range(50), 50, seed=1)]),
+    )
+    second = [number for epoch, number in run([ResumableBatchSampler(range(50), 50, epochs=2)])[0][1] if epoch == 1]
     orders = [tuple(number for _, number in first), tuple(number for _, number in other), tuple(second)]
     assert len({*orders, tuple(range(50))}) == 4
-    assert run([ResumableSampler(range(50), 50)]) == [[first]]
+    assert run([ResumableBatchSampler(range(50), 50)]) == [[first]]
 
 
 @pytest.mark.parametrize("taken", range(4))
 def test_the_next_iteration_goes_on_behind_the_last_batch_and_then_is_the_next_epoch(taken: int) -> None:
-    whole = list(ResumableSampler(range(10), 4, epochs=2))
-    sampler = ResumableSampler(range(10), 4)
+    whole = list(ResumableBatchSampler(range(10), 4, epochs=2))
+    sampler = ResumableBatchSampler(range(10), 4)
     first = list(islice(sampler, taken))
     assert sampler.epoch == (1 if taken == 3 else 0)
     rest = list(sampler)
@@ -101,7 +104,7 @@ def test_the_next_iteration_goes_on_behind_the_last_batch_and_then_is_the_next_e
 
 
 def test_a_run_without_end_spans_epochs_with_full_batches() -> None:
-    sampler = ResumableSampler(range(5), 3, epochs=None)
+    sampler = ResumableBatchSampler(range(5), 3, epochs=None)
     batches = list(islice(sampler, 10))
     assert {len(batch) for batch in batches} == {3}
     assert counted([batches]) == once(5, range(6))
@@ -110,22 +113,22 @@ def test_a_run_without_end_spans_epochs_with_full_batches() -> None:
 
 
 def test_state_is_a_few_integers_that_survive_json() -> None:
-    sampler = ResumableSampler(range(10), 3, seed=2)
+    sampler = ResumableBatchSampler(range(10), 3, seed=2)
     iterator = iter(sampler)
     next(iterator)
     state = json.loads(json.dumps(sampler.state_dict()))
     assert len(state) == 6
     assert all(type(value) is int for value in state.values())
-    again = ResumableSampler(range(10), 3, seed=2)
+    again = ResumableBatchSampler(range(10), 3, seed=2)
     again.load_state_dict(state)
     assert list(again) == list(iterator)
 
 
 def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next() -> None:
-    sampler = ResumableSampler(range(10), 4)
+    sampler = ResumableBatchSampler(range(10), 4)
     batches = list(sampler)
     for state in (sampler.state_dict(), sampler.state_dict(len(batches))):
-        again = ResumableSampler(range(10), 4)
+        again = ResumableBatchSampler(range(10), 4)
         again.load_state_dict(state)
         assert {epoch for batch in again for epoch, _ in batch} == {1}
 
@@ -135,18 +138,18 @@ def test_with_prefetch_in_flight_what_the_trainer_took_counts(dynamic_build: Pat
     dataset = ShardDataset(dynamic_build)
     collator = PretrainingCollator(dataset)
 
-    def loader(sampler: ResumableSampler, workers: int) -> DataLoader[Any]:
+    def loader(sampler: ResumableBatchSampler, workers: int) -> DataLoader[Any]:
         return DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers)
 
-    whole = [batch["input_ids"].tolist() for batch in loader(ResumableSampler(dataset, 5, epochs=2), 0)]
-    sampler = ResumableSampler(dataset, 5, epochs=2)
+    whole = [batch["input_ids"].tolist() for batch in loader(ResumableBatchSampler(dataset, 5, epochs=2), 0)]
+    sampler = ResumableBatchSampler(dataset, 5, epochs=2)
     running = iter(loader(sampler, 2))
     before = [next(running)["input_ids"].tolist() for _ in range(taken)]
     state = sampler.state_dict()
     assert state == sampler.state_dict(taken)
     assert state["position"] == taken * 5
     del running
-    again = ResumableSampler(dataset, 5, epochs=2)
+    again = ResumableBatchSampler(dataset, 5, epochs=2)
     again.load_state_dict(state)
     assert before + [batch["input_ids"].tolist() for batch in loader(again, 0)] == whole
 
@@ -160,7 +163,7 @@ def test_drop_last_gives_full_batches_and_moves_to_the_next_epoch() -> None:
 
 
 def test_rank_and_world_size_are_one_process_where_torch_distributed_is_not_used() -> None:
-    sampler = ResumableSampler(range(4), 4)
+    sampler = ResumableBatchSampler(range(4), 4)
     assert (sampler.rank, sampler.world_size) == (0, 1)
 
 
@@ -178,25 +181,25 @@ def test_rank_and_world_size_are_one_process_where_torch_distributed_is_not_used
 def test_settings_that_cannot_be_met_are_refused(keywords: dict[str, Any], message: str) -> None:
     settings_given: dict[str, Any] = {"dataset": range(10), "batch_size": 2} | keywords
     with pytest.raises(ConfigError, match=message):
-        ResumableSampler(**settings_given)
+        ResumableBatchSampler(**settings_given)
 
 
 def test_a_state_of_another_data_set_or_seed_is_refused(dynamic_build: Path, static_build: Path) -> None:
-    state = ResumableSampler(range(10), 2, seed=1).state_dict()
+    state = ResumableBatchSampler(range(10), 2, seed=1).state_dict()
     with pytest.raises(ConfigError, match="another data set"):
-        ResumableSampler(range(11), 2, seed=1).load_state_dict(state)
+        ResumableBatchSampler(range(11), 2, seed=1).load_state_dict(state)
     with pytest.raises(ConfigError, match="of seed 1, this run's is 2"):
-        ResumableSampler(range(10), 2, seed=2).load_state_dict(state)
+        ResumableBatchSampler(range(10), 2, seed=2).load_state_dict(state)
     with pytest.raises(ConfigError, match="not a state"):
-        ResumableSampler(range(10), 2).load_state_dict({"epoch": 1})
+        ResumableBatchSampler(range(10), 2).load_state_dict({"epoch": 1})
     with pytest.raises(ConfigError, match="version"):
-        ResumableSampler(range(10), 2, seed=1).load_state_dict({**state, "version": 99})
+        ResumableBatchSampler(range(10), 2, seed=1).load_state_dict({**state, "version": 99})
     dynamic, static = ShardDataset(dynamic_build), ShardDataset(static_build)
-    cut = ResumableSampler(dynamic, 2).state_dict() | {"examples": len(static)}
+    cut = ResumableBatchSampler(dynamic, 2).state_dict() | {"examples": len(static)}
     with pytest.raises(ConfigError, match="another data set"):
-        ResumableSampler(static, 2).load_state_dict(cut)
+        ResumableBatchSampler(static, 2).load_state_dict(cut)
 
 
 def test_more_batches_than_the_iteration_has_are_refused() -> None:
     with pytest.raises(ConfigError, match="this iteration has 5"):
-        ResumableSampler(range(10), 2).state_dict(6)
+        ResumableBatchSampler(range(10), 2).state_dict(6)

@@ -8,7 +8,7 @@ import torch
 import transformers
 from torch.utils.data import DataLoader
 
-from bertdata.torch import PretrainingCollator, ResumableSampler, ShardDataset
+from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -16,7 +16,7 @@ def test_transformers_bert_learns_from_the_shards(dynamic_build: Path, workers: 
     dataset = ShardDataset(dynamic_build)
     loader: DataLoader[Any] = DataLoader(
         dataset,
-        batch_sampler=ResumableSampler(dataset, 16, epochs=12),
+        batch_sampler=ResumableBatchSampler(dataset, 16, epochs=12),
         collate_fn=PretrainingCollator(dataset),
         num_workers=workers,
     )

@@ -13,7 +13,7 @@ from torch import Tensor
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
-from bertdata.torch.models.attention import attention, attention_by_block_mask, borders_of
+from bertdata.torch.models.attention import attention, attention_by_block_mask, packed_sequences
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import ElectraConfig, ElectraForPreTraining
 
@@ -36,7 +36,7 @@ def ends(lengths: Sequence[int]) -> Tensor:
 def test_packed_attention_is_that_of_a_block_mask(lengths: list[int]) -> None:
     generator = torch.Generator().manual_seed(sum(lengths))
     query, key, value = (torch.randn(1, 2, sum(lengths), 4, generator=generator) for _ in range(3))
-    borders = borders_of(ends(lengths))
+    borders = packed_sequences(ends(lengths))
     found = attention(query, key, value, borders, 0.0)
     assert torch.allclose(found, attention_by_block_mask(query, key, value, borders), atol=1e-6)
 
@@ -44,7 +44,7 @@ def test_packed_attention_is_that_of_a_block_mask(lengths: list[int]) -> None:
 def test_a_token_of_one_sequence_changes_no_other() -> None:
     generator = torch.Generator().manual_seed(0)
     query, key, value = (torch.randn(1, 2, 9, 4, generator=generator) for _ in range(3))
-    borders = borders_of(ends([4, 5]))
+    borders = packed_sequences(ends([4, 5]))
     before = attention(query, key, value, borders, 0.0)
     key[:, :, 2], value[:, :, 2] = 7.0, 7.0
     after = attention(query, key, value, borders, 0.0)

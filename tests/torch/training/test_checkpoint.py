@@ -147,7 +147,7 @@ def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:
     path = tmp_path / "step-000000004" / "optimizer.pt"
     torch.save({"state": Evil(tmp_path / "ran")}, path)
     with pytest.raises(
-        InputError, match=r"optimizer\.pt: is no optimizer state of this model .*delete this checkpoint"
+        InputError, match=r"optimizer\.pt: is not an optimizer state of this model .*delete this checkpoint"
     ):
         checkpoint.load_optimizer(found, optimizer, torch.device("cpu"))
     assert not (tmp_path / "ran").exists()

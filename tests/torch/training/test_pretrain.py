@@ -346,7 +346,7 @@ def test_a_number_of_processes_that_is_none_is_refused(
 def test_a_log_that_is_none_is_named_when_a_run_goes_on(tmp_path: Path, line: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"step": 1}}\n{line}\n{{"step"')
-    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is no line of a log; move the file away"):
+    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is not a line of a log; move the file away"):
         metrics_log.keep(str(path), 5)
     path.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"step"')
     assert metrics_log.keep(str(path), 2) == {"step": 2}

@@ -131,7 +131,7 @@ def test_as_many_rows_are_measured_as_asked_for_spread_over_the_split(tmp_path: 
 class Pair(Group):
     """The first of two processes, whose other one always has the same numbers; `waits` counts withheld gradients."""
 
-    def total(self, values: Any) -> list[float]:
+    def all_reduce_sum(self, values: Any) -> list[float]:
         return [2 * value for value in values]
 
     def parallel(self, model: Any) -> Any:
@@ -145,7 +145,7 @@ class Pair(Group):
         model.__class__ = Wrapped
         return model
 
-    def wait(self) -> None:
+    def barrier(self) -> None:
         pass
 
 
@@ -156,10 +156,10 @@ def test_gradients_are_exchanged_once_a_step_and_rows_are_shared(
     object.__setattr__(pair, "waits", [])
 
     @contextmanager
-    def joined(device: str) -> Any:
+    def init_distributed(device: str) -> Any:
         yield pair
 
-    monkeypatch.setattr(module, "joined", joined)
+    monkeypatch.setattr(module, "init_distributed", init_distributed)
     monkeypatch.setattr(BertForPreTraining, "architecture", "BertForPreTraining")
     measured: list[int] = []
     fetch = ShardDataset.__getitems__

@@ -125,7 +125,7 @@ class BertConfig(EncoderConfig):
     def roberta(cls, **changes: Any) -> Self:
         """Return the shape of RoBERTa-base (Liu et al. 2019): BERT-base without token types.
 
-        The rest of the recipe lies in the shards (full-sentences, dynamic masks, no pair label) and in the settings of
+        The rest of the recipe is in the shards (full-sentences, dynamic masks, no pair label) and in the settings of
         `pretrain` (larger batches, a longer warm-up, --adam-beta2 0.98).
         """
         return cls(**{"type_vocab_size": 1, "layer_norm_eps": 1e-5} | changes)

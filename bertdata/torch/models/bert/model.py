@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bertdata.torch.models.attention import Mask, attention, borders_of
+from bertdata.torch.models.attention import Mask, attention, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, first_states
@@ -191,7 +191,7 @@ class EmbeddingsEncoder(Encoder):
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         mask: Mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
         if cu_seqlens is not None:
-            mask = borders_of(cu_seqlens)
+            mask = packed_sequences(cu_seqlens)
         hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
         return hidden
 
