@@ -15,7 +15,7 @@ from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.registry import FAMILIES, EncoderFamily
 
 
-@dataclass(frozen=True)
+@dataclass
 class ToyConfig(EncoderConfig):
     """The only setting of its own is the width of the convolution."""
 

@@ -30,7 +30,7 @@ from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.registry import EncoderFamily
 
 
-@dataclass(frozen=True)
+@dataclass
 class AlbertConfig(BertConfig):
     """The shape of an ALBERT encoder: one block for all layers, small embeddings; the defaults are ALBERT-base v2.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import FrozenInstanceError, asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 from bertdata.errors import ConfigError
@@ -17,9 +17,11 @@ _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: more is a mistake, and would take all memory or run for ever."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class EncoderConfig:
     """What every encoder has, in the names of transformers. A family's config is a child of it with further fields.
+
+    Fields do not change once they are set. Other attributes can be added, as the Trainer of transformers does.
 
     model_type: the name of the family, in `config.json` and in front of the encoder's weights; family: how the names of
     its classes begin; fixed: keys of `config.json` that have one value. max_position_embeddings is the length of the
@@ -43,6 +45,11 @@ class EncoderConfig:
             _check(one.name, getattr(one.type, "__name__", str(one.type)), getattr(self, one.name))
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) and any(one.name == name for one in fields(self)):
+            raise FrozenInstanceError(f"{name} of a config does not change; make another with dataclasses.replace")
+        super().__setattr__(name, value)
 
     @property
     def weights(self) -> int:

@@ -35,7 +35,7 @@ GENERATOR = "generator"
 """The folder of the generator beside a saved discriminator."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ElectraConfig(BertConfig):
     """The shape of an ELECTRA discriminator (appendix A); the defaults are ELECTRA-small.
 

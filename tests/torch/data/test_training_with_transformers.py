@@ -8,7 +8,7 @@ import torch
 import transformers
 from torch.utils.data import DataLoader
 
-from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
+from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -43,3 +43,18 @@ def test_transformers_bert_learns_from_the_shards(dynamic_build: Path, workers: 
     start, end = sum(losses[:5]) / 5, sum(losses[-5:]) / 5
     assert len(losses) > 40
     assert end < start - 1.0
+
+
+def test_the_trainer_of_transformers_trains_our_encoder(tmp_path: Path, dynamic_build: Path) -> None:
+    pytest.importorskip("accelerate")
+    dataset = ShardDataset(dynamic_build)
+    model = BertForPreTraining(BertConfig.tiny(vocab_size=dataset.info.vocab_size))
+    arguments = transformers.TrainingArguments(
+        str(tmp_path), max_steps=12, learning_rate=2e-3, save_strategy="no", logging_steps=1, use_cpu=True, report_to=[]
+    )
+    trainer = transformers.Trainer(model, arguments, PretrainingCollator(dataset), train_dataset=dataset)
+    trainer.train()
+    losses = [record["loss"] for record in trainer.state.log_history if "loss" in record]
+    assert losses[-1] < losses[0]
+    model.save_pretrained(tmp_path)
+    transformers.BertForPreTraining.from_pretrained(tmp_path)

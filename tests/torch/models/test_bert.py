@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -245,6 +246,15 @@ def test_settings_that_make_no_encoder_are_refused_with_what_was_expected(
     files.write_json(str(tmp_path / "config.json"), values)
     with pytest.raises(ConfigError, match=rf"config\.json: {message}"):
         BertConfig.load(tmp_path)
+
+
+def test_fields_of_a_config_do_not_change_and_others_can_be_added() -> None:
+    config: Any = BertConfig.tiny()
+    with pytest.raises(FrozenInstanceError, match="hidden_size of a config does not change"):
+        config.hidden_size = 64
+    config.use_cache = False
+    assert config == BertConfig.tiny()
+    assert "use_cache" not in config.to_dict("BertModel")
 
 
 def test_the_least_and_the_most_are_taken() -> None:

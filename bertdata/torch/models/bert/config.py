@@ -15,7 +15,7 @@ ACTIVATIONS = ("gelu", "gelu_new")
 """GELU, and its approximation by tanh, under the names of transformers."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class BertConfig(EncoderConfig):
     """The shape of a BERT encoder, in the names of transformers; the defaults are BERT-base uncased.
 
