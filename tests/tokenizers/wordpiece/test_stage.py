@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from bertdata.documents import DocumentRange, DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece import train_wordpiece
 from bertdata.tokenizers.wordpiece.stage import (
     account_of,
     merge_part,
@@ -68,6 +70,18 @@ def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("tests.tokenizers.wordpiece.test_stage.TEXTS", ["one two", "three"])
     with pytest.raises(ConfigError, match=r"--max-words is 2, which leaves none of the 3 distinct words"):
         trained(tmp_path / "whole", [], 2)
+
+
+def test_a_vocabulary_is_trained_as_the_settings_say(tmp_path: Path) -> None:
+    config = VocabularyConfig(vocab_size=40, unused_tokens=3, limit_alphabet=5, min_frequency=3, criterion="frequency")
+    task = vocabulary_task(merged(tmp_path, counted(tmp_path / "corpus", [2], config)), str(tmp_path), config)
+    run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    words = Counter(word for text in TEXTS for word in text.split())
+    vocabulary = train_wordpiece(
+        words, vocab_size=40, unused=3, limit_alphabet=5, min_frequency=3, criterion="frequency"
+    )
+    assert Path(task.path).read_text().split("\n") == [*vocabulary, ""]
+    assert "[unused2]" in vocabulary
 
 
 def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:

@@ -285,10 +285,14 @@ def test_what_is_no_list_of_ids_is_not_decoded(ids: Any) -> None:
         SMALL_TOKENIZER.decode(ids)
 
 
-@pytest.mark.parametrize("settings", [{"max_length": None}, {"max_length": 7.0}, {"pad_to_multiple_of": 2.5}])
+@pytest.mark.parametrize(
+    "settings", [{"max_length": None}, {"max_length": 7.0}, {"pad_to_multiple_of": 2.5}, {"pad_to_multiple_of": 0}]
+)
 def test_a_length_that_is_no_whole_number_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="expected a whole number"):
         SMALL_TOKENIZER.encode_pair("a", "b", **settings)
+    unpadded = SMALL_TOKENIZER.encode_pair("a", "b")
+    assert SMALL_TOKENIZER.encode_pair("a", "b", pad_to_multiple_of=1) == unpadded
     assert len(SMALL_TOKENIZER.encode_pair("a b c d", max_length=np.int64(5))["input_ids"]) == 5  # type: ignore[arg-type]
 
 
