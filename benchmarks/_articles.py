@@ -18,7 +18,7 @@ def tokenizer_of(texts: Sequence[str]) -> WordPieceTokenizer:
     """Return BERT's uncased vocabulary, or one trained on the texts where that is not at hand."""
     published = DATA / "vocab" / "bert-base-uncased.txt"
     if published.exists():
-        return WordPieceTokenizer.load(str(published))
+        return WordPieceTokenizer.from_pretrained(str(published))
     words: dict[str, int] = {}
     for word in " ".join(texts).lower().split():
         words[word] = words.get(word, 0) + 1

@@ -77,10 +77,10 @@ def pretrain(place: Path, steps: int) -> None:
 def write_fresh(place: Path, seed: int) -> Path:
     """Write a model that has learned nothing, with the vocabulary of the builds, and return where."""
     fresh = place / "models" / f"fresh-{seed}"
-    tokenizer = WordPieceTokenizer.load(place / "dynamic" / "32" / "tokenizer")
+    tokenizer = WordPieceTokenizer.from_pretrained(place / "dynamic" / "32" / "tokenizer")
     torch.manual_seed(seed)
     BertForPreTraining(BertConfig.tiny(vocab_size=tokenizer.vocab_size, **SHAPE)).save_pretrained(fresh)
-    tokenizer.save(fresh)
+    tokenizer.save_pretrained(fresh)
     return fresh
 
 

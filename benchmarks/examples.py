@@ -114,9 +114,9 @@ def prepare(folder: str, size: float) -> str:
     part: tuple[Task, PartMetadata] = task, run_once(task, documents)
     tokenizer = tokenizer_of(documents_of)
     place = f"{folder}/tokenizer"
-    tokenizer.save(place)
+    tokenizer.save_pretrained(place)
     plan = plan_shards([part[1]], ShardsConfig(shard_bytes=64 << 20, validation_fraction=0))
-    segmenter = SentenceSegmenter.load("english")
+    segmenter = SentenceSegmenter.from_pretrained("english")
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))
              for one in plan_tokens(cut_ranges([(part[0].path, part[1])]), f"{folder}/tokens", tokens)]  # fmt: skip
@@ -129,7 +129,7 @@ def prepare(folder: str, size: float) -> str:
     records = [run_once(one, lambda task, file: shard_part(spec, task, file)) for one in made["dynamic"][1]]
     manifest = build_manifest({"sources": {}}, [record for _, record in store], plan, info, records)
     write_dataset_files(spec.output, manifest, info)
-    tokenizer.save(f"{spec.output}/tokenizer")
+    tokenizer.save_pretrained(f"{spec.output}/tokenizer")
     with open(f"{folder}/work.pickle", "wb") as file:
         pickle.dump(made, file)
     _write_rows(folder, made["dynamic"])
@@ -213,7 +213,7 @@ def google(folder: str, _way: str) -> Run:
 
     with open(f"{folder}/work.pickle", "rb") as file:
         _, tasks = pickle.load(file)["static"]
-    tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
+    tokenizer = WordPieceTokenizer.from_pretrained(f"{folder}/tokenizer")
     documents = []
     for task in tasks:
         block = load_block(task.payload.slices, tokenizer.id_type, tokenizer.continuation, 0)
@@ -279,7 +279,7 @@ def masks(folder: str, way: str) -> Run:
     from bertdata.masking.settings import MaskingConfig
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
-    tokenizer = WordPieceTokenizer.load(f"{folder}/tokenizer")
+    tokenizer = WordPieceTokenizer.from_pretrained(f"{folder}/tokenizer")
     numbers, special_ids = np.arange(len(rows)), (tokenizer.cls_token_id, tokenizer.sep_token_id, ids["mask"])
     config, pieces = MaskingConfig(mask_unit=way), tokenizer.continuation
     masker = Masker(config, 0, *special_ids, tokenizer.replacement_ids, pieces)

@@ -68,8 +68,8 @@ def prepare(folder: Path, examples: int, rounds: int) -> None:
     from bertdata.sentences import SentenceSegmenter
 
     documents, _ = texts(examples * rounds * 800.0)
-    tokenizer_of(documents).save(str(folder / "tokenizer"))
-    segmenter = SentenceSegmenter.load("english")
+    tokenizer_of(documents).save_pretrained(str(folder / "tokenizer"))
+    segmenter = SentenceSegmenter.from_pretrained("english")
     sentences = [one for document in documents for one in segmenter.segment(document) if 3 < len(one.split()) < 100]
     contexts = [" ".join(sentences[at : at + 1 + at % 17]) for at in range(0, len(sentences) - 20, 16)]
     makers = {

@@ -85,8 +85,8 @@ def prepare(folder: Path, size: float, rounds: int) -> str:
     from bertdata.sentences import SentenceSegmenter
 
     documents, name = texts(size * rounds)
-    tokenizer_of(documents).save(str(folder / "tokenizer"))
-    segmenter = SentenceSegmenter.load("english")
+    tokenizer_of(documents).save_pretrained(str(folder / "tokenizer"))
+    segmenter = SentenceSegmenter.from_pretrained("english")
     lines = [[" ".join(one.split()) for one in segmenter.segment(document)] for document in documents]
     written = 0
     for number in range(rounds):
@@ -189,7 +189,7 @@ def loaded(place: str) -> tuple[WordPieceTokenizer, SentenceSegmenter]:
     from bertdata.sentences import SentenceSegmenter
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
-    return WordPieceTokenizer.load(place), SentenceSegmenter.load("english")
+    return WordPieceTokenizer.from_pretrained(place), SentenceSegmenter.from_pretrained("english")
 
 
 def _digest(documents: Iterable[list[int]]) -> str:

@@ -152,7 +152,7 @@ def spans_digest(name: str, texts: list[str]) -> str:
     digest = hashlib.sha256()
     for text in texts:
         if name == OURS:
-            spans = SentenceSegmenter.load().spans(text)
+            spans = SentenceSegmenter.from_pretrained().spans(text)
         else:
             from sentences_equality import pair_of, spans_by_nltk
 
@@ -168,7 +168,7 @@ def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
 
         from bertdata import SentenceSegmenter
 
-        segmenter, column = SentenceSegmenter.load(join_references=name == JOINED), pa.array(texts)
+        segmenter, column = SentenceSegmenter.from_pretrained(join_references=name == JOINED), pa.array(texts)
         rounds = {
             OURS: lambda: segmenter.spans_batch(column),
             JOINED: lambda: segmenter.spans_batch(column),

@@ -113,7 +113,7 @@ def threads(pieces: list[list[str]], vocabulary: Path) -> str:
     from bertdata import WordPieceTokenizer
 
     os.sched_setaffinity(0, set(range(os.cpu_count() or 1)))
-    tokenizer = WordPieceTokenizer.load(vocabulary)
+    tokenizer = WordPieceTokenizer.from_pretrained(vocabulary)
     arrays = [pa.array(piece, pa.large_string()) for piece in pieces]
     size = sum(len(array.buffers()[2]) for array in arrays)
     said: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
@@ -176,7 +176,7 @@ def ours(vocabulary: Path) -> tuple[Encode, Flatten]:
     """A list of strings to an Arrow list array."""
     from bertdata import WordPieceTokenizer
 
-    tokenizer = WordPieceTokenizer.load(vocabulary)
+    tokenizer = WordPieceTokenizer.from_pretrained(vocabulary)
     return tokenizer.encode_batch, lambda found: (found.values.to_numpy(), found.value_lengths().to_numpy())
 
 

@@ -39,7 +39,7 @@ def main() -> None:
     flags = parser.parse_args()
     if not (DATA / "wikipedia-plain").exists():
         sys.exit(f"no plain text below {DATA}; set BERTDATA_DATA to a folder with wikipedia-plain/")
-    tokenizer, segmenter = WordPieceTokenizer.load(flags.vocab), SentenceSegmenter.load()
+    tokenizer, segmenter = WordPieceTokenizer.from_pretrained(flags.vocab), SentenceSegmenter.from_pretrained()
     texts, rounds, sizes = articles(flags.megabytes * 1e6 * (flags.rounds + 1)), [], []
     each = -(-len(texts) // (flags.rounds + 1))
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:

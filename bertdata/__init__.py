@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bertdata.shards import open_shards
     from bertdata.sources.books.read import clean_book
     from bertdata.sources.wikipedia import clean_wikitext
+    from bertdata.tokenizers.loading import load_tokenizer
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ __all__ = [
     "WordPieceTokenizer",
     "clean_book",
     "clean_wikitext",
+    "load_tokenizer",
     "open_shards",
     "train_wordpiece",
 ]
@@ -46,6 +48,7 @@ _HOMES = {
     "WordPieceTokenizer": "bertdata.tokenizers.wordpiece",
     "clean_book": "bertdata.sources.books.read",
     "clean_wikitext": "bertdata.sources.wikipedia",
+    "load_tokenizer": "bertdata.tokenizers.loading",
     "open_shards": "bertdata.shards",
     "train_wordpiece": "bertdata.tokenizers.wordpiece",
 }

@@ -47,8 +47,9 @@ from bertdata.sources.inputs import Inputs, Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import FOLDERS, ReadSource
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.stage import TrainVocabulary
 
 from .build_shards import add_mix, load_segmenter, refuse_unread
@@ -89,7 +90,7 @@ class Build:
         self.inputs, self.output = sources.inputs(), output
         check_mix(dict(settings.mix), self.inputs.names())
         refuse_own(output, self.inputs.paths())
-        tokenizer = WordPieceTokenizer.load(settings.vocab) if settings.vocab else None
+        tokenizer = load_tokenizer(settings.vocab) if settings.vocab else None
         segmenter = load_segmenter(settings.sentences)
         vocab = tokenizer.fingerprint if tokenizer else None
         self.stages = stages_of(self.inputs, sources.text_column, output, settings, tokenizer, segmenter)
@@ -103,7 +104,7 @@ def stages_of(
     text_column: str,
     output: str,
     settings: Settings,
-    tokenizer: WordPieceTokenizer | None,
+    tokenizer: Tokenizer | None,
     segmenter: SentenceSegmenter,
 ) -> list[Stage]:
     """Return the stages of a build: what flows from where to where."""

@@ -31,12 +31,12 @@ from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     """Return the segmenter of a build; raises ConfigError, with what there is, for an unknown name."""
-    return SentenceSegmenter.load(config.sentences, join_references=config.join_references)
+    return SentenceSegmenter.from_pretrained(config.sentences, join_references=config.join_references)
 
 
 def refuse_unread(flags: argparse.Namespace) -> None:
@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = sources.possible_names()
     check_mix({name: mix[name] for name in mix if "" not in given or name not in known}, known)
     runner = command_line.runner(flags)
-    tokenizer = WordPieceTokenizer.load(flags.vocab)
+    tokenizer = load_tokenizer(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
     stages, cleaning = files.join(flags.output, "stages"), from_flags(flags, CleaningConfig)
     with command_line.output_lock(flags, "build", "build-shards", list(documents), sharding, phases[0], masking):

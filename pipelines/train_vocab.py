@@ -21,8 +21,7 @@ from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.stage import TrainVocabulary, account_of
+from bertdata.tokenizers.wordpiece.stage import TrainVocabulary, account_of, trained_tokenizer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ).vocabulary
         assert trained is not None
         task, record = trained
-        WordPieceTokenizer.load(task.path, do_lower_case=config.do_lower_case).save(flags.output)
+        trained_tokenizer(task, config).save_pretrained(flags.output)
     counts, vocabulary = record.counts, summary.vocabulary_text(account_of(record, config))
     words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"
     print(summary.table([("words", words), ("vocabulary", vocabulary)]))

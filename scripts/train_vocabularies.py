@@ -116,14 +116,14 @@ def make(
             compared[criterion] = WordPieceTokenizer.from_tokens(tokens, do_lower_case=lower)
     published = data / "vocab" / f"{PUBLISHED[case]}.txt"
     if published.exists():
-        compared[PUBLISHED[case]] = WordPieceTokenizer.load(published, do_lower_case=lower)
+        compared[PUBLISHED[case]] = WordPieceTokenizer.from_pretrained(published, do_lower_case=lower)
     figures = {
         (name, source): measure_vocabulary(one, [path])
         for name, one in compared.items()
         for source, path in held_out.items()
     }
     target = output / f"bertdata-30k-{case}"
-    tokenizer.save(target)
+    tokenizer.save_pretrained(target)
     files.write_bytes(str(target / "README.md"), card(case, tokenizer, counts, words, figures).encode())
 
 
@@ -134,7 +134,7 @@ def train(name: str, work: Path, folders: list[str], workers: int) -> tuple[Word
     train_vocab.main([*arguments, "--workers", str(workers), "--vocab-size", str(VOCAB_SIZE), *flags])
     parts = sorted((work / name / "stages" / "merged-words").glob("*.arrow"))
     counts = merge_counts(pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in parts)
-    return WordPieceTokenizer.load(work / name), counts
+    return WordPieceTokenizer.from_pretrained(work / name), counts
 
 
 def card(
@@ -155,7 +155,7 @@ def card(
         "```python",
         "from bertdata import WordPieceTokenizer",
         "",
-        f'tokenizer = WordPieceTokenizer.load("bertdata-30k-{case}")',
+        f'tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-{case}")',
         "```",
         "",
         "## Corpus",

@@ -57,9 +57,9 @@ def write_build(
     size = cleaned.counts["text_bytes"] // shards + 1
     dealing = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
     plan = plan_shards([cleaned], dealing)
-    pieces, segmenter = tokenizer(), SentenceSegmenter.load("english")
+    pieces, segmenter = tokenizer(), SentenceSegmenter.from_pretrained("english")
     place = str(output / "tokenizer")
-    pieces.save(place)
+    pieces.save_pretrained(place)
     info = shard_info(pieces, examples, masking or MaskingConfig())
     tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends)
     tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)

@@ -29,6 +29,7 @@ NAMES = {
     "WordPieceTokenizer",
     "clean_book",
     "clean_wikitext",
+    "load_tokenizer",
     "open_shards",
     "train_wordpiece",
 }

@@ -39,7 +39,7 @@ from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, make_task_info
 from bertdata.shards.tasks import TASKS
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 EXAMPLES_AT_ONCE = 4096
 """Examples that are held and encoded at a time."""
@@ -62,7 +62,7 @@ def encode_task(
     files tell it, and OutputError where the folder holds something else.
     """
     settings, directory = config or TaskConfig(), files.path_text(output)
-    tokenizer = WordPieceTokenizer.load(vocab)
+    tokenizer = load_tokenizer(vocab)
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
     task = TASKS[settings.task]
@@ -74,7 +74,7 @@ def encode_task(
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
             files.remove(files.join(directory, name))
         entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}
-        tokenizer.save(files.join(directory, "tokenizer"))
+        tokenizer.save_pretrained(files.join(directory, "tokenizer"))
         manifest = {
             "format": FORMAT,
             "bertdata": __version__,

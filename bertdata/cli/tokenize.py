@@ -15,7 +15,8 @@ from typing import BinaryIO
 from bertdata.cli.command_line import VOCABULARY
 from bertdata.errors import InputError
 from bertdata.io import compression
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 _BATCH_BYTES = 1 << 20
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tokenise as parsed arguments say and print one line for each."""
-    tokenizer = WordPieceTokenizer.load(arguments.vocab)
+    tokenizer = load_tokenizer(arguments.vocab)
     form = "json" if arguments.json else "ids" if arguments.ids else "tokens"
     if not arguments.texts:
         _print(tokenizer, sys.stdin.buffer, "standard input", form)
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(tokenizer: WordPieceTokenizer, stream: BinaryIO, path: str, form: str) -> None:
+def _print(tokenizer: Tokenizer, stream: BinaryIO, path: str, form: str) -> None:
     for line in tokenize_lines(tokenizer, read_lines(stream, path, 1 if stream.isatty() else _BATCH_BYTES), form):
         sys.stdout.write(line + "\n")
     sys.stdout.flush()
@@ -77,9 +78,10 @@ def read_lines(stream: BinaryIO, path: str, batch_bytes: int = _BATCH_BYTES) -> 
         yield batch
 
 
-def tokenize_lines(tokenizer: WordPieceTokenizer, batches: Iterable[list[str]], form: str = "tokens") -> Iterator[str]:
+def tokenize_lines(tokenizer: Tokenizer, batches: Iterable[list[str]], form: str = "tokens") -> Iterator[str]:
     """Yield one line of output for each line of text; `form` is tokens, ids or json.
 
+    >>> from bertdata import WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "salt", "##y"])
     >>> list(tokenize_lines(tokenizer, [["Salty", "salt water"]]))
     ['salt ##y', 'salt [UNK]']

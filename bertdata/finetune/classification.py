@@ -22,11 +22,11 @@ from bertdata.finetune.splits import CHECKED, Columns, TaskSplit, batches
 from bertdata.finetune.texts import LabelledText, read_texts
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 
 def encode_classification(
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     texts: Sequence[str],
     pairs: Sequence[str | None] | None = None,
     labels: Sequence[int | None] | Sequence[float | None] | None = None,
@@ -41,7 +41,7 @@ def encode_classification(
     cut and the tokens that went. Raises ConfigError where there are not as many pairs or labels as texts, and
     InputError for a text that has no UTF-8 form.
 
-    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "good", "bad"])
     >>> encoded = encode_classification(tokenizer, ["good", "bad bad bad"], labels=[1, 0], max_seq_length=4)
     >>> encoded.columns["input_ids"].to_pylist(), encoded.columns["label"].to_pylist()
@@ -52,21 +52,22 @@ def encode_classification(
     for name, values in (("pairs", pairs), ("labels", labels)):
         if values is not None and len(values) != len(texts):
             raise ConfigError(f"{len(texts)} texts, but {len(values)} {name} were given; expected as many")
-    if max_seq_length < 3:
-        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least 3, for [CLS] a [SEP] b [SEP]")
+    template = tokenizer.row_template
+    if max_seq_length < (least := template.special(pair=True)):
+        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least {least}, for [CLS] a [SEP] b [SEP]")
     first = Segments.of(tokenizer.encode_batch(list(texts)))
     second, has = None, np.zeros(len(texts), np.bool_)
     if pairs is not None:
         has = np.array([pair is not None for pair in pairs], np.bool_)
         second = Segments.of(tokenizer.encode_batch([pair or "" for pair in pairs]))
     lengths = np.zeros(len(texts), np.int64) if second is None else second.lengths
-    kept_first, kept_second = longest_first(first.lengths, lengths, max_seq_length - 2 - has)
+    room = max_seq_length - np.where(has, least, template.special(pair=False))
+    kept_first, kept_second = longest_first(first.lengths, lengths, room)
     rows = join_segments(
         first.cut(kept_first),
         None if second is None else second.cut(kept_second),
         has,
-        cls_token_id=tokenizer.cls_token_id,
-        sep_token_id=tokenizer.sep_token_id,
+        template=template,
     )
     lost = first.lengths + lengths - kept_first - kept_second
     label = label_column(labels, len(texts), regression)
@@ -82,7 +83,7 @@ def encode_classification(
 
 
 def longest_first(n_first: Ints, n_second: Ints, room: NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """Return how many ids of each two texts are kept: `pairs.longest_first` of WordPiece for whole arrays.
+    """Return how many ids of each two texts are kept: `tokenizers.pairs.longest_first` for whole arrays.
 
     >>> longest_first(np.array([7, 7, 1]), np.array([2, 7, 2]), np.array([6, 5, 6]))
     (array([4, 2, 1]), array([2, 3, 2]))
@@ -107,7 +108,7 @@ def label_column(
 
 
 def read_classification(
-    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+    paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
     given, column = columns.given_labels(), columns.label or "label"
@@ -124,7 +125,7 @@ def read_classification(
 
 
 def read_regression(
-    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+    paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
 
@@ -149,7 +150,7 @@ def _readers(
 def _split(
     read: Callable[[], Iterator[LabelledText]],
     targets: Callable[[Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     config: TaskConfig,
     *,
     regression: bool = False,

@@ -1,7 +1,7 @@
 """Rows of one or two segments with special tokens around them, as flat arrays: what all tasks are laid out by.
 
 Ids in, ids out; which part of a text is in a row is the caller's. The readable twin of `join_segments` is `row_of` in
-`bertdata.tokenizers.wordpiece.pairs`, a row at a time.
+`bertdata.tokenizers.pairs`, a row at a time.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counts
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 
@@ -79,31 +80,35 @@ def join_segments(
     second: Segments | None = None,
     has_second: NDArray[np.bool_] | None = None,
     *,
-    cls_token_id: int,
-    sep_token_id: int,
+    template: RowTemplate,
 ) -> Layout:
-    """Lay out [CLS] first [SEP], or [CLS] first [SEP] second [SEP] where `has_second` says so (all, if it is None).
+    """Lay out the rows of one text, or of two where `has_second` says so (all, if it is None), by a template.
 
     >>> first = Segments.of(pa.array([[7, 8], [9]], pa.list_(pa.uint16())))
     >>> second = Segments.of(pa.array([[5], []], pa.list_(pa.uint16())))
-    >>> rows = join_segments(first, second, np.array([True, False]), cls_token_id=2, sep_token_id=3)
+    >>> rows = join_segments(first, second, np.array([True, False]), template=RowTemplate((2,), (3,), (3,)))
     >>> rows.lists(rows.input_ids).to_pylist(), rows.lists(rows.token_type_ids).to_pylist()
     ([[2, 7, 8, 3, 5, 3], [2, 9, 3]], [[0, 0, 0, 0, 1, 1], [0, 0, 0]])
     """
-    heads = first.lengths + 2
-    tails = np.zeros(len(heads), np.int64)
-    if second is not None:
-        has = np.ones(len(heads), np.bool_) if has_second is None else has_second
-        tails = np.where(has, second.lengths + 1, 0)
+    number, suffix = len(first.lengths), len(template.suffix)
+    has = np.full(number, second is not None) if second is None or has_second is None else has_second
+    heads = len(template.prefix) + first.lengths + np.where(has, len(template.between), suffix)
+    tails = np.zeros(number, np.int64) if second is None else np.where(has, second.lengths + suffix, 0)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(heads + tails)])
     behind = offsets[:-1] + heads
-    input_ids = np.full(offsets[-1], sep_token_id, first.ids.dtype)
-    input_ids[offsets[:-1]] = cls_token_id
-    _copy(input_ids, offsets[:-1] + 1, first)
+    input_ids = np.empty(offsets[-1], first.ids.dtype)
+    for starts, ids in (
+        (offsets[:-1], template.prefix),
+        (behind[has] - len(template.between), template.between),
+        (offsets[1:] - suffix, template.suffix),
+    ):
+        for place, token_id in enumerate(ids):
+            input_ids[starts + place] = token_id
+    _copy(input_ids, offsets[:-1] + len(template.prefix), first)
     types = np.zeros(len(input_ids), np.uint8)
     if second is not None:
-        _copy(input_ids, behind, second.cut(np.maximum(tails - 1, 0)))
-        types[np.repeat(behind, tails) + ranges(tails)] = 1
+        _copy(input_ids, behind, second.cut(np.maximum(tails - suffix, 0)))
+        types[np.repeat(behind, tails) + ranges(tails)] = template.second_type
     return Layout(input_ids, types, offsets, behind)
 
 

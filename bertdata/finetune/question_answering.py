@@ -26,7 +26,7 @@ from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, join_segme
 from bertdata.finetune.settings import STRIDES, TaskConfig
 from bertdata.finetune.splits import Columns, TaskSplit
 from bertdata.shards.tasks import Labels, Task
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Question:
 
 
 def encode_question_answering(
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     questions: Sequence[Question],
     *,
     max_seq_length: int = 384,
@@ -63,7 +63,7 @@ def encode_question_answering(
     Raises ConfigError for settings that leave a context no room, and InputError, naming the question, where it alone
     does not.
 
-    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "who", "?", "it", "was", "ann"])
     >>> one = Question("q1", "Who?", "It was Ann", (("Ann", 7),))
     >>> rows = encode_question_answering(tokenizer, [one], max_seq_length=7, doc_stride=1).columns
@@ -78,10 +78,10 @@ def encode_question_answering(
     asked = Segments.of(tokenizer.encode_batch([one.question for one in taken]))
     kept = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
     contexts = _Contexts.of(tokenizer, taken)
-    owner, window = _windows(taken, contexts.segments, kept, max_seq_length, doc_stride, stride_is)
-    rows = join_segments(
-        asked.cut(kept).take(owner), window, cls_token_id=tokenizer.cls_token_id, sep_token_id=tokenizer.sep_token_id
-    )
+    template = tokenizer.row_template
+    special = template.special(pair=True)
+    owner, window = _windows(taken, contexts.segments, kept, special, max_seq_length, doc_stride, stride_is)
+    rows = join_segments(asked.cut(kept).take(owner), window, template=template)
     positions = np.zeros((len(owner), 2), np.int32)
     answered = np.zeros(len(taken), np.bool_)
     bounds = zip(owner.tolist(), window.starts.tolist(), window.lengths.tolist(), rows.second.tolist(), strict=True)
@@ -151,7 +151,7 @@ class _Contexts:
     ends: NDArray[np.int32]
 
     @staticmethod
-    def of(tokenizer: WordPieceTokenizer, questions: Sequence[Question]) -> _Contexts:
+    def of(tokenizer: Tokenizer, questions: Sequence[Question]) -> _Contexts:
         distinct: dict[str, int] = {}
         for one in questions:
             distinct.setdefault(one.context, len(distinct))
@@ -162,10 +162,16 @@ class _Contexts:
 
 
 def _windows(
-    questions: Sequence[Question], contexts: Segments, kept: Ints, max_seq_length: int, doc_stride: int, stride_is: str
+    questions: Sequence[Question],
+    contexts: Segments,
+    kept: Ints,
+    special: int,
+    max_seq_length: int,
+    doc_stride: int,
+    stride_is: str,
 ) -> tuple[Ints, Segments]:
     """Return the question of each window, and the windows; the last one of a context ends where the context does."""
-    room = max_seq_length - 3 - kept
+    room = max_seq_length - special - kept
     step = room - doc_stride if stride_is == "overlap" else np.minimum(doc_stride, room)
     over = contexts.lengths - room
     tight = np.flatnonzero((step <= 0) & (over > 0))
@@ -231,13 +237,13 @@ def original_examples(questions: Sequence[Question]) -> pa.Table:
 
 
 def read_question_answering(
-    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+    paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of questions, which have no label set and are read by SQuAD's names alone."""
     return (), {split: _split(path, split, tokenizer, config) for split, path in paths.items()}
 
 
-def _split(path: str, split: str, tokenizer: WordPieceTokenizer, config: TaskConfig) -> TaskSplit:
+def _split(path: str, split: str, tokenizer: Tokenizer, config: TaskConfig) -> TaskSplit:
     def encode(found: Sequence[Question]) -> Encoded:
         return encode_question_answering(
             tokenizer,

@@ -21,11 +21,11 @@ from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.splits import Columns, TaskSplit
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 
 def encode_token_classification(
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     sentences: Sequence[Sequence[str]],
     labels: Sequence[Sequence[int]] | None = None,
     *,
@@ -38,14 +38,17 @@ def encode_token_classification(
     first piece, and so their label, went. Raises ConfigError where a sentence has not as many labels as words, and
     InputError for a word that has no UTF-8 form.
 
-    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "in", "lon", "##don"])
     >>> encoded = encode_token_classification(tokenizer, [["In", "London"]], [[0, 1]])
     >>> encoded.columns["input_ids"].to_pylist(), encoded.columns["labels"].to_pylist()
     ([[2, 5, 6, 7, 3]], [[-100, 0, 1, -100, -100]])
     """
-    if max_seq_length < 3:
-        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least 3, for [CLS], a token and [SEP]")
+    template = tokenizer.row_template
+    if max_seq_length <= (special := template.special(pair=False)):
+        raise ConfigError(
+            f"max_seq_length is {max_seq_length}; expected at least {special + 1}, for [CLS], a token and [SEP]"
+        )
     numbers = np.array([len(words) for words in sentences], np.int64)
     if labels is not None and (len(labels) != len(sentences) or (numbers != [len(one) for one in labels]).any()):
         raise ConfigError("there are not as many labels as words in every sentence; expected one for each word")
@@ -53,10 +56,8 @@ def encode_token_classification(
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(pieces.lengths)])
     borders = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers)])
     starts, lengths = ends[borders[:-1]], np.diff(ends[borders])
-    kept = np.minimum(lengths, max_seq_length - 2)
-    rows = join_segments(
-        Segments(pieces.ids, starts, kept), cls_token_id=tokenizer.cls_token_id, sep_token_id=tokenizer.sep_token_id
-    )
+    kept = np.minimum(lengths, max_seq_length - special)
+    rows = join_segments(Segments(pieces.ids, starts, kept), template=template)
     sentence = np.repeat(np.arange(len(sentences)), numbers)
     place = pieces.starts - starts[sentence]
     empty = pieces.lengths == 0
@@ -65,7 +66,7 @@ def encode_token_classification(
     if labels is not None:
         there = ~empty & ~lost
         flat: Ints = np.array([label for one in labels for label in one], np.int64)
-        targets[(rows.offsets[:-1][sentence] + 1 + place)[there]] = flat[there]
+        targets[(rows.offsets[:-1][sentence] + len(template.prefix) + place)[there]] = flat[there]
     counts = {
         "examples": len(sentences),
         "words": int(numbers.sum()),
@@ -80,7 +81,7 @@ def encode_token_classification(
 
 
 def read_token_classification(
-    paths: Mapping[str, str], tokenizer: WordPieceTokenizer, config: TaskConfig, columns: Columns
+    paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of tagged words. Only a test file may have no tags."""
     words = columns.text[0] if columns.text else None
@@ -111,7 +112,7 @@ def _split(
     labels: Sequence[str],
     numbered: bool,
     path: str,
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     config: TaskConfig,
 ) -> TaskSplit:
     known: dict[tuple[type, Label], int] = {}

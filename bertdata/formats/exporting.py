@@ -77,7 +77,7 @@ def export(
                 done += 1
                 if report:
                     report(done, total)
-        tokenizer.save(files.join(output, "tokenizer"))
+        tokenizer.save_pretrained(files.join(output, "tokenizer"))
         if chosen.finish:
             chosen.finish(output, found, entries)
         info = found[0].info.values()

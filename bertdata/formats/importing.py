@@ -28,7 +28,8 @@ from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 
 def import_shards(
@@ -41,7 +42,7 @@ def import_shards(
     ConfigError for settings that do not fit the files, OutputError where the folder holds something else or, unless
     `force` is given, what was imported from files that are left out now.
     """
-    tokenizer = WordPieceTokenizer.load(vocab)
+    tokenizer = load_tokenizer(vocab)
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
     paths = {split: files.expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
@@ -63,7 +64,7 @@ def import_shards(
                 size, digest = files.size(target), files.sha256(target)
                 shards.append({"file": name, "bytes": size, "sha256": digest, "counts": tally.counts})
             entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
-        tokenizer.save(files.join(output, "tokenizer"))
+        tokenizer.save_pretrained(files.join(output, "tokenizer"))
         manifest = _manifest(info, paths, entries)
         return write_dataset_files(output, manifest, info)
 
@@ -97,7 +98,7 @@ def format_of(path: str) -> ImportFormat:
     return max(fitting, key=lambda one: (len(one.signature), files.ends_in(path, one.suffixes)))
 
 
-def _info(tokenizer: WordPieceTokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
+def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
     """Return what the shards say of themselves, from the first rows there are."""
     found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
     if found is None:

@@ -24,15 +24,14 @@ from bertdata.errors import ConfigError, printable
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION
+from bertdata.tokenizers.base import Tokenizer
 
 LEGEND = (
     ("mask", "[MASK→word]", "to be predicted, hidden"),
     ("random", "[other→word]", "to be predicted, replaced by a random token"),
     ("kept", "[word=]", "to be predicted, left as it is"),
 )
-"""The kinds of marks, how each looks, and what it means; ## inside a mark continues the word before it."""
+"""The kinds of marks, how each looks, and what it means."""
 
 _CLOSING, _OPENING = frozenset(".,;:!?)]}%"), frozenset("([{")
 _COLOURS = {"mask": "1;33", "random": "1;31", "kept": "1;32", "special": "2", "head": "1"}
@@ -42,12 +41,16 @@ _COLOURS = {"mask": "1;33", "random": "1;31", "kept": "1;32", "special": "2", "h
 class Piece:
     """One place of an example: the token that stands there, what is predicted there (None: nothing), and which kind.
 
-    kind: text, special, mask, random or kept; a random token that happens to be the right one counts as kept.
+    kind: text, special, mask, random or kept; a random token that happens to be the right one counts as kept. plain:
+    the text that a token which is shown as text stands for, if that is not the token. continues: whether the token
+    before masking continues a word.
     """
 
     token: str
     target: str | None
     kind: str
+    plain: str | None = None
+    continues: bool = False
 
     @property
     def original(self) -> str:
@@ -58,8 +61,10 @@ class Piece:
     def text(self) -> str:
         """The piece as it is shown.
 
-        >>> [Piece("[MASK]", "salt", "mask").text, Piece("salt", "salt", "kept").text, Piece("##y", None, "text").text]
-        ['[MASK→salt]', '[salt=]', 'y']
+        >>> [Piece("[MASK]", "salt", "mask").text, Piece("salt", "salt", "kept").text]
+        ['[MASK→salt]', '[salt=]']
+        >>> Piece("##y", None, "text", "y").text
+        'y'
         """
         if self.kind == "mask":
             return f"[MASK→{_printable(self.original)}]"
@@ -67,7 +72,7 @@ class Piece:
             return f"[{_printable(self.token)}→{_printable(self.original)}]"
         if self.kind == "kept":
             return f"[{_printable(self.token)}=]"
-        return _printable(self.token if self.kind == "special" else self.token.removeprefix(CONTINUATION))
+        return _printable(self.token if self.plain is None else self.plain)
 
 
 @dataclass(frozen=True)
@@ -134,7 +139,7 @@ def label_texts(objective: Objective) -> list[str]:
 
 
 def _draw(
-    shards: Shards, tokenizer: WordPieceTokenizer, row: dict[str, Any], epoch: int
+    shards: Shards, tokenizer: Tokenizer, row: dict[str, Any], epoch: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ids = row["input_ids"]
     masked = shards.info.masker(tokenizer).mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch)
@@ -142,28 +147,32 @@ def _draw(
 
 
 def _pieces(
-    tokenizer: WordPieceTokenizer, mask_token_id: int, ids: NDArray[np.integer], labels: NDArray[np.integer]
+    tokenizer: Tokenizer, mask_token_id: int, ids: NDArray[np.integer], labels: NDArray[np.integer]
 ) -> Iterator[Piece]:
     special = frozenset(tokenizer.special_ids.tolist()) - {tokenizer.unk_token_id}
+    texts, continues = tokenizer.token_texts, tokenizer.continuation
     for token_id, label in zip(ids.tolist(), labels.tolist(), strict=True):
         token = tokenizer.tokens[token_id]
         if label == IGNORE_INDEX:
-            yield Piece(token, None, "special" if token_id in special else "text")
+            if token_id in special:
+                yield Piece(token, None, "special")
+            else:
+                yield Piece(token, None, "text", texts[token_id], bool(continues[token_id]))
         else:
             kind = "mask" if token_id == mask_token_id else "kept" if token_id == label else "random"
-            yield Piece(token, tokenizer.tokens[label], kind)
+            yield Piece(token, tokenizer.tokens[label], kind, continues=bool(continues[label]))
 
 
 def words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Yield the pieces that are written without a space between them: words, with the punctuation that closes them.
 
-    >>> row = [Piece("salt", None, "text"), Piece("[MASK]", "##y", "mask"), Piece(".", None, "text")]
+    >>> row = [Piece("salt", None, "text"), Piece("[MASK]", "##y", "mask", None, True), Piece(".", None, "text")]
     >>> ["".join(piece.text for piece in word) for word in words(row)]
     ['salt[MASK→##y].']
     """
     word: list[Piece] = []
     for piece in pieces:
-        glued = piece.original.startswith(CONTINUATION) or piece.original in _CLOSING
+        glued = piece.continues or piece.original in _CLOSING
         if word and not (glued or word[-1].original in _OPENING):
             yield word
             word = []
@@ -215,11 +224,11 @@ def _painted(text: str, kind: str, color: bool) -> str:
     return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if color and kind in _COLOURS else text
 
 
-def legend(*, color: bool) -> str:
-    """Return what the marks mean, a line each."""
+def legend(notation: str = "", *, color: bool) -> str:
+    """Return what the marks mean, a line each, and after them the `NOTATION` of a tokenizer."""
     width = max(len(mark) for _, mark, _ in LEGEND)
     lines = [_painted(mark, kind, color) + " " * (width - len(mark)) + "  " + text for kind, mark, text in LEGEND]
-    return "\n".join([*lines, f"{CONTINUATION} in a mark: this piece continues the word before it"])
+    return "\n".join([*lines, *([notation] if notation else [])])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -248,7 +257,7 @@ def run(arguments: argparse.Namespace) -> int:
     told = False
     for example in read_examples(shards, numbers, epoch=arguments.epoch):
         if not told:
-            print(legend(color=color))
+            print(legend(shards.tokenizer().NOTATION, color=color))
             told = True
         print("\n" + render(example, len(shards), width, color=color))
     return 0

@@ -25,7 +25,8 @@ from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.packed import unpacked
 from bertdata.shards.reader import open_splits
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 _CHUNK = 4 << 20
 _BINS = 16
@@ -197,7 +198,7 @@ class VocabularyFigures:
         return self.bytes / max(1, self.tokens)
 
 
-def measure_vocabulary(tokenizer: WordPieceTokenizer, paths: Sequence[str]) -> VocabularyFigures:
+def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> VocabularyFigures:
     """Measure how a vocabulary fits text files; raises InputError, with the offset, where a file is not UTF-8."""
     size = words = tokens = single = unknown = 0
     for path in paths:
@@ -241,7 +242,7 @@ def _decoded(raw: bytes, path: str, offset: int) -> str:
         ) from error
 
 
-def vocabulary_rows(tokenizer: WordPieceTokenizer, figures: VocabularyFigures) -> list[Row]:
+def vocabulary_rows(tokenizer: Tokenizer, figures: VocabularyFigures) -> list[Row]:
     """Return the rows of the table on a vocabulary."""
     return [
         ("vocabulary", f"{tokenizer.vocab_size:,} pieces"),
@@ -267,7 +268,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print figures as parsed arguments say."""
     if arguments.vocab:
-        tokenizer = WordPieceTokenizer.load(arguments.vocab)
+        tokenizer = load_tokenizer(arguments.vocab)
         found = measure_vocabulary(tokenizer, arguments.paths)
         shares = ("pieces_per_word", "single_piece_share", "unknown_share", "bytes_per_token")
         values = asdict(found) | {name: getattr(found, name) for name in shares}

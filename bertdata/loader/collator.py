@@ -22,7 +22,7 @@ from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import BORDERS
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 Ints = NDArray[np.int64]
 Batch = dict[str, NDArray[Any]]
@@ -62,7 +62,7 @@ class BatchCollator:
         self,
         shards: Source | Sequence[Source] | ShardExamples,
         *,
-        tokenizer: WordPieceTokenizer | None = None,
+        tokenizer: Tokenizer | None = None,
         masking: MaskingConfig | None = None,
         seed: int | None = None,
         epoch: int | None = None,

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 from bertdata.sentences.citations import join_references as moved_references
 from bertdata.sentences.classifier import Decisions
 from bertdata.sentences.compiled_parameters import Tables, build_tables
-from bertdata.sentences.parameters import PunktParameters, load_parameters
+from bertdata.sentences.parameters import PunktParameters, load_parameters, save_parameters
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,9 +38,9 @@ class SentenceSegmenter:
     With `join_references`, a mark such as `[3]` or `[...]` at the start of a sentence belongs to the one before;
     without it the boundaries are exactly NLTK's.
 
-    >>> SentenceSegmenter.load().segment("Dr. Brown lives on St. James St. in the U.S. (I think.) Do you? Yes.")
-    ['Dr. Brown lives on St. James St. in the U.S. (I think.)', 'Do you?', 'Yes.']
-    >>> SentenceSegmenter.load(join_references=True).segment("It rained. [3] We left.")
+    >>> SentenceSegmenter.from_pretrained().segment("Dr. Brown lives on St. James St. in the U.S. Do you? Yes.")
+    ['Dr. Brown lives on St. James St. in the U.S.', 'Do you?', 'Yes.']
+    >>> SentenceSegmenter.from_pretrained(join_references=True).segment("It rained. [3] We left.")
     ['It rained. [3]', 'We left.']
     """
 
@@ -48,13 +50,20 @@ class SentenceSegmenter:
         self._decisions = Decisions(parameters)
 
     @classmethod
-    def load(cls, name: str = "english", *, join_references: bool = False) -> SentenceSegmenter:
+    def from_pretrained(cls, name: str = "english", *, join_references: bool = False) -> SentenceSegmenter:
         """Return a segmenter with the parameters of a shipped name, a directory, or `nltk:LANGUAGE`.
 
         See `bertdata.sentences.load_parameters`; raises ConfigError for an unknown name and InputError for a damaged
         file.
         """
         return cls(load_parameters(name), join_references=join_references)
+
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
+        """Write the parameters as `from_pretrained` reads them; the option is not among them.
+
+        Raises OutputError where the directory cannot be written.
+        """
+        save_parameters(self.parameters, files.path_text(directory))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(type(self), self.parameters, join_references=self.join_references), ()
@@ -85,7 +94,7 @@ class SentenceSegmenter:
         A blank line (two newlines) ends a sentence; a single newline is white space. Raises ConfigError for what is no
         string and InputError for a lone surrogate, as the tokenizer does.
 
-        >>> SentenceSegmenter.load().segment("A title\n\nIt has one\nsentence. It has two.")
+        >>> SentenceSegmenter.from_pretrained().segment("A title\n\nIt has one\nsentence. It has two.")
         ['A title', 'It has one\nsentence.', 'It has two.']
         """
         return [text[start:stop] for start, stop in self.spans(text)]
@@ -93,7 +102,7 @@ class SentenceSegmenter:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the (start, end) offsets, in characters, of what `segment` returns; `spans_batch` counts bytes.
 
-        >>> SentenceSegmenter.load().spans("One. Two.")
+        >>> SentenceSegmenter.from_pretrained().spans("One. Two.")
         [(0, 4), (5, 9)]
         """
         if not isinstance(text, str):
@@ -120,7 +129,7 @@ class SentenceSegmenter:
         strings. Raises ConfigError for another type, InputError, naming the row, for a null or a lone surrogate, and
         InputError where the texts of a batch pass 2 GiB and are not large_string.
 
-        >>> SentenceSegmenter.load().segment_batch(["One. Two.", ""]).to_pylist()
+        >>> SentenceSegmenter.from_pretrained().segment_batch(["One. Two.", ""]).to_pylist()
         [['One.', 'Two.'], []]
         """
         import pyarrow as pa
@@ -145,7 +154,7 @@ class SentenceSegmenter:
 
         What stands between two sentences is white space: for a tokenizer that passes over it, this is the same.
 
-        >>> SentenceSegmenter.load().split_batch([" One. \n\nTwo.", "Three."]).to_pylist()
+        >>> SentenceSegmenter.from_pretrained().split_batch([" One. \n\nTwo.", "Three."]).to_pylist()
         [['One. \n\n', 'Two.'], ['Three.']]
         """
         import pyarrow as pa
@@ -163,7 +172,7 @@ class SentenceSegmenter:
         Offsets are in bytes of the text's UTF-8, from its first byte on, where `spans` counts characters; what is taken
         and refused is as in `segment_batch`.
 
-        >>> SentenceSegmenter.load().spans_batch(["Été. Two."]).to_pylist()
+        >>> SentenceSegmenter.from_pretrained().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
         """
         import pyarrow as pa

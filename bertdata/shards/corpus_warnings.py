@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
 from bertdata.sources.names import came_in
-from bertdata.tokenizers.wordpiece.vocabulary import UNK
+from bertdata.tokenizers.base import Tokenizer
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
@@ -89,11 +89,13 @@ class Warned:
     remedy: str
 
 
-def sign_tables(tokens: Sequence[str]) -> SignTables:
+def sign_tables(tokenizer: Tokenizer) -> SignTables:
     """Return the tables of a vocabulary."""
     words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
-    ends = {UNK, *_ENDS, *(f"##{one}" for one in _ENDS)}
-    return np.array([one in words for one in tokens]), np.array([one in ends for one in tokens])
+    texts = tokenizer.token_texts
+    ends = np.array([one in _ENDS for one in texts])
+    ends[tokenizer.unk_token_id] = True
+    return np.array([one in words for one in texts]) & ~tokenizer.continuation, ends
 
 
 def count_signs(
@@ -290,7 +292,7 @@ def english_parameters() -> str:
     """Return the fingerprint of the English sentence parameters that come with bertdata."""
     from bertdata.sentences import SentenceSegmenter
 
-    return SentenceSegmenter.load("english").parameters.fingerprint
+    return SentenceSegmenter.from_pretrained("english").parameters.fingerprint
 
 
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:

@@ -24,10 +24,10 @@ from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.lengths import phase_names
 from bertdata.shards.packed import BORDERS, unpacked
 from bertdata.shards.schema import ShardInfo
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer, tokenizer_files
 
 MANIFEST = "manifest.json"
-TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "tokenizer_config.json")
 
 
 def open_shards(
@@ -121,7 +121,7 @@ class Shards:
         check: bool | None = None,
     ) -> None:
         self.build, self.split, self.manifest, self.cache = build, split, manifest, cache
-        self._tokenizer: WordPieceTokenizer | None = None
+        self._tokenizer: Tokenizer | None = None
         try:
             self._entries = [
                 (inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
@@ -215,14 +215,14 @@ class Shards:
     def has_tokenizer(self) -> bool:
         """Tell whether a tokenizer is saved beside the shards."""
         if files.is_remote(self.build):
-            return any(read(files.join(self.build, "tokenizer", name)) is not None for name in TOKENIZER_FILES)
+            return any(read(files.join(self.build, "tokenizer", name)) is not None for name in tokenizer_files())
         return files.exists(files.join(self.build, "tokenizer"))
 
-    def tokenizer(self) -> WordPieceTokenizer:
+    def tokenizer(self) -> Tokenizer:
         """Return the tokenizer saved beside the shards; raises ConfigError where they were made with another."""
         if self._tokenizer is None:
             path = files.join(self.build, "tokenizer")
-            tokenizer = _load_remote(path) if files.is_remote(path) else WordPieceTokenizer.load(path)
+            tokenizer = _load_remote(path) if files.is_remote(path) else load_tokenizer(path)
             if tokenizer.fingerprint != self.info.tokenizer:
                 raise ConfigError(
                     f"the tokenizer in {path} is not the one the shards were made with "
@@ -243,13 +243,13 @@ class Shards:
         return self.tokenizer().continuation
 
 
-def _load_remote(path: str) -> WordPieceTokenizer:
+def _load_remote(path: str) -> Tokenizer:
     """Load a tokenizer from a URL through a temporary folder, so that http needs no directories."""
     with tempfile.TemporaryDirectory(prefix="bertdata-tokenizer-") as folder:
-        for name in TOKENIZER_FILES:
+        for name in tokenizer_files():
             if (data := read(files.join(path, name))) is not None:
                 files.write_bytes(os.path.join(folder, name), data)
-        return WordPieceTokenizer.load(folder)
+        return load_tokenizer(folder)
 
 
 def _check_size(path: str, size: int) -> None:

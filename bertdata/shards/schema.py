@@ -20,7 +20,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.packed import BORDERS
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 FORMAT = 1
 SPLITS = ("train", "validation")
@@ -56,9 +56,7 @@ class ShardInfo:
         """The name of the pair label's column, None where the objective has none."""
         return self.objective.label
 
-    def masker(
-        self, tokenizer: WordPieceTokenizer, masking: MaskingConfig | None = None, seed: int | None = None
-    ) -> Masker:
+    def masker(self, tokenizer: Tokenizer, masking: MaskingConfig | None = None, seed: int | None = None) -> Masker:
         """Return what masks rows of this vocabulary, with the settings and the seed of the shards unless given."""
         return Masker(
             masking or self.masking,
@@ -149,7 +147,7 @@ class ShardInfo:
 
 
 def shard_info(
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     examples: ExamplesConfig,
     masking: MaskingConfig,
     sources: Sequence[str] = (),

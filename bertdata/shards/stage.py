@@ -21,7 +21,8 @@ from bertdata.shards.plan import ShardPlan
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.token_store import Slice, load_block, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 TOKENS_REVISION = 4
 """Of the token store and what its records count."""
@@ -54,8 +55,8 @@ class ShardsSpec:
 
 
 @lru_cache(maxsize=2)
-def _tokenizer(path: str, fingerprint: str) -> WordPieceTokenizer:
-    tokenizer = WordPieceTokenizer.load(path)
+def _tokenizer(path: str, fingerprint: str) -> Tokenizer:
+    tokenizer = load_tokenizer(path)
     if tokenizer.fingerprint != fingerprint:
         raise ConfigError(f"the tokenizer in {path} changed while the build was running; build again")
     return tokenizer
@@ -63,7 +64,7 @@ def _tokenizer(path: str, fingerprint: str) -> WordPieceTokenizer:
 
 @lru_cache(maxsize=2)
 def _segmenter(name: str, fingerprint: str, join_references: bool) -> SentenceSegmenter:
-    segmenter = SentenceSegmenter.load(name, join_references=join_references)
+    segmenter = SentenceSegmenter.from_pretrained(name, join_references=join_references)
     if segmenter.fingerprint != fingerprint:
         raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
     return segmenter

@@ -16,7 +16,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.schema import FORMAT, ShardInfo, data_files, id_type
 from bertdata.shards.tasks import TASKS, Task
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 TASK_SPLITS = ("train", "validation", "test")
 
@@ -94,11 +94,11 @@ class TaskInfo(ShardInfo):
 
 
 def make_task_info(
-    tokenizer: WordPieceTokenizer, task: str, max_seq_length: int, labels: tuple[str, ...] = (), doc_stride: int = 0
+    tokenizer: Tokenizer, task: str, max_seq_length: int, labels: tuple[str, ...] = (), doc_stride: int = 0
 ) -> TaskInfo:
     """Return what shards of a task made with a tokenizer say of themselves.
 
-    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
     >>> make_task_info(WordPieceTokenizer.from_tokens(SPECIAL_TOKENS), "classification", 128, ("bad", "good")).id2label
     {0: 'bad', 1: 'good'}
     """

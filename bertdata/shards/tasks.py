@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from bertdata.registry import Registry
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
     from bertdata.finetune.settings import TaskConfig
     from bertdata.finetune.splits import Columns, TaskSplit
 
 Labels = tuple[str, ...]
-ReadSplits = Callable[
-    [Mapping[str, str], WordPieceTokenizer, "TaskConfig", "Columns"], tuple[Labels, dict[str, "TaskSplit"]]
-]
+ReadSplits = Callable[[Mapping[str, str], Tokenizer, "TaskConfig", "Columns"], tuple[Labels, dict[str, "TaskSplit"]]]
 """Checks the files of a task, given by split, and returns the names of its labels and how each split is encoded."""
 
 

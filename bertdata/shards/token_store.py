@@ -26,7 +26,7 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
 from bertdata.shards.schema import numpy_type
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def token_schema(id_type: pa.DataType) -> pa.Schema:
 
 def write_tokens(
     documents: Iterable[pa.Table],
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     segmenter: SentenceSegmenter,
     shard_ends: Sequence[int],
     file: BinaryIO,
@@ -62,7 +62,7 @@ def write_tokens(
     tally = Counters()
     schema = token_schema(tokenizer.id_type)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
-    signs = sign_tables(tokenizer.tokens)
+    signs = sign_tables(tokenizer)
     tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally) for table in documents]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
@@ -83,7 +83,7 @@ def write_tokens(
 
 def _tokenize(
     documents: pa.Table,
-    tokenizer: WordPieceTokenizer,
+    tokenizer: Tokenizer,
     segmenter: SentenceSegmenter,
     schema: pa.Schema,
     signs: SignTables,

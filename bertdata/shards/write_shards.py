@@ -15,7 +15,7 @@ from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix, epochs_of
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.sentences import SentenceSegmenter, save_parameters
+from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.lengths import forget_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
@@ -23,9 +23,9 @@ from bertdata.shards.requirements import require_documents_for
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, phase_part, plan_tokens, sharded, tokens_part
+from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.stage import account_of
+from bertdata.tokenizers.wordpiece.stage import account_of, trained_tokenizer
 
 SourcePart = tuple[str, PartResult]
 """A part of documents after the name of its source."""
@@ -98,7 +98,7 @@ class WriteShards:
     masking: MaskingConfig
     segmenter: SentenceSegmenter
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
-    tokenizer: WordPieceTokenizer | None = None
+    tokenizer: Tokenizer | None = None
     mix: Mapping[str, float] = field(default_factory=dict)
     title = "write shards"
     first = False
@@ -144,12 +144,12 @@ class WriteShards:
             notes=plan.notes,
         )
 
-    def _chosen_tokenizer(self, standing: Standing) -> WordPieceTokenizer:
+    def _chosen_tokenizer(self, standing: Standing) -> Tokenizer:
         if self.tokenizer is not None:
             return self.tokenizer
         assert standing.vocabulary is not None
         task, _ = standing.vocabulary
-        return WordPieceTokenizer.load(task.path, do_lower_case=self.vocabulary.do_lower_case)
+        return trained_tokenizer(task, self.vocabulary)
 
     def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> list[float]:
         """Return the epochs of each source that the mix takes, none without one."""
@@ -163,14 +163,14 @@ class WriteShards:
         epochs = epochs_of(self.mix, sizes, dupe_factor)
         return [epochs.get(name, float(dupe_factor)) for name in names]
 
-    def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: WordPieceTokenizer) -> None:
+    def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer) -> None:
         """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
         files.remove(files.join(self.output, "manifest.json"))
         forget_other_layout(self.output, plan_phases(self.output, self.phases))
         for spec in specs:
             files.remove(files.join(spec.output, "manifest.json"))
-            tokenizer.save(spec.tokenizer_path)
-        save_parameters(self.segmenter.parameters, files.join(self.output, "sentences"))
+            tokenizer.save_pretrained(spec.tokenizer_path)
+        self.segmenter.save_pretrained(files.join(self.output, "sentences"))
 
     def _finish(
         self,

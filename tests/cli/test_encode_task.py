@@ -21,7 +21,7 @@ from tests.shards.build import TOKENIZER
 
 @pytest.fixture
 def vocab(tmp_path: Path) -> str:
-    TOKENIZER.save(tmp_path / "vocab")
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
     return str(tmp_path / "vocab")
 
 

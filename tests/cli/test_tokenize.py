@@ -17,7 +17,7 @@ from tests.small_build import tokenizer
 @pytest.fixture(scope="module")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("vocab")
-    tokenizer().save(folder)
+    tokenizer().save_pretrained(folder)
     return str(folder)
 
 

@@ -18,7 +18,7 @@ def fast_tokenizer(tokenizer: WordPieceTokenizer, folder: Path) -> Any:
     """Return the tokenizer of `transformers` with the same files."""
     from transformers import AutoTokenizer
 
-    tokenizer.save(folder)
+    tokenizer.save_pretrained(folder)
     return AutoTokenizer.from_pretrained(str(folder), split_special_tokens=True)
 
 

@@ -15,7 +15,9 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune import encode_classification
 from bertdata.finetune.classification import longest_first
 from bertdata.finetune.layout import Segments, join_segments
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer, pairs
+from bertdata.tokenizers import pairs
+from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.finetune import reference
 from tests.sentences.story import STORY
 from tests.tokenizers.wordpiece.reference import SMALL
@@ -43,9 +45,9 @@ def test_rows_are_those_of_transformers(fast: Any, texts: list[tuple[str, str]],
     assert rows(encode_classification(TOKENIZER, first, others, max_seq_length=length)) == expected
 
 
-def test_rows_of_a_story_are_those_of_transformers_under_a_published_vocabulary(tmp_path: Path) -> None:
+def test_rows_of_a_story_are_those_of_transformers_under_a_pretrained_vocabulary(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
-    tokenizer = WordPieceTokenizer.load("bertdata-30k-cased")
+    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-cased")
     texts = [line for line in STORY.splitlines() if line.strip()]
     others = texts[1:] + texts[:1]
     fast = reference.fast_tokenizer(tokenizer, tmp_path)
@@ -62,8 +64,13 @@ def test_truncation_of_arrays_is_that_of_one_row(first: int, second: int, room: 
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.lists(st.integers(5, 9)), st.none() | st.lists(st.integers(5, 9))), max_size=6))
-def test_rows_are_laid_out_as_one_by_one(segments: list[tuple[list[int], list[int] | None]]) -> None:
+@given(
+    st.lists(st.tuples(st.lists(st.integers(5, 9)), st.none() | st.lists(st.integers(5, 9))), max_size=6),
+    st.sampled_from([RowTemplate((2,), (3,), (3,)), RowTemplate((0,), (2, 2), (2,), 0), RowTemplate((), (3,), (3, 1))]),
+)
+def test_rows_are_laid_out_as_one_by_one(
+    segments: list[tuple[list[int], list[int] | None]], template: RowTemplate
+) -> None:
     def flat(lists: list[list[int]]) -> Segments:
         lengths = np.array([len(one) for one in lists], np.int64)
         return Segments(np.array(list(itertools.chain(*lists)), np.uint16), np.cumsum(lengths) - lengths, lengths)
@@ -73,11 +80,10 @@ def test_rows_are_laid_out_as_one_by_one(segments: list[tuple[list[int], list[in
         flat([first for first, _ in segments]),
         flat([second or [] for _, second in segments]),
         has,
-        cls_token_id=2,
-        sep_token_id=3,
+        template=template,
     )
     ids, types = found.lists(found.input_ids).to_pylist(), found.lists(found.token_type_ids).to_pylist()
-    expected = [pairs.row_of(a, b, cls_token_id=2, sep_token_id=3, pad_token_id=0) for a, b in segments]
+    expected = [pairs.row_of(a, b, template=template, pad_token_id=0) for a, b in segments]
     assert ids == [one["input_ids"] for one in expected]
     assert types == [one["token_type_ids"] for one in expected]
 

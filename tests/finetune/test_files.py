@@ -271,7 +271,7 @@ def test_names_of_tags_come_from_a_parquet_file_of_datasets(tmp_path: Path) -> N
     metadata = {"huggingface": json.dumps({"info": {"features": {"ner_tags": feature}}})}
     table = pa.table({"tokens": [["a", "b"], ["b"]], "ner_tags": [[1, 0], [1]]}).replace_schema_metadata(metadata)
     pq.write_table(table, tmp_path / "a.parquet")
-    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"]).save(tmp_path / "vocab")
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"]).save_pretrained(tmp_path / "vocab")
     source = {"train": str(tmp_path / "a.parquet")}
     encode_task(tmp_path / "out", str(tmp_path / "vocab"), source, TaskConfig(task="token-classification"))
     shards = open_shards(tmp_path / "out")

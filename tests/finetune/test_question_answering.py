@@ -88,9 +88,9 @@ def story_questions(text: str, number: int) -> list[Question]:
 
 
 @pytest.mark.parametrize("name", ["bertdata-30k-uncased", "bertdata-30k-cased"])
-def test_rows_of_a_story_are_those_of_transformers_under_published_vocabularies(name: str, tmp_path: Path) -> None:
+def test_rows_of_a_story_are_those_of_transformers_under_pretrained_vocabularies(name: str, tmp_path: Path) -> None:
     pytest.importorskip("transformers")
-    tokenizer = WordPieceTokenizer.load(name)
+    tokenizer = WordPieceTokenizer.from_pretrained(name)
     fast = reference.fast_tokenizer(tokenizer, tmp_path)
     questions = story_questions(STORY, 30)
     for length, stride in ((48, 16), (384, 128)):
@@ -100,7 +100,7 @@ def test_rows_of_a_story_are_those_of_transformers_under_published_vocabularies(
 
 def test_rows_of_real_articles_are_those_of_transformers(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
-    tokenizer = WordPieceTokenizer.load("bertdata-30k-uncased")
+    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
     fast = reference.fast_tokenizer(tokenizer, tmp_path)
     lines = data_path("wikipedia", "goodwiki-dev.jsonl").read_text().splitlines()[:8]
     texts = ["\n".join(json.loads(line)["gold_prose"])[:6000] for line in lines]
@@ -195,7 +195,7 @@ def windows_of(encoded: Any) -> pa.Table:
 @pytest.mark.parametrize("threshold", [None, 0.0, -4.0, 4.0])
 def test_answers_are_those_that_the_recipe_of_transformers_chooses(threshold: float | None) -> None:
     questions = story_questions(STORY, 25)
-    tokenizer = WordPieceTokenizer.load("bertdata-30k-uncased")
+    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
     encoded = encode_question_answering(tokenizer, questions, max_seq_length=64, doc_stride=20)
     draw = np.random.default_rng(3)
     start, end = (draw.normal(size=(len(encoded), 64), scale=3) for _ in range(2))
@@ -227,7 +227,7 @@ def test_answers_are_those_that_the_recipe_of_transformers_chooses(threshold: fl
 def test_logits_that_are_sure_of_the_labels_give_the_answers_back() -> None:
     questions = [*story_questions(STORY, 25), Question("none", "Who?", STORY)]
     encoded = encode_question_answering(
-        WordPieceTokenizer.load("bertdata-30k-uncased"), questions, max_seq_length=64, doc_stride=20
+        WordPieceTokenizer.from_pretrained("bertdata-30k-uncased"), questions, max_seq_length=64, doc_stride=20
     )
     start, end = (np.zeros((len(encoded), 64)) for _ in range(2))
     for number, row in enumerate(rows(encoded)):

@@ -49,7 +49,7 @@ SQUAD = {
 
 @pytest.fixture
 def vocab(tmp_path: Path) -> str:
-    TOKENIZER.save(tmp_path / "vocab")
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
     return str(tmp_path / "vocab")
 
 

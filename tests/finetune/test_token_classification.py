@@ -52,7 +52,7 @@ def test_labels_of_real_sentences_are_those_of_the_recipe(tmp_path_factory: pyte
         sentence.split(" ") for line in lines for paragraph in json.loads(line)["paragraphs"] for sentence in paragraph
     ]
     labels = [[(len(word) + place) % 9 for place, word in enumerate(words)] for words in sentences]
-    tokenizer = WordPieceTokenizer.load("bertdata-30k-cased")
+    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-cased")
     fast = reference.fast_tokenizer(tokenizer, tmp_path_factory.mktemp("published"))
     for length in (24, 128):
         expected = reference.token_classification(fast, sentences, labels, length)

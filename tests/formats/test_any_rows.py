@@ -123,7 +123,7 @@ def test_copies_that_end_with_a_batch_without_rows_go_out_and_come_back(
 def test_files_without_a_row_in_all_of_train_are_refused(tmp_path: Path) -> None:
     for name in ("a.tfrecord", "b.tfrecord"):
         (tmp_path / name).touch()
-    TOKENIZER.save(tmp_path / "vocab")
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
     with pytest.raises(InputError, match="there are no rows in the files of train"):
         import_shards({"train": [str(tmp_path / "*.tfrecord")]}, str(tmp_path / "vocab"), str(tmp_path / "out"))
 

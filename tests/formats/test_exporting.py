@@ -94,7 +94,7 @@ def test_hf_is_a_copy_that_our_reader_opens(build: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("to", EXPORT_FORMATS)
 def test_every_format_brings_the_tokenizer_and_says_what_it_is(build: Path, tmp_path: Path, to: str) -> None:
     described = export(str(build), to, str(tmp_path / "out"))
-    tokenizer = WordPieceTokenizer.load(tmp_path / "out" / "tokenizer")
+    tokenizer = WordPieceTokenizer.from_pretrained(tmp_path / "out" / "tokenizer")
     assert tokenizer == open_shards(build).tokenizer()
     assert json.loads((tmp_path / "out" / "export.json").read_text()) == json.loads(json.dumps(described))
     assert described["format"] == to

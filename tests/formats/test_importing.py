@@ -104,7 +104,7 @@ def written(folder: Path, *rows: dict[str, Any], name: str = "a.tfrecord") -> st
 
 @pytest.fixture
 def vocab(tmp_path: Path) -> str:
-    TOKENIZER.save(tmp_path / "vocab")
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
     return str(tmp_path / "vocab")
 
 
@@ -293,7 +293,7 @@ def test_fields_that_are_missing_and_objectives_that_do_not_fit_are_told(tmp_pat
 def test_another_vocabulary_of_the_same_size_is_found_by_its_special_tokens(build: Path, tmp_path: Path) -> None:
     source = exported(build, "tfrecord", tmp_path / "out")
     others = [f"w{number}" for number in range(TOKENIZER.vocab_size - 5)]
-    WordPieceTokenizer.from_tokens([*others, *SPECIAL_TOKENS]).save(tmp_path / "other")
+    WordPieceTokenizer.from_tokens([*others, *SPECIAL_TOKENS]).save_pretrained(tmp_path / "other")
     with pytest.raises(InputError, match="it was made with another one; give that with --vocab"):
         import_shards({"train": [str(source / "train")]}, str(tmp_path / "other"), str(tmp_path / "back"))
 

@@ -128,7 +128,7 @@ def questions(folder: Path) -> Path:
     """Encode a few questions, which have columns of text."""
     row = {"question": "salt?", "context": "the salt water", "answers": {"text": ["salt"], "answer_start": [4]}}
     (folder / "a.jsonl").write_text("".join(json.dumps(row | {"id": f"é{i}"}) + "\n" for i in range(5)))
-    TOKENIZER.save(folder / "vocab")
+    TOKENIZER.save_pretrained(folder / "vocab")
     config = TaskConfig(task="question-answering")
     encode_task(folder / "task", str(folder / "vocab"), {"train": str(folder / "a.jsonl")}, config)
     return folder / "task"

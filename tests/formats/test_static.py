@@ -105,7 +105,7 @@ def test_an_epoch_is_for_dynamic_masks_and_for_formats_with_masks(tmp_path: Path
 
 
 def test_fine_tuning_data_has_no_masks_to_export(tmp_path: Path) -> None:
-    TOKENIZER.save(tmp_path / "vocab")
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
     (tmp_path / "a.csv").write_text("text,label\nsalt,x\nwater,y\n")
     encode_task(tmp_path / "task", str(tmp_path / "vocab"), {"train": str(tmp_path / "a.csv")}, TaskConfig())
     with pytest.raises(InputError, match=r"holds classification \(x, y\), which has no masks"):

@@ -13,6 +13,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.show import Example, Piece, columns, legend, read_examples, render, wants_color, words
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.shards.build import write_build as write_two_sources
 from tests.small_build import write_build
 
@@ -95,13 +96,13 @@ def test_each_mark_says_what_stands_there_and_what_is_predicted() -> None:
     row = [
         Piece("[CLS]", None, "special"),
         Piece("salt", None, "text"),
-        Piece("[MASK]", "##y", "mask"),
+        Piece("[MASK]", "##y", "mask", continues=True),
         Piece("river", "water", "random"),
         Piece("(", None, "text"),
         Piece("lamp", "lamp", "kept"),
         Piece(")", None, "text"),
         Piece("keep", None, "text"),
-        Piece("##er", None, "text"),
+        Piece("##er", None, "text", "er", True),
     ]
     shown = " ".join("".join(piece.text for piece in word) for word in words(row))
     assert shown == "[CLS] salt[MASK→##y] [river→water] ([lamp=]) keeper"
@@ -199,7 +200,7 @@ def test_colours_are_those_of_the_kinds() -> None:
 
 
 def test_the_legend_has_its_explanations_below_one_another() -> None:
-    *marks, last = legend(color=False).split("\n")
+    *marks, last = legend(WordPieceTokenizer.NOTATION, color=False).split("\n")
     assert [line.index("to be predicted") for line in marks] == [len("[other→word]") + 2] * 3
     assert last.startswith("## in a mark")
 

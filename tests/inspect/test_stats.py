@@ -200,7 +200,7 @@ def test_text_that_is_not_utf8_is_named_with_the_byte(tmp_path: Path, monkeypatc
 
 
 def test_the_command_measures_a_vocabulary_on_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tokenizer().save(tmp_path / "vocab")
+    tokenizer().save_pretrained(tmp_path / "vocab")
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("Salt water, xylophone.", "utf-8")
     files = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]

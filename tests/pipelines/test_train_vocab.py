@@ -37,7 +37,7 @@ def test_words_of_duplicates_are_counted_once(
         assert train_vocab.main([*flags, "--workers", "1"]) == 0
         said[dedup] = int(words_said(capsys).split()[0])
     assert said["none"] - said["exact"] == 24
-    assert WordPieceTokenizer.load(tmp_path / "exact").vocab_size <= 150
+    assert WordPieceTokenizer.from_pretrained(tmp_path / "exact").vocab_size <= 150
 
 
 def test_the_command_says_that_words_were_left_out(
@@ -73,6 +73,6 @@ def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:
 def test_unused_slots_stand_behind_the_special_tokens(documents: Path, tmp_path: Path) -> None:
     flags = ["--documents", str(documents), "--output", str(tmp_path / "out"), "--vocab-size", "150", "--workers", "1"]
     assert train_vocab.main([*flags, "--unused-tokens", "2"]) == 0
-    tokenizer = WordPieceTokenizer.load(tmp_path / "out")
+    tokenizer = WordPieceTokenizer.from_pretrained(tmp_path / "out")
     assert tokenizer.tokens[4:8] == ("[MASK]", "[unused0]", "[unused1]", ",")
     assert tokenizer.vocab_size <= 150

@@ -13,7 +13,7 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.citations import join_references
 from tests.sentences.texts import english, pieces
 
-WITH = SentenceSegmenter.load(join_references=True)
+WITH = SentenceSegmenter.from_pretrained(join_references=True)
 
 
 @pytest.mark.parametrize(

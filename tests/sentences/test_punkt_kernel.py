@@ -144,7 +144,7 @@ from bertdata.sentences import batch
 batch.RECORDS = 5
 rows = json.load(sys.stdin)
 for join in (False, True):
-    segmenter = SentenceSegmenter.load(join_references=join)
+    segmenter = SentenceSegmenter.from_pretrained(join_references=join)
     print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
 """
 
@@ -190,7 +190,8 @@ def test_bounds_checks_find_nothing_and_plain_python_gives_the_same(setting: str
 def test_a_kernel_works_where_nothing_can_be_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "below"), "HOME": str(tmp_path / "file")}
-    code = "from bertdata import SentenceSegmenter as S; print(S.load().segment_batch(['A b. C d.']).to_pylist())"
+    code = "import bertdata; one = bertdata.SentenceSegmenter.from_pretrained(); "
+    code += "print(one.segment_batch(['A b. C d.']).to_pylist())"
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=ROOT, check=True
     )

@@ -122,7 +122,7 @@ def test_long_texts_with_characters_of_all_lengths_have_their_places_in_characte
 
 
 def test_a_worker_that_sees_ever_new_words_does_not_grow() -> None:
-    segmenter = SentenceSegmenter.load()
+    segmenter = SentenceSegmenter.from_pretrained()
     size = len(segmenter.parameters.ortho_context)
     for start in range(0, 40_000, 1000):
         segmenter.segment(" ".join(f"etc. Word{n}x Mr. X{n}." for n in range(start, start + 1000)))
@@ -131,7 +131,7 @@ def test_a_worker_that_sees_ever_new_words_does_not_grow() -> None:
 
 
 def test_a_pickled_segmenter_is_small_and_the_same() -> None:
-    segmenter = SentenceSegmenter.load()
+    segmenter = SentenceSegmenter.from_pretrained()
     before = len(pickle.dumps(segmenter))
     sentences = segmenter.segment("Mr. Smith. " * 10 + "Etc. Then. " + " ".join(f"x{n}.) A" for n in range(999)))
     assert len(pickle.dumps(segmenter)) == before
@@ -146,7 +146,8 @@ def test_the_fingerprint_follows_the_parameters() -> None:
 
 
 def test_segmenting_imports_no_nltk() -> None:
-    code = "import sys, bertdata; bertdata.SentenceSegmenter.load().segment('A. B.'); print('nltk' in sys.modules)"
+    code = "import sys; from bertdata import SentenceSegmenter as S; S.from_pretrained().segment('A. B.'); "
+    code += "print('nltk' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [b"False"]
 
 
@@ -257,7 +258,7 @@ def test_every_kind_of_strings_is_taken_as_the_tokenizer_takes_it(texts: Any) ->
 
 
 def test_segmenters_of_equal_parameters_are_equal() -> None:
-    same, other = SentenceSegmenter(english().parameters), SentenceSegmenter.load(join_references=True)
+    same, other = SentenceSegmenter(english().parameters), SentenceSegmenter.from_pretrained(join_references=True)
     assert same == english() == pickle.loads(pickle.dumps(same))
     assert english() != other
     assert english() != SentenceSegmenter(PunktParameters())
@@ -292,7 +293,7 @@ def test_real_text_gives_the_sentences_of_nltk() -> None:
 @pytest.mark.parametrize("source", [wikipedia_texts, book_texts])
 @pytest.mark.parametrize("name", ["english", "punkt_tab"])
 def test_all_real_text_gives_the_sentences_of_nltk(source: Any, name: str) -> None:
-    segmenter = SentenceSegmenter.load(str(data_path(name, "english")) if name == "punkt_tab" else name)
+    segmenter = SentenceSegmenter.from_pretrained(str(data_path(name, "english")) if name == "punkt_tab" else name)
     tokenizer = nltk_with(segmenter.parameters)
     for text in source():
         assert segmenter.segment(text) == by_nltk(tokenizer, text)
@@ -311,7 +312,7 @@ def boundary_f1(segmenter: SentenceSegmenter, name: str) -> float:
 
 @pytest.mark.parametrize("name", ["ewt_dev_test.jsonl", "gum_dev_test.jsonl", "lines.jsonl"])
 def test_the_shipped_parameters_find_boundaries_at_least_as_well_as_those_of_nltk(name: str) -> None:
-    theirs = boundary_f1(SentenceSegmenter.load(str(data_path("punkt_tab", "english"))), name)
+    theirs = boundary_f1(SentenceSegmenter.from_pretrained(str(data_path("punkt_tab", "english"))), name)
     assert boundary_f1(english(), name) >= theirs > 0.8
 
 

@@ -14,7 +14,7 @@ from bertdata.sentences import PunktParameters, SentenceSegmenter, load_paramete
 
 @cache
 def english() -> SentenceSegmenter:
-    return SentenceSegmenter.load()
+    return SentenceSegmenter.from_pretrained()
 
 
 def nltk_with(parameters: PunktParameters) -> Any:

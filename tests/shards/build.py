@@ -70,8 +70,8 @@ def write_build(
     examples = examples or ExamplesConfig(max_seq_length=32)
     dealing = ShardsConfig(max(1024, size), validation_fraction)
     plan = plan_shards([record for _, record in parts.values()], dealing)
-    segmenter, place = SentenceSegmenter.load("english"), f"{output}/tokenizer"
-    tokenizer.save(place)
+    segmenter, place = SentenceSegmenter.from_pretrained("english"), f"{output}/tokenizer"
+    tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
     epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
     info = shard_info(tokenizer, examples, masking or MaskingConfig(), list(parts), list(epochs))

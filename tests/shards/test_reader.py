@@ -179,7 +179,7 @@ def test_a_manifest_of_other_settings_is_refused(own_build: Path) -> None:
 def test_rule_20_another_tokenizer_beside_the_shards_is_refused_when_they_are_opened(own_build: Path) -> None:
     tokens = list(TOKENIZER.tokens)
     tokens[-1], tokens[-2] = tokens[-2], tokens[-1]
-    WordPieceTokenizer.from_tokens(tokens).save(own_build / "tokenizer")
+    WordPieceTokenizer.from_tokens(tokens).save_pretrained(own_build / "tokenizer")
     with pytest.raises(ConfigError, match="is not the one the shards were made with"):
         open_shards(own_build)
 

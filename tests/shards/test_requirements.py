@@ -10,7 +10,7 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.requirements import require_documents_for
 from tests.shards.build import cleaned
 
-SEGMENTER = SentenceSegmenter.load("english")
+SEGMENTER = SentenceSegmenter.from_pretrained("english")
 ONE, TWO = "It rains.", "It rains. It stops."
 
 

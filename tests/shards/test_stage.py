@@ -40,9 +40,13 @@ INFO = shard_info(TOKENIZER, ExamplesConfig(max_seq_length=32), MaskingConfig())
 def tokenized(folder: Path, parts: int) -> list[tuple[Task, PartMetadata]]:
     """Tokenise forty documents that stand in a number of parts."""
     documents = [(f"doc:{number}", text_of(number)) for number in range(40)]
-    TOKENIZER.save(folder / "tokenizer")
+    TOKENIZER.save_pretrained(folder / "tokenizer")
     spec = TokensSpec(
-        str(folder / "tokenizer"), TOKENIZER.fingerprint, "english", SentenceSegmenter.load().fingerprint, PLAN.ends
+        str(folder / "tokenizer"),
+        TOKENIZER.fingerprint,
+        "english",
+        SentenceSegmenter.from_pretrained().fingerprint,
+        PLAN.ends,
     )
     done = [cleaned(f"{folder}/documents", str(number), documents[number::parts]) for number in range(parts)]
     tasks = plan_tokens(cut_ranges([(task.path, record) for task, record in done]), f"{folder}/tokens", spec)
@@ -128,7 +132,7 @@ def test_a_token_file_that_is_done_is_not_made_again(tmp_path: Path) -> None:
 def test_a_tokenizer_that_changed_during_a_build_is_an_error(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
     [task] = sharded([replace(spec, plan=ShardPlan((SLOTS,), 0))]).plan([])
-    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "other"]).save(tmp_path / "tokenizer")
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "other"]).save_pretrained(tmp_path / "tokenizer")
     with pytest.raises(ConfigError, match="changed while the build was running; build again"):
         run_once(task, partial(shard_part, spec))
     assert not files.exists(task.path)

@@ -25,7 +25,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TOKENIZER = WordPieceTokenizer.from_tokens(
     [*SPECIAL_TOKENS, "the", "lamp", "keeper", "sleep", "##ing", ".", *LETTERS, *(f"##{one}" for one in LETTERS)]
 )
-SEGMENTER = SentenceSegmenter.load("english")
+SEGMENTER = SentenceSegmenter.from_pretrained("english")
 TEXTS = {
     f"doc:{number}": " ".join(f"The keeper{'s' * (place % 2)} sleep{'ing' * (number % 2)}." for place in range(length))
     for number, length in enumerate([1, 4, 2, 7, 3, 1, 5, 2, 9, 3, 6, 1])

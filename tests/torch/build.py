@@ -52,7 +52,7 @@ def write_build(
         with files.atomic_write(path) as file:
             write_shard(block_of(documents, seed * 100 + number), info, info.masker(tokenizer), file)
         entries.append({"file": name, "bytes": files.size(path)})
-    tokenizer.save(directory / "tokenizer")
+    tokenizer.save_pretrained(directory / "tokenizer")
     files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": entries}}})
     return directory
 

@@ -23,7 +23,6 @@ from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
-from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION
 
 _COLOURS = 6
 _SIGN, _HEAD = b'<meta name="generator" content="bertdata report"/>', 200
@@ -212,7 +211,8 @@ def _parts(title: str, parts: Sequence[Part]) -> str:
 def _examples(shards: Shards, count: int) -> str:
     chosen = [len(shards) * place // count for place in range(min(count, len(shards)))]
     legend = "".join(f"<li><b class='{kind}'>{escape(mark)}</b> {escape(text)}</li>" for kind, mark, text in LEGEND)
-    legend += f"<li>{CONTINUATION} in a mark: the piece continues the word before it</li>"
+    if notation := shards.tokenizer().NOTATION:
+        legend += f"<li>{escape(notation)}</li>"
     blocks = [_example(one, shards) for one in read_examples(shards, sorted(set(chosen)))]
     return f"<ul class='keys'>{legend}</ul>\n" + "\n".join(blocks) if blocks else ""
 

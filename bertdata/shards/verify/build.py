@@ -42,7 +42,7 @@ from bertdata.shards.verify.accounts import (
 from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import Vocabulary, recount
 from bertdata.shards.verify.rows import is_plain, verify_rows
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.loading import load_tokenizer
 
 CHANGED = "its checksum is not that of its contents: it was damaged or edited; restore it, or build again"
 CACHES = "*/cache-*.arrow"
@@ -132,7 +132,7 @@ def _check_names(build: Build) -> None:
 def _check_tokenizer(build: Build) -> Vocabulary | None:
     """Check that the tokenizer beside the shards is the one they were made with; returns what may stand where."""
     with build.noting("tokenizer"):
-        tokenizer = WordPieceTokenizer.load(files.join(build.path, "tokenizer"))
+        tokenizer = load_tokenizer(files.join(build.path, "tokenizer"))
         if (
             shard_info(tokenizer, build.info.examples, build.info.masking, build.info.sources, build.info.epochs)
             == build.info

@@ -18,7 +18,7 @@ from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -37,10 +37,10 @@ class Vocabulary:
 
     special: Flags
     replacement: Flags
-    tokenizer: WordPieceTokenizer
+    tokenizer: Tokenizer
 
     @staticmethod
-    def of(tokenizer: WordPieceTokenizer) -> Vocabulary:
+    def of(tokenizer: Tokenizer) -> Vocabulary:
         """Take it from a tokenizer."""
         special, replacement = (np.zeros(tokenizer.vocab_size, np.bool_) for _ in range(2))
         special[tokenizer.special_ids] = True

@@ -16,7 +16,6 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
-from bertdata.tokenizers.wordpiece.pretrained import published_names
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CLS,
     CONTINUATION,
@@ -32,8 +31,6 @@ from bertdata.tokenizers.wordpiece.vocabulary import (
 
 VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
 ADDED = "added_tokens.json"
-OF_A_BUILD = "tokenizer"
-"""The folder of a build that holds its tokenizer."""
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
@@ -81,29 +78,17 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     return replace(parts, normalizer=replace(parts.normalizer, **settings))
 
 
+def is_file(path: str) -> bool:
+    """Tell whether a path is to be read as one file: a local file, or a .txt or .json that may be missing."""
+    named = path.endswith((".txt", ".json"))
+    return named if files.is_remote(path) else os.path.isfile(path) or (named and not os.path.isdir(path))
+
+
 def _place(path: str) -> tuple[str, str]:
-    if files.is_remote(path):
-        is_file = path.endswith((".txt", ".json"))
-    else:
-        is_file = os.path.isfile(path) or (path.endswith((".txt", ".json")) and not os.path.isdir(path))
-    if is_file:
+    if is_file(path):
         folder, _, name = path.rpartition("/" if files.is_remote(path) else os.sep)
         return folder or (os.sep if path.startswith(os.sep) else ""), name
-    if not files.exists(path):
-        raise InputError(
-            f"there is no such vocabulary; expected a directory with {TOKENIZER} or {VOCAB}, one of these files, or "
-            f"{' or '.join(published_names())} (other names are not looked up on a hub)",
-            path=path,
-        )
-    for folder in (path, files.join(path, OF_A_BUILD)):
-        for name in (TOKENIZER, VOCAB):
-            if files.exists(files.join(folder, name)):
-                return folder, name
-    raise InputError(
-        f"this directory has neither {TOKENIZER} nor {VOCAB}, nor a folder {OF_A_BUILD} with one; expected a tokenizer "
-        "or a finished build",
-        path=path,
-    )
+    return path, TOKENIZER if files.exists(files.join(path, TOKENIZER)) else VOCAB
 
 
 def _config(path: str) -> dict[str, Any]:

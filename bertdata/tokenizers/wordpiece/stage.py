@@ -21,6 +21,7 @@ from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together,
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from bertdata.tokenizers.wordpiece.train.partitions import (
     PARTITIONS,
@@ -162,6 +163,11 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
         tally.drop(RARE, left_out)
     tally.add("pieces", len(vocabulary))
     return tally
+
+
+def trained_tokenizer(task: Task, config: VocabularyConfig) -> WordPieceTokenizer:
+    """Load the tokenizer of the vocabulary that a task trained."""
+    return WordPieceTokenizer.from_pretrained(task.path, do_lower_case=config.do_lower_case)
 
 
 def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:

@@ -21,17 +21,22 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
+from bertdata.tokenizers.base import SpecialTokens, Tokenizer, check_one, frozen
+from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.wordpiece import formats
 from bertdata.tokenizers.wordpiece.encode.encoder import Encoder
 from bertdata.tokenizers.wordpiece.encode.offsets import characters_taken, locate
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
-from bertdata.tokenizers.wordpiece.pairs import Truncation, check_pair_settings, kept, row_of
-from bertdata.tokenizers.wordpiece.pretrained import published_path
-from bertdata.tokenizers.wordpiece.properties import Properties
-from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, check_special, check_vocabulary
+from bertdata.tokenizers.wordpiece.vocabulary import (
+    CONTINUATION,
+    SPECIAL_TOKENS,
+    check_special,
+    check_vocabulary,
+    is_unused,
+)
 
 
-class WordPieceTokenizer(Properties):
+class WordPieceTokenizer(Tokenizer):
     """BERT's tokenizer (Devlin et al. 2019; WordPiece of Schuster and Nakajima 2012), ids equal to `tokenizers`'.
 
     A literal special token in a text, such as "[SEP]", is text: it is cut at its brackets like any other
@@ -49,12 +54,23 @@ class WordPieceTokenizer(Properties):
     'unbelievable!'
     """
 
+    FILES = (formats.TOKENIZER, formats.VOCAB)
+    EXTRA_FILES = (formats.CONFIG, formats.ADDED)
+    NOTATION = f"{CONTINUATION} in a mark: this token continues the word before it"
+    IGNORES_WHITESPACE = True
+
     def __init__(self, parts: formats.Parts) -> None:
-        super().__init__(parts)
-        self._encoder = Encoder(parts, self._dtype)
+        super().__init__(parts.tokens, SpecialTokens(additional=parts.special_tokens[len(SPECIAL_TOKENS) :]))
+        self._parts = parts
+        self._encoder = Encoder(parts, np.uint16 if self.vocab_size <= 1 << 16 else np.uint32)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
+    def recognizes(cls, path: str) -> bool:
+        """Tell whether a path is a directory with one of the files, or a .txt or .json file."""
+        return formats.is_file(path) or super().recognizes(path)
+
+    @classmethod
+    def from_pretrained(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
         """Load a directory, a `vocab.txt`, a `tokenizer.json`, or by name a vocabulary that comes with bertdata.
 
         The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
@@ -65,10 +81,7 @@ class WordPieceTokenizer(Properties):
         are looked for as they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
         InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
-        place = files.path_text(path)
-        if not os.path.exists(place):
-            place = published_path(place) or place
-        return cls(formats.read(place, do_lower_case))
+        return cls(formats.read(find_saved(path, [cls])[1], do_lower_case))
 
     @classmethod
     def from_tokens(
@@ -96,7 +109,7 @@ class WordPieceTokenizer(Properties):
 
     @classmethod
     def from_tokenizers(cls, tokenizer: Any) -> WordPieceTokenizer:
-        """Make one of a `tokenizers.Tokenizer`, as `load` does of its file.
+        """Make one of a `tokenizers.Tokenizer`, as `from_pretrained` does of its file.
 
         Raises InputError where it is not BERT's pipeline, and ConfigError for something else, such as a tokenizer of
         `transformers`, which has one as `backend_tokenizer`.
@@ -115,7 +128,7 @@ class WordPieceTokenizer(Properties):
         """
         return formats.build(self._parts)
 
-    def save(self, directory: str | os.PathLike[str]) -> None:
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
         """Write `vocab.txt`, `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` opens.
 
         Each file is written atomically. Raises OutputError where the directory cannot be written.
@@ -124,8 +137,7 @@ class WordPieceTokenizer(Properties):
 
     def encode(self, text: str, *, allow_special: bool = False) -> list[int]:
         """Return the ids of a text, without special tokens around it; raises InputError for a lone surrogate."""
-        if not isinstance(text, str):
-            raise ConfigError(f"expected one string, found {type(text).__name__}; use encode_batch for many")
+        check_one(text, "encode_batch")
         check_text(text, "the text")
         if allow_special and any(token in text for token in self._parts.special_tokens):
             return list(self._whole.encode(text, add_special_tokens=False).ids)
@@ -145,42 +157,6 @@ class WordPieceTokenizer(Properties):
         """
         return self._encode_special(as_strings(texts)) if allow_special else self._encode_strings(texts)
 
-    def encode_pair(
-        self,
-        a: str,
-        b: str | None = None,
-        max_length: int = 512,
-        *,
-        truncation: Truncation = "longest_first",
-        pad_to_multiple_of: int | None = None,
-    ) -> dict[str, list[int]]:
-        """Return `input_ids`, `token_type_ids` and `attention_mask` of [CLS] a [SEP], or of [CLS] a [SEP] b [SEP].
-
-        What is over `max_length` ids, special ones included, is cut off the end: of the longer text (`longest_first`),
-        of one (`only_first`, `only_second`) or of none (`do_not_truncate`), as `tokenizers` does it. Padding then goes
-        up to a multiple of `pad_to_multiple_of`. Raises ConfigError where `max_length` has no room for the special
-        tokens or a setting is out of range, and InputError where `only_...` cannot cut enough.
-
-        >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
-        >>> tokenizer.encode_pair("a a a", "b", max_length=6)
-        {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
-        """
-        check_pair_settings(max_length, truncation, pad_to_multiple_of)
-        room = max_length - (2 if b is None else 3)
-        if room < 0 and truncation != "do_not_truncate":
-            raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
-        first = self.encode(a)
-        second = None if b is None else self.encode(b)
-        n_first, n_second = kept(len(first), len(second or ()), room, truncation)
-        return row_of(
-            first[:n_first],
-            None if second is None else second[:n_second],
-            cls_token_id=self.cls_token_id,
-            sep_token_id=self.sep_token_id,
-            pad_token_id=self.pad_token_id,
-            pad_to_multiple_of=pad_to_multiple_of,
-        )
-
     def encode_with_offsets(self, text: str, *, allow_special: bool = False) -> dict[str, list[Any]]:
         """Return `input_ids`, and for each id where its characters stand in `text` and which word it is of.
 
@@ -190,10 +166,7 @@ class WordPieceTokenizer(Properties):
         >>> tokenizer.encode_with_offsets("Sâlty !")
         {'input_ids': [5, 6, 7], 'offset_mapping': [(0, 4), (4, 5), (6, 7)], 'word_ids': [0, 0, 1]}
         """
-        if not isinstance(text, str):
-            raise ConfigError(
-                f"expected one string, found {type(text).__name__}; use encode_batch_with_offsets for many"
-            )
+        check_one(text, "encode_batch_with_offsets")
         check_text(text, "the text")
         found = self.encode_batch_with_offsets([text], allow_special=allow_special).to_pydict()
         lists: dict[str, list[Any]] = {name: values[0] for name, values in found.items()}
@@ -221,10 +194,6 @@ class WordPieceTokenizer(Properties):
             places.put(row, reference.encode(strings[row].as_py(), add_special_tokens=False))
         return pa.RecordBatch.from_pydict({"input_ids": ids} | places.columns())
 
-    def tokenize(self, text: str) -> list[str]:
-        """Return the pieces of a text; a word that cannot be built from pieces is [UNK]."""
-        return [self._parts.tokens[token_id] for token_id in self.encode(text)]
-
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text of ids, as `tokenizers` joins it: no space before . , ! and ?
 
@@ -240,11 +209,44 @@ class WordPieceTokenizer(Properties):
     def __repr__(self) -> str:
         return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WordPieceTokenizer) and self.fingerprint == other.fingerprint
+    def identity(self) -> dict[str, Any]:
+        """Return the tokens, the special ones and the settings, without the family that others name."""
+        return {
+            "do_lower_case": self.do_lower_case,
+            "special_tokens": sorted(self.special_tokens),
+            "strip_accents": self._parts.normalizer.strips_accents,
+            "tokenize_chinese_chars": self.tokenize_chinese_chars,
+            "tokens": self.tokens,
+        }
 
-    def __hash__(self) -> int:
-        return hash(self.fingerprint)
+    @property
+    def do_lower_case(self) -> bool:
+        """Whether texts are lower-cased."""
+        return self._parts.normalizer.do_lower_case
+
+    @property
+    def strip_accents(self) -> bool | None:
+        """Whether accents are removed; None means as `do_lower_case`."""
+        return self._parts.normalizer.strip_accents
+
+    @property
+    def tokenize_chinese_chars(self) -> bool:
+        """Whether each Chinese character is a word."""
+        return self._parts.normalizer.tokenize_chinese_chars
+
+    @cached_property
+    def continuation(self) -> NDArray[np.bool_]:
+        """For each id, whether its token starts with ##, so continues a word: bool, read-only."""
+        return frozen(np.array([token.startswith(CONTINUATION) for token in self.tokens], np.bool_))
+
+    @cached_property
+    def token_texts(self) -> tuple[str, ...]:
+        """The tokens without ##."""
+        return tuple(token.removeprefix(CONTINUATION) for token in self.tokens)
+
+    def is_reserved(self, token: str) -> bool:
+        """Tell whether a token is [unusedN]."""
+        return is_unused(token)
 
     def __reduce__(self) -> tuple[type[WordPieceTokenizer], tuple[formats.Parts]]:
         return type(self), (self._parts,)

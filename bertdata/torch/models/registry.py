@@ -17,7 +17,8 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.registry import Registry
 from bertdata.shards.schema import ShardInfo
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
 from bertdata.torch.models.config import EncoderConfig, read_config, shortened
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def model_class(config: EncoderConfig, info: ShardInfo) -> type[PreTrainedModel]
     return FAMILIES[config.model_type].pretraining(config, info)
 
 
-def from_pretrained(directory: str, info: ShardInfo, tokenizer: WordPieceTokenizer) -> PreTrainedModel:
+def from_pretrained(directory: str, info: ShardInfo, tokenizer: Tokenizer) -> PreTrainedModel:
     """Load the model of a directory to train it on shards.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
@@ -133,9 +134,9 @@ def from_pretrained(directory: str, info: ShardInfo, tokenizer: WordPieceTokeniz
 def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: int) -> None:
     """Raise ConfigError where the tokenizer in a model's directory is not the one that shards were made with."""
     place = os.fspath(directory)
-    if not any(files.exists(files.join(place, name)) for name in ("tokenizer.json", "vocab.txt")):
+    if not has_tokenizer(place):
         return
-    found = WordPieceTokenizer.load(place)
+    found = load_tokenizer(place)
     if found.fingerprint != fingerprint:
         raise ConfigError(
             f"the model's tokenizer is not the one the shards were made with ({found.fingerprint[:12]} with "

@@ -68,7 +68,7 @@ def finetune(
             record = _train(classifier, learned, settings, device, log, report)
         scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
         classifier.save_pretrained(output)
-        learned.shards.tokenizer().save(output)
+        learned.shards.tokenizer().save_pretrained(output)
         files.write_json(files.join(os.fspath(output), SCORES), scores)
     return {
         "output": os.fspath(output),

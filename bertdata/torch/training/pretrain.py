@@ -82,7 +82,7 @@ def pretrain(
                         record = train(run, phase, settings, report if group.first else None) or record
             if group.first:
                 run.model.save_pretrained(output, run.about)
-                tokenizer.save(output)
+                tokenizer.save_pretrained(output)
             group.barrier()
     return {"output": output, "steps": settings.max_steps, **record}
 

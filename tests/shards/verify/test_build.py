@@ -130,13 +130,15 @@ def test_another_tokenizer_is_found(own_static_build: Path) -> None:
     tokens = list(TOKENIZER.tokens)
     tokens[-1], tokens[-2] = tokens[-2], tokens[-1]
     other = WordPieceTokenizer.from_tokens(tokens)
-    other.save(own_static_build / "tokenizer")
+    other.save_pretrained(own_static_build / "tokenizer")
     [line] = disagreements(own_static_build)
     assert line.startswith(f"tokenizer: is not the tokenizer of this build: {other.fingerprint[:12]} with ")
 
 
 def test_a_tokenizer_of_another_case_is_found(own_static_build: Path) -> None:
-    WordPieceTokenizer.from_tokens(TOKENIZER.tokens, do_lower_case=False).save(own_static_build / "tokenizer")
+    WordPieceTokenizer.from_tokens(TOKENIZER.tokens, do_lower_case=False).save_pretrained(
+        own_static_build / "tokenizer"
+    )
     assert disagreements(own_static_build)[0].startswith("tokenizer: is not the tokenizer of this build")
 
 

@@ -39,7 +39,7 @@ SOURCES = {
 def task_data(folder: Path, task: str) -> Path:
     name, text = SOURCES[task]
     (folder / name).write_text(text)
-    TOKENIZER.save(folder / "vocab")
+    TOKENIZER.save_pretrained(folder / "vocab")
     encode_task(folder / "out", str(folder / "vocab"), {"train": str(folder / name)}, TaskConfig(task=task))
     return folder / "out"
 
@@ -154,7 +154,7 @@ def test_a_file_for_datasets_that_is_missing_or_says_something_else_is_named(tmp
 
 def test_another_tokenizer_beside_the_rows_is_found(tmp_path: Path) -> None:
     out = task_data(tmp_path, "classification")
-    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save(out / "tokenizer")
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save_pretrained(out / "tokenizer")
     edit(out / "manifest.json", lambda value: value.pop("files"))
     with pytest.raises(VerificationError, match=r"1 disagreement in .*\ntokenizer: the tokenizer in .* is not the one"):
         verify(out)

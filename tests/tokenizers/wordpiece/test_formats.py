@@ -30,8 +30,8 @@ def test_a_saved_tokenizer_comes_back_the_same_from_each_file(
     tmp_path: Path, settings: dict[str, Any], name: str
 ) -> None:
     tokenizer = WordPieceTokenizer.from_tokens(SMALL, **settings)
-    tokenizer.save(tmp_path / "made" / "here")
-    loaded = WordPieceTokenizer.load(tmp_path / "made" / "here" / name)
+    tokenizer.save_pretrained(tmp_path / "made" / "here")
+    loaded = WordPieceTokenizer.from_pretrained(tmp_path / "made" / "here" / name)
     assert loaded == tokenizer
     assert loaded.encode_batch(TEXTS) == tokenizer.encode_batch(TEXTS)
     assert (loaded.do_lower_case, loaded.strip_accents) == (tokenizer.do_lower_case, tokenizer.strip_accents)
@@ -40,8 +40,8 @@ def test_a_saved_tokenizer_comes_back_the_same_from_each_file(
 @pytest.mark.parametrize("name", ["", "vocab.txt", "tokenizer.json"])
 def test_further_special_tokens_come_back_from_each_file(tmp_path: Path, name: str) -> None:
     tokenizer = WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]", "[unused0]"])
-    tokenizer.save(tmp_path)
-    loaded = WordPieceTokenizer.load(tmp_path / name)
+    tokenizer.save_pretrained(tmp_path)
+    loaded = WordPieceTokenizer.from_pretrained(tmp_path / name)
     assert loaded == tokenizer
     assert set(loaded.special_tokens) == set(tokenizer.special_tokens)
 
@@ -60,7 +60,7 @@ def test_further_special_tokens_are_read_as_each_transformers_writes_them(
 ) -> None:
     (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(named))
-    tokenizer = WordPieceTokenizer.load(tmp_path)
+    tokenizer = WordPieceTokenizer.from_pretrained(tmp_path)
     assert tokenizer.special_tokens == (*SMALL[:5], "[unused0]")
     assert tokenizer.encode("[unused0]", allow_special=True) == [SMALL.index("[unused0]")]
 
@@ -80,7 +80,7 @@ def test_special_tokens_that_are_not_there_are_refused(tmp_path: Path, named: di
     (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(named))
     with pytest.raises(InputError) as caught:
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)
     assert message in str(caught.value)
 
 
@@ -99,21 +99,21 @@ def test_special_tokens_behind_a_vocab_txt_are_read_from_the_files_beside_it(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
     if added:
         (tmp_path / "added_tokens.json").write_text(json.dumps(added))
-    tokenizer = WordPieceTokenizer.load(tmp_path)
+    tokenizer = WordPieceTokenizer.from_pretrained(tmp_path)
     assert tokenizer == WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]"])
 
 
 def test_a_tokenizer_is_saved_to_a_url_and_loaded_from_it() -> None:
     tokenizer = WordPieceTokenizer.from_tokens(SMALL, do_lower_case=False)
-    tokenizer.save("memory://vocabularies/small")
+    tokenizer.save_pretrained("memory://vocabularies/small")
     for name in ("", "/vocab.txt", "/tokenizer.json"):
-        assert WordPieceTokenizer.load(f"memory://vocabularies/small{name}") == tokenizer
+        assert WordPieceTokenizer.from_pretrained(f"memory://vocabularies/small{name}") == tokenizer
 
 
 def test_saving_twice_writes_the_same_bytes(tmp_path: Path) -> None:
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
-    tokenizer.save(tmp_path / "a")
-    WordPieceTokenizer.load(tmp_path / "a").save(tmp_path / "b")
+    tokenizer.save_pretrained(tmp_path / "a")
+    WordPieceTokenizer.from_pretrained(tmp_path / "a").save_pretrained(tmp_path / "b")
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
@@ -124,7 +124,7 @@ def test_transformers_opens_what_is_saved(tmp_path: Path, settings: dict[str, An
     from transformers import AutoTokenizer
 
     tokenizer = WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]"], **settings)
-    tokenizer.save(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
     theirs = AutoTokenizer.from_pretrained(str(tmp_path))
     texts = [*TEXTS, "a [ENT] b"]
     assert theirs(texts, add_special_tokens=False)["input_ids"] == [
@@ -134,7 +134,7 @@ def test_transformers_opens_what_is_saved(tmp_path: Path, settings: dict[str, An
     assert {name: pair[name] for name in pair} == tokenizer.encode_pair("the mask", "a b")
     assert (theirs.mask_token_id, theirs.pad_token_id) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
     theirs.save_pretrained(str(tmp_path / "again"))
-    assert WordPieceTokenizer.load(tmp_path / "again") == tokenizer
+    assert WordPieceTokenizer.from_pretrained(tmp_path / "again") == tokenizer
 
 
 OPEN_THERE = """
@@ -157,7 +157,7 @@ def test_transformers_4_opens_what_is_saved(tmp_path: Path, settings: dict[str, 
     if not python:
         pytest.skip("BERTDATA_TRANSFORMERS_4 names no Python")
     tokenizer = WordPieceTokenizer.from_tokens([*SMALL, "[ENT]"], special_tokens=["[ENT]"], **settings)
-    tokenizer.save(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
     texts = [*TEXTS, "a [ENT] b"]
     done = subprocess.run(
         [python, "-c", OPEN_THERE],
@@ -171,7 +171,7 @@ def test_transformers_4_opens_what_is_saved(tmp_path: Path, settings: dict[str, 
     assert version.startswith("4.")
     assert ids == [tokenizer.encode(text, allow_special=True) for text in texts]
     assert pair == tokenizer.encode_pair("the mask", "a b")
-    assert WordPieceTokenizer.load(tmp_path / "again") == tokenizer
+    assert WordPieceTokenizer.from_pretrained(tmp_path / "again") == tokenizer
 
 
 def test_a_tokenizers_tokenizer_comes_and_goes() -> None:
@@ -195,41 +195,41 @@ def test_special_tokens_added_behind_the_vocabulary_are_kept() -> None:
 def test_a_bare_vocabulary_is_lower_cased_unless_told_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "my-vocabulary.txt"
     path.write_text("".join(f"{token}\n" for token in SMALL), encoding="utf-8")
-    assert WordPieceTokenizer.load(path).do_lower_case is True
-    assert WordPieceTokenizer.load(path, do_lower_case=False).do_lower_case is False
+    assert WordPieceTokenizer.from_pretrained(path).do_lower_case is True
+    assert WordPieceTokenizer.from_pretrained(path, do_lower_case=False).do_lower_case is False
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false, "strip_accents": null}')
-    assert WordPieceTokenizer.load(path).do_lower_case is False
-    assert WordPieceTokenizer.load(path, do_lower_case=True).do_lower_case is True
+    assert WordPieceTokenizer.from_pretrained(path).do_lower_case is False
+    assert WordPieceTokenizer.from_pretrained(path, do_lower_case=True).do_lower_case is True
 
 
 def test_the_case_given_overrides_every_file(tmp_path: Path) -> None:
-    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
-    assert WordPieceTokenizer.load(tmp_path, do_lower_case=False).tokenize("A") == ["A"]
+    WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
+    assert WordPieceTokenizer.from_pretrained(tmp_path, do_lower_case=False).tokenize("A") == ["A"]
 
 
 def test_files_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
+    WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"do_lower_case": False}))
     with pytest.raises(InputError, match=r"do_lower_case = True, but tokenizer_config.json beside it says False"):
-        WordPieceTokenizer.load(tmp_path)
-    assert WordPieceTokenizer.load(tmp_path, do_lower_case=False).do_lower_case is False
+        WordPieceTokenizer.from_pretrained(tmp_path)
+    assert WordPieceTokenizer.from_pretrained(tmp_path, do_lower_case=False).do_lower_case is False
     (tmp_path / "tokenizer_config.json").unlink()
     (tmp_path / "vocab.txt").write_text("".join(f"{token}\n" for token in reversed(SMALL)), encoding="utf-8")
     with pytest.raises(InputError, match=r"vocab.txt: its tokens differ from tokenizer.json"):
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)
 
 
 def test_accents_stripped_by_default_or_by_name_are_no_contradiction(tmp_path: Path) -> None:
-    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
+    WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"strip_accents": True}))
-    assert WordPieceTokenizer.load(tmp_path) == WordPieceTokenizer.from_tokens(SMALL)
+    assert WordPieceTokenizer.from_pretrained(tmp_path) == WordPieceTokenizer.from_tokens(SMALL)
     with pytest.raises(InputError, match=r"says strip_accents = None, but tokenizer_config.json beside it says True"):
-        WordPieceTokenizer.load(tmp_path, do_lower_case=False)
+        WordPieceTokenizer.from_pretrained(tmp_path, do_lower_case=False)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"strip_accents": False}))
     with pytest.raises(InputError, match=r"says strip_accents = None, but tokenizer_config.json beside it says False"):
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)
 
 
 def test_truncation_padding_template_and_decoder_of_a_tokenizer_json_are_left_behind(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_truncation_padding_template_and_decoder_of_a_tokenizer_json_are_left_be
     theirs.post_processor = processors.RobertaProcessing(("[SEP]", 3), ("[CLS]", 2))
     theirs.decoder = None
     theirs.save(str(tmp_path / "tokenizer.json"))
-    for tokenizer in (WordPieceTokenizer.load(tmp_path), WordPieceTokenizer.from_tokenizers(theirs)):
+    for tokenizer in (WordPieceTokenizer.from_pretrained(tmp_path), WordPieceTokenizer.from_tokenizers(theirs)):
         assert tokenizer == WordPieceTokenizer.from_tokens(SMALL)
         assert tokenizer.to_tokenizers().to_str() == WordPieceTokenizer.from_tokens(SMALL).to_tokenizers().to_str()
 
@@ -286,13 +286,13 @@ def _set(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
 def test_a_tokenizer_json_that_is_not_berts_is_refused_and_says_why(
     tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
 ) -> None:
-    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
+    WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
     path = tmp_path / "tokenizer.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     change(data)
     path.write_text(json.dumps(data))
     with pytest.raises(InputError) as caught:
-        WordPieceTokenizer.load(path)
+        WordPieceTokenizer.from_pretrained(path)
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -308,7 +308,7 @@ def test_what_is_no_tokenizer_of_tokenizers_is_refused(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
-    tokenizer.save(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
     theirs = AutoTokenizer.from_pretrained(str(tmp_path))
     with pytest.raises(ConfigError, match=r"found BertTokenizer\w*; of a fast tokenizer of transformers give its back"):
         WordPieceTokenizer.from_tokenizers(theirs)
@@ -319,37 +319,37 @@ def test_what_is_no_tokenizer_of_tokenizers_is_refused(tmp_path: Path) -> None:
 
 def test_a_name_that_is_not_published_is_refused_with_those_that_are() -> None:
     with pytest.raises(InputError, match=r"bert-base-uncased: there is no such vocabulary.*bertdata-30k-uncased"):
-        WordPieceTokenizer.load("bert-base-uncased")
+        WordPieceTokenizer.from_pretrained("bert-base-uncased")
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such vocabulary"):
-        WordPieceTokenizer.load(tmp_path / "nowhere")
+        WordPieceTokenizer.from_pretrained(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"neither tokenizer.json nor vocab.txt"):
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)
     with pytest.raises(InputError, match="there is no such file"):
-        WordPieceTokenizer.load(tmp_path / "vocab.txt")
+        WordPieceTokenizer.from_pretrained(tmp_path / "vocab.txt")
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(InputError, match="not valid JSON"):
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)
 
 
 def test_a_setting_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
-    WordPieceTokenizer.from_tokens(SMALL).save(tmp_path)
+    WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": "no"}')
     with pytest.raises(InputError, match="do_lower_case is 'no'; expected true or false"):
-        WordPieceTokenizer.load(tmp_path / "vocab.txt")
+        WordPieceTokenizer.from_pretrained(tmp_path / "vocab.txt")
 
 
 def test_saving_where_a_file_stands_says_so(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
-        WordPieceTokenizer.from_tokens(SMALL).save(tmp_path / "taken")
+        WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path / "taken")
 
 
 def test_the_folder_of_a_build_gives_its_tokenizer(tmp_path: Path) -> None:
     saved = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "salt"])
-    saved.save(tmp_path / "corpus" / "tokenizer")
-    assert WordPieceTokenizer.load(tmp_path / "corpus").tokens == saved.tokens
+    saved.save_pretrained(tmp_path / "corpus" / "tokenizer")
+    assert WordPieceTokenizer.from_pretrained(tmp_path / "corpus").tokens == saved.tokens
     with pytest.raises(InputError, match="nor a folder tokenizer with one"):
-        WordPieceTokenizer.load(tmp_path)
+        WordPieceTokenizer.from_pretrained(tmp_path)

@@ -48,7 +48,7 @@ def texts_of(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES or ["books"])
 def test_ids_equal_the_reference_on_all_real_data(file: str, name: str, lower: bool) -> None:
     path = data_path(*Path(file).parts)
-    tokenizer = WordPieceTokenizer.load(data_path("vocab", f"{name}.txt"), do_lower_case=lower)
+    tokenizer = WordPieceTokenizer.from_pretrained(data_path("vocab", f"{name}.txt"), do_lower_case=lower)
     expected = reference(tokenizer.tokens, do_lower_case=lower)
     texts = texts_of(path)
     while batch := list(islice(texts, 500)):

@@ -74,7 +74,8 @@ def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_a_vocabulary_is_trained_as_the_settings_say(tmp_path: Path) -> None:
     config = VocabularyConfig(vocab_size=40, unused_tokens=3, limit_alphabet=5, min_frequency=3, criterion="frequency")
-    task = vocabulary_task(merged(tmp_path, counted(tmp_path / "corpus", [2], config)), str(tmp_path), config)
+    parts = merged(tmp_path, counted(tmp_path / "corpus", [2], config))
+    [task] = vocabulary_task(str(tmp_path), config, None, parts)
     run_once(task, lambda one, file: vocabulary_part(config, one, file))
     words = Counter(word for text in TEXTS for word in text.split())
     vocabulary = train_wordpiece(

@@ -75,8 +75,8 @@ def test_ids_and_offsets_equal_the_reference_around_every_code_point(start: int)
     ("name", "lower"),
     [("bert-base-uncased", True), ("bert-base-cased", False), ("bert-base-multilingual-cased", False)],
 )
-def test_ids_equal_the_reference_with_a_published_vocabulary(name: str, lower: bool) -> None:
-    tokenizer = WordPieceTokenizer.load(data_path("vocab", f"{name}.txt"), do_lower_case=lower)
+def test_ids_equal_the_reference_with_a_pretrained_vocabulary(name: str, lower: bool) -> None:
+    tokenizer = WordPieceTokenizer.from_pretrained(data_path("vocab", f"{name}.txt"), do_lower_case=lower)
     expected = reference(tokenizer.tokens, do_lower_case=lower)
     texts: list[str] = []
     for folder in ("books", "books-french"):

@@ -32,7 +32,7 @@ def test_lines_may_end_in_crlf_and_the_last_one_may_have_no_end(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased"])
-def test_a_published_vocabulary_is_read_and_written_to_the_same_bytes(name: str) -> None:
+def test_a_pretrained_vocabulary_is_read_and_written_to_the_same_bytes(name: str) -> None:
     path = data_path("vocab", f"{name}.txt")
     assert format_vocabulary(read_vocabulary(str(path))) == path.read_bytes()
 

@@ -78,7 +78,7 @@ def counting_build(directory: Path, objective: str) -> Path:
     path = str(directory / "train/data-00000-of-00001.arrow")
     with files.atomic_write(path) as file:
         write_shard(block, info, info.masker(tokenizer), file)
-    tokenizer.save(directory / "tokenizer")
+    tokenizer.save_pretrained(directory / "tokenizer")
     entry = {"file": "train/data-00000-of-00001.arrow", "bytes": files.size(path)}
     files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": [entry]}}})
     return directory

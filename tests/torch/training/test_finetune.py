@@ -46,7 +46,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         BertForPreTraining(CONFIG).save_pretrained(directory)
-    tokenizer_of().save(directory)
+    tokenizer_of().save_pretrained(directory)
     return directory
 
 
@@ -102,7 +102,7 @@ def encoded(folder: Path, task: str, make: Callable[[int, int], str], sizes: tup
     for seed, (split, size) in enumerate(zip(("train", "validation"), sizes, strict=True)):
         (folder / f"{split}.{ending}").write_text(make(size, seed))
         paths[split] = str(folder / f"{split}.{ending}")
-    tokenizer_of().save(folder / "vocab")
+    tokenizer_of().save_pretrained(folder / "vocab")
     length = 32 if task != "question-answering" else 24
     config = TaskConfig(task=task, max_seq_length=length, doc_stride=4)
     encode_task(folder / "shards", str(folder / "vocab"), paths, config)
@@ -122,7 +122,7 @@ def test_a_classifier_learns_what_can_be_learned(tmp_path: Path, model: Path, pa
     scores = evaluate(again, ShardDataset(shards, "validation"), 7, torch.device("cpu"))
     assert scores == {name: summary[name] for name in scores}
     assert files.read_json(str(tmp_path / "out" / "scores.json")) == scores
-    assert WordPieceTokenizer.load(tmp_path / "out") == tokenizer_of()
+    assert WordPieceTokenizer.from_pretrained(tmp_path / "out") == tokenizer_of()
 
 
 def test_labels_without_a_cause_are_not_learned(tmp_path: Path, model: Path) -> None:
@@ -171,7 +171,7 @@ def test_shards_that_are_not_for_the_model_are_refused(tmp_path: Path, model: Pa
     other.mkdir()
     for name in ("config.json", "model.safetensors"):
         (other / name).write_bytes((model / name).read_bytes())
-    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"v{number}" for number in range(95))]).save(other)
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"v{number}" for number in range(95))]).save_pretrained(other)
     with pytest.raises(ConfigError, match="the model's tokenizer is not the one the shards were made with"):
         finetune.finetune(shards, other, tmp_path / "out", SETTINGS)
     short = tmp_path / "short"

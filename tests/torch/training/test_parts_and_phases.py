@@ -220,7 +220,7 @@ def test_a_model_to_start_from_must_have_learned_the_same_pairs_with_the_same_to
         (other / name).write_bytes((whole / name).read_bytes())
     words = [f"v{number}" for number in range(95)]
     tokenizer = tokenizer_of().from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
-    tokenizer.save(other)
+    tokenizer.save_pretrained(other)
     nsp = write_build(tmp_path / "nsp", seed=5)
     with pytest.raises(ConfigError, match="the model's tokenizer is not the one the shards were made with"):
         pretrain(nsp, str(other), tmp_path / "out2", SETTINGS)

@@ -121,7 +121,7 @@ def test_a_finished_run_is_not_run_again_unless_restarted(dynamic_build: Path, t
 def test_the_output_opens_in_transformers_with_its_tokenizer(whole: Path) -> None:
     model = transformers.AutoModel.from_pretrained(whole)
     assert model.config.hidden_size == 32
-    assert WordPieceTokenizer.load(whole) == tokenizer_of()
+    assert WordPieceTokenizer.from_pretrained(whole) == tokenizer_of()
     assert transformers.AutoTokenizer.from_pretrained(whole)("w3")["input_ids"] == [2, 8, 3]
 
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.tokenizers.pretrained import pretrained_names, pretrained_path
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.pretrained import published_names, published_path
 
 
-@pytest.mark.parametrize("name", published_names())
-def test_a_published_vocabulary_loads_by_its_name(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", pretrained_names())
+def test_a_pretrained_vocabulary_loads_by_its_name(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    tokenizer = WordPieceTokenizer.load(name)
+    tokenizer = WordPieceTokenizer.from_pretrained(name)
     assert tokenizer.vocab_size == 30_000
     assert tokenizer.tokens[:5] == SPECIAL_TOKENS
     assert tokenizer.do_lower_case is name.endswith("uncased")
@@ -21,9 +21,9 @@ def test_a_published_vocabulary_loads_by_its_name(name: str, monkeypatch: pytest
 
 
 def test_there_is_an_uncased_and_a_cased_one_each_with_its_files_and_card() -> None:
-    assert published_names() == ["bertdata-30k-cased", "bertdata-30k-uncased"]
-    for name in published_names():
-        folder = Path(published_path(name) or "")
+    assert pretrained_names() == ["bertdata-30k-cased", "bertdata-30k-uncased"]
+    for name in pretrained_names():
+        folder = Path(pretrained_path(name) or "")
         assert sorted(path.name for path in folder.iterdir()) == [
             "README.md",
             "tokenizer.json",
@@ -35,10 +35,10 @@ def test_there_is_an_uncased_and_a_cased_one_each_with_its_files_and_card() -> N
 
 def test_a_folder_of_that_name_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save("bertdata-30k-cased")
-    assert WordPieceTokenizer.load("bertdata-30k-cased").vocab_size == 6
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save_pretrained("bertdata-30k-cased")
+    assert WordPieceTokenizer.from_pretrained("bertdata-30k-cased").vocab_size == 6
 
 
 def test_an_unknown_name_is_none() -> None:
-    assert published_path("bertdata-40k") is None
-    assert published_path("") is None
+    assert pretrained_path("bertdata-40k") is None
+    assert pretrained_path("") is None

@@ -1,11 +1,9 @@
-"""Two texts in one row: how much of each is kept, and the row with special tokens around them and padding behind.
-
-Ids in, ids out: it does not tokenize.
-"""
+"""Two texts in one row: how many tokens of each are kept, and the row with special tokens around them and padding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -13,6 +11,55 @@ from bertdata.errors import ConfigError, InputError
 
 Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
 TRUNCATIONS = ("longest_first", "only_first", "only_second", "do_not_truncate")
+
+
+@dataclass(frozen=True)
+class RowTemplate:
+    """The special ids around the texts of a row: prefix a suffix, or prefix a between b suffix.
+
+    second_type: the token type of b and of the suffix after it; all else has type 0. BERT's is [CLS] a [SEP] b [SEP]
+    with type 1; RoBERTa's has two separators between the texts and type 0.
+
+    >>> RowTemplate((2,), (3,), (3,)).special(pair=True)
+    3
+    """
+
+    prefix: tuple[int, ...]
+    between: tuple[int, ...]
+    suffix: tuple[int, ...]
+    second_type: int = 1
+
+    def special(self, *, pair: bool) -> int:
+        """Return how many special ids a row of one text has, or of two."""
+        return len(self.prefix) + len(self.suffix) + (len(self.between) if pair else 0)
+
+
+def encode_pair(
+    encode: Callable[[str], list[int]],
+    a: str,
+    b: str | None,
+    max_length: int,
+    *,
+    template: RowTemplate,
+    pad_token_id: int,
+    truncation: Truncation = "longest_first",
+    pad_to_multiple_of: int | None = None,
+) -> dict[str, list[int]]:
+    """Return the row of one text or two, as `Tokenizer.encode_pair` says."""
+    check_pair_settings(max_length, truncation, pad_to_multiple_of)
+    room = max_length - template.special(pair=b is not None)
+    if room < 0 and truncation != "do_not_truncate":
+        raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
+    first = encode(a)
+    second = None if b is None else encode(b)
+    n_first, n_second = kept(len(first), len(second or ()), room, truncation)
+    return row_of(
+        first[:n_first],
+        None if second is None else second[:n_second],
+        template=template,
+        pad_token_id=pad_token_id,
+        pad_to_multiple_of=pad_to_multiple_of,
+    )
 
 
 def kept(n_first: int, n_second: int, room: int, truncation: Truncation = "longest_first") -> tuple[int, int]:
@@ -67,22 +114,21 @@ def row_of(
     first: Sequence[int],
     second: Sequence[int] | None,
     *,
-    cls_token_id: int,
-    sep_token_id: int,
+    template: RowTemplate,
     pad_token_id: int,
     pad_to_multiple_of: int | None = None,
 ) -> dict[str, list[int]]:
-    """Return `input_ids`, `token_type_ids` and `attention_mask` of [CLS] first [SEP] or [CLS] first [SEP] second [SEP].
+    """Return `input_ids`, `token_type_ids` and `attention_mask` of the ids of one text or two in a template.
 
-    >>> row_of([7], [8], cls_token_id=2, sep_token_id=3, pad_token_id=0, pad_to_multiple_of=4)["input_ids"]
+    >>> row_of([7], [8], template=RowTemplate((2,), (3,), (3,)), pad_token_id=0, pad_to_multiple_of=4)["input_ids"]
     [2, 7, 3, 8, 3, 0, 0, 0]
     """
-    head = [cls_token_id, *first, sep_token_id]
-    tail = [] if second is None else [*second, sep_token_id]
+    head = [*template.prefix, *first, *(template.suffix if second is None else template.between)]
+    tail = [] if second is None else [*second, *template.suffix]
     length = len(head) + len(tail)
     padding = -length % (pad_to_multiple_of or 1)
     return {
         "input_ids": head + tail + [pad_token_id] * padding,
-        "token_type_ids": [0] * len(head) + [1] * len(tail) + [0] * padding,
+        "token_type_ids": [0] * len(head) + [template.second_type] * len(tail) + [0] * padding,
         "attention_mask": [1] * length + [0] * padding,
     }

@@ -1,0 +1,249 @@
+"""`Tokenizer`: what every family of tokenizers gives to the rest of bertdata, and what follows from its tokens.
+
+A family is a class made from this one, and a line in `bertdata.tokenizers.loading.TOKENIZERS`. Builds, loaders, masks,
+exports and fine-tuning use what is here, and nothing else of a family.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.text_arrays import Texts
+from bertdata.tokenizers.pairs import RowTemplate, Truncation, encode_pair
+
+
+@dataclass(frozen=True)
+class SpecialTokens:
+    """The tokens that are not text, by their roles as in `transformers`; `additional` have none."""
+
+    pad: str = "[PAD]"
+    unk: str = "[UNK]"
+    cls: str = "[CLS]"
+    sep: str = "[SEP]"
+    mask: str = "[MASK]"
+    additional: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, those with a role first."""
+        return (self.pad, self.unk, self.cls, self.sep, self.mask, *self.additional)
+
+
+class Tokenizer(ABC):
+    """A vocabulary and how texts become its ids. Immutable, picklable, safe to share between threads.
+
+    A family defines `continuation`, `encode_batch`, `from_pretrained` and `save_pretrained`, names its `FILES`, and
+    overrides what is different for it. Ids are 0 to `vocab_size` - 1, and two tokenizers are equal if their
+    fingerprints are.
+    """
+
+    FILES: ClassVar[tuple[str, ...]]
+    """Names of files, any of which in a directory tells that a tokenizer of this family is saved there."""
+    EXTRA_FILES: ClassVar[tuple[str, ...]] = ()
+    """Names of files that are read too where they are beside one of `FILES`."""
+    NOTATION: ClassVar[str] = ""
+    """How its tokens say where words begin, as for the legend of `bertdata show`; empty if they do not say it."""
+    IGNORES_WHITESPACE: ClassVar[bool] = False
+    """Whether white space at the start and the end of a text makes no difference to its ids."""
+
+    def __init__(self, tokens: Sequence[str], special: SpecialTokens | None = None) -> None:
+        """Take the tokens in the order of their ids; raises InputError where a special token is not among them."""
+        self.tokens = tuple(tokens)
+        self._special = special or SpecialTokens()
+        self._ids = {token: token_id for token_id, token in enumerate(self.tokens)}
+        for token in self._special.names:
+            if token not in self._ids:
+                raise InputError(f"the vocabulary has no {token}, a special token; add it, or take another vocabulary")
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """Tell whether a directory, or one file, holds a tokenizer of this family."""
+        return files.name(path) in cls.FILES or any(files.exists(files.join(path, name)) for name in cls.FILES)
+
+    @classmethod
+    @abstractmethod
+    def from_pretrained(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """Load what `save_pretrained` wrote; raises InputError where a file is missing or damaged."""
+
+    @abstractmethod
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
+        """Write the files of a tokenizer, each atomically; raises OutputError where the directory cannot be written."""
+
+    @abstractmethod
+    def encode_batch(self, texts: Texts) -> pa.ListArray:
+        """Return the ids of many texts, one list of `id_type` each, without special tokens around them.
+
+        `texts` is a list of strings, or an Arrow array or chunked array of strings: `text_arrays.as_strings` checks it.
+        """
+
+    @property
+    @abstractmethod
+    def continuation(self) -> NDArray[np.bool_]:
+        """For each id, whether its token continues a word, so does not begin one: bool (vocab_size,)."""
+
+    def encode_batch_with_offsets(self, texts: Texts) -> pa.RecordBatch:
+        """Return `input_ids` as `encode_batch`, `offset_mapping` and `word_ids` of many texts, as lists.
+
+        `offset_mapping` has for each id (start, end) in characters of its text, int32; `word_ids`, int32, number the
+        words of a text. Raises ConfigError in a family that does not know them.
+        """
+        raise ConfigError(
+            f"{type(self).__name__} does not tell where in a text its tokens stand, which answers to questions need; "
+            "use a tokenizer that does, as WordPiece"
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of one text, without special tokens; raises ConfigError where it is not a string."""
+        check_one(text, "encode_batch")
+        ids: list[int] = self.encode_batch([text])[0].as_py()
+        return ids
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of one text."""
+        return [self.tokens[token_id] for token_id in self.encode(text)]
+
+    def encode_pair(
+        self,
+        a: str,
+        b: str | None = None,
+        max_length: int = 512,
+        *,
+        truncation: Truncation = "longest_first",
+        pad_to_multiple_of: int | None = None,
+    ) -> dict[str, list[int]]:
+        """Return `input_ids`, `token_type_ids` and `attention_mask` of a row of one text or two, by `row_template`.
+
+        For BERT that is [CLS] a [SEP], or [CLS] a [SEP] b [SEP]. What is over `max_length` ids, special ones included,
+        is cut off the end: of the longer text (`longest_first`), of one (`only_first`, `only_second`) or of none
+        (`do_not_truncate`), as `tokenizers` does it. Padding then goes up to a multiple of `pad_to_multiple_of`. Raises
+        ConfigError where `max_length` has no room for the special tokens or a setting is out of range, and InputError
+        where `only_...` cannot cut enough.
+
+        >>> from bertdata import WordPieceTokenizer
+        >>> tokenizer = WordPieceTokenizer.from_tokens([*SpecialTokens().names, "a", "b"])
+        >>> tokenizer.encode_pair("a a a", "b", max_length=6)
+        {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
+        """
+        return encode_pair(
+            self.encode,
+            a,
+            b,
+            max_length,
+            template=self.row_template,
+            pad_token_id=self.pad_token_id,
+            truncation=truncation,
+            pad_to_multiple_of=pad_to_multiple_of,
+        )
+
+    @property
+    def row_template(self) -> RowTemplate:
+        """The special ids around one text or two in a row: BERT's unless the family overrides it."""
+        return RowTemplate((self.cls_token_id,), (self.sep_token_id,), (self.sep_token_id,))
+
+    @property
+    def token_texts(self) -> tuple[str, ...]:
+        """What each token stands for in a text: the token without the marks by which it says where words begin."""
+        return self.tokens
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything that decides ids, as JSON; a family adds its settings."""
+        return {
+            "family": type(self).__name__,
+            "special_tokens": sorted(self.special_tokens),
+            "tokens": self.tokens,
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of `identity`, 64 hexadecimal digits; the same wherever the tokenizer was loaded from."""
+        return hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode("ascii")).hexdigest()
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of tokens."""
+        return len(self.tokens)
+
+    @property
+    def id_type(self) -> pa.DataType:
+        """The Arrow type of ids: uint16 up to 65,536 tokens, else uint32."""
+        return pa.uint16() if self.vocab_size <= 1 << 16 else pa.uint32()
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The special tokens: those for padding, unknown text, [CLS], [SEP] and [MASK], then others."""
+        return self._special.names
+
+    @property
+    def pad_token_id(self) -> int:
+        """The id of [PAD], or of what stands for it."""
+        return self._ids[self._special.pad]
+
+    @property
+    def unk_token_id(self) -> int:
+        """The id of [UNK], or of what stands for it."""
+        return self._ids[self._special.unk]
+
+    @property
+    def cls_token_id(self) -> int:
+        """The id of [CLS], or of what stands for it."""
+        return self._ids[self._special.cls]
+
+    @property
+    def sep_token_id(self) -> int:
+        """The id of [SEP], or of what stands for it."""
+        return self._ids[self._special.sep]
+
+    @property
+    def mask_token_id(self) -> int:
+        """The id of [MASK], or of what stands for it."""
+        return self._ids[self._special.mask]
+
+    @cached_property
+    def special_ids(self) -> NDArray[np.int64]:
+        """The ids of the special tokens, sorted: int64, read-only."""
+        return frozen(np.array(sorted(self._ids[token] for token in self.special_tokens), np.int64))
+
+    @cached_property
+    def replacement_ids(self) -> NDArray[np.int64]:
+        """The ids a random replacement is drawn from, sorted: neither special nor reserved; int64, read-only."""
+        special = frozenset(self.special_tokens)
+        drawn = (i for i, token in enumerate(self.tokens) if token not in special and not self.is_reserved(token))
+        return frozen(np.fromiter(drawn, np.int64))
+
+    def is_reserved(self, token: str) -> bool:
+        """Tell whether a token is kept free for later use, as [unused0] of BERT."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokenizer) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+def check_one(text: object, batch: str) -> None:
+    """Raise ConfigError, naming the function for many texts, where `text` is not one string."""
+    if not isinstance(text, str):
+        raise ConfigError(f"expected one string, found {type(text).__name__}; use {batch} for many")
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, read-only from now on."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,74 @@
+"""The registry of tokenizer families, and `load_tokenizer`, which finds the family of a directory by its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TypeVar
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.registry import Registry
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.pretrained import pretrained_names, pretrained_path
+
+Family = TypeVar("Family", bound=type[Tokenizer])
+
+TOKENIZERS: Registry[type[Tokenizer]] = Registry(
+    "tokenizer family", {"wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer"}
+)
+BUILD_FOLDER = "tokenizer"
+"""The folder of a build that holds its tokenizer."""
+
+
+def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:
+    """Load a tokenizer of any family: of a directory, a file, a finished build, or by name one that bertdata ships.
+
+    The names are bertdata-30k-uncased and bertdata-30k-cased; an existing path of that name is taken first. The family
+    is the one that recognizes the files. Raises InputError where there is none, and as its `from_pretrained` does.
+
+    >>> load_tokenizer("bertdata-30k-uncased")
+    WordPieceTokenizer(vocab_size=30000, do_lower_case=True)
+    """
+    family, place = find_saved(path, _families())
+    return family.from_pretrained(place)
+
+
+def has_tokenizer(directory: str | os.PathLike[str]) -> bool:
+    """Tell whether a tokenizer of any family is saved in a directory."""
+    place = files.path_text(directory)
+    return any(family.recognizes(place) for family in _families())
+
+
+def tokenizer_files() -> list[str]:
+    """Return the names of the files of all families, as for copying a tokenizer from where nothing can be listed."""
+    return [name for family in _families() for name in (*family.FILES, *family.EXTRA_FILES)]
+
+
+def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tuple[Family, str]:
+    """Return the first of some families that recognizes a path, a finished build or a shipped name, and the place.
+
+    Raises InputError where none does.
+    """
+    place = files.path_text(path)
+    if not files.is_remote(place) and not os.path.exists(place):
+        place = pretrained_path(place) or place
+    for folder in (place, files.join(place, BUILD_FOLDER)):
+        for family in families:
+            if family.recognizes(folder):
+                return family, folder
+    wanted = " or ".join(dict.fromkeys(name for family in families for name in family.FILES))
+    if not files.exists(place):
+        raise InputError(
+            f"there is no such vocabulary; expected a directory with {wanted}, one of these files, or "
+            f"{' or '.join(pretrained_names())} (other names are not looked up on a hub)",
+            path=place,
+        )
+    raise InputError(
+        f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; expected a tokenizer or a finished build", path=place
+    )
+
+
+def _families() -> list[type[Tokenizer]]:
+    """Return the families, those added last first: WordPiece takes every tokenizer.json and .txt that is left."""
+    return [TOKENIZERS[name] for name in reversed(list(TOKENIZERS))]
