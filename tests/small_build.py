@@ -16,6 +16,7 @@ from bertdata.shards.plan import plan_shards
 from bertdata.shards.schema import shard_info
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
+from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 _NOUNS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]
@@ -48,8 +49,9 @@ def write_build(
     documents: int = 60,
     shards: int = 2,
     masking: MaskingConfig | None = None,
+    pieces: Tokenizer | None = None,
 ) -> Path:
-    """Write a finished build with a train and a validation split, and return its directory."""
+    """Write a finished build with a train and a validation split, and return its directory; `pieces` tokenizes."""
     stages = str(output / "stages")
     examples = examples or ExamplesConfig(max_seq_length=32)
     task = Task(f"{stages}/documents", "documents-00000", ".parquet", "0" * 32, 1, list(texts(documents)))
@@ -57,7 +59,7 @@ def write_build(
     size = cleaned.counts["text_bytes"] // shards + 1
     dealing = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
     plan = plan_shards([cleaned], dealing)
-    pieces, segmenter = tokenizer(), SentenceSegmenter.from_pretrained("english")
+    pieces, segmenter = pieces or tokenizer(), SentenceSegmenter.from_pretrained("english")
     place = str(output / "tokenizer")
     pieces.save_pretrained(place)
     info = shard_info(pieces, examples, masking or MaskingConfig())

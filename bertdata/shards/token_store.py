@@ -89,7 +89,8 @@ def _tokenize(
     signs: SignTables,
     tally: Counters,
 ) -> pa.Table:
-    sentences = segmenter.split_batch(documents["text"])
+    segment = segmenter.split_batch if tokenizer.IGNORES_WHITESPACE else segmenter.segment_batch
+    sentences = segment(documents["text"])
     encoded = tokenizer.encode_batch(sentences.flatten())
     tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
     lengths = np.diff(ends)
