@@ -24,5 +24,5 @@ def test_bert_trains_on_whole_words_of_another_family(tmp_path: Path, monkeypatc
     build = write_build(tmp_path / "build", examples, masking=masking, pieces=tokenizer)
     shape = BertConfig.tiny(vocab_size=tokenizer.vocab_size, max_position_embeddings=32)
     pretrain.pretrain(build, shape, tmp_path / "model", SETTINGS)
-    assert log(tmp_path / "model")[-1]["step"] == SETTINGS.steps
+    assert log(tmp_path / "model")[-1]["step"] == SETTINGS.max_steps
     assert load_tokenizer(tmp_path / "model") == tokenizer
