@@ -10,6 +10,7 @@ Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUM
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -256,15 +257,37 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line; with no sources, build the sample corpus."""
-    began = time.monotonic()
+def build(
+    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
+) -> dict[str, Any]:
+    """Build shards in `output` as `bertdata build` does, and return the manifest.
+
+    settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
+    them), `vocab`, `mix` (a mapping from source to weight), `workers`, `force`, and all settings such as `objective`,
+    `max_seq_length` and `mask_unit`. runner_flags: what stands after `--` on the command line. Without sources it
+    builds those of the output, or the sample corpus. Progress is written to standard error. Raises ConfigError for a
+    setting that does not exist, does not fit or has no effect, and as the command fails.
+
+        manifest = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
+        manifest["splits"]["train"]["counts"]["examples"]
+    """
+    flags = command_line.flags_of(_parser(), {"output": output} | settings)
+    flags.runner_flags = tuple(runner_flags)
+    sources, chosen = _settings_of(flags)
+    return build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)[0]
+
+
+def _parser() -> command_line.Parser:
     parser = command_line.Parser(
         prog="bertdata build",
         description="Dumps, books and other documents to shards; the sample corpus if none are given.",
     )
     add_arguments(parser)
-    flags = command_line.parse(parser, arguments)
+    return parser
+
+
+def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
+    """Return what flags say of sources and settings, and put the default output into them."""
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
@@ -279,7 +302,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refuse_unread(flags)
     _refuse_unread(flags, sources)
     examples = each_from_flags(flags, ExamplesConfig)
-    settings = Settings(
+    return sources, Settings(
         from_flags(flags, CleaningConfig),
         from_flags(flags, VocabularyConfig),
         from_flags(flags, ShardsConfig),
@@ -291,6 +314,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from_flags(flags, SentencesConfig),
         tuple(parse_mix(flags.mix).items()),
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line; with no sources, build the sample corpus."""
+    began = time.monotonic()
+    flags = command_line.parse(_parser(), arguments)
+    sources, settings = _settings_of(flags)
     runner = command_line.runner(flags)
     if flags.dry_run:
         print(dry_run(sources, flags.output, settings, runner, force=flags.force))

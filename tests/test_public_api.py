@@ -27,6 +27,7 @@ NAMES = {
     "SentenceSegmenter",
     "VerificationError",
     "WordPieceTokenizer",
+    "build",
     "clean_book",
     "clean_wikitext",
     "load_tokenizer",

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -111,6 +111,37 @@ def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> a
     names = {one.partition("=")[0] for one in own}
     flags.named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
     return flags
+
+
+def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> argparse.Namespace:
+    """Return what `parse` does, of keyword arguments named as the flags, with underscores.
+
+    A flag of several values takes one too, --mix also a mapping. Raises ConfigError for a name that is not a flag; the
+    values are checked where settings are made of them.
+    """
+    flags = parser.parse_args([])
+    for name, value in settings.items():
+        action = next((one for one in parser._actions if one.dest == name and one.option_strings), None)
+        if action is None or name == "help":
+            near = get_close_matches(name, vars(flags), n=1)
+            raise ConfigError(f"there is no setting {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+        setattr(flags, name, _flag_value(action, value))
+    flags.runner_flags, flags.named = (), {name: name for name in settings}
+    return flags
+
+
+def _flag_value(action: argparse.Action, value: Any) -> Any:
+    """Return a keyword argument as parsing a command line would leave it."""
+    if isinstance(value, Mapping):
+        return [f"{key}={one}" for key, one in value.items()]
+    if not isinstance(action.default, list):
+        return (
+            os.fspath(value) if isinstance(value, os.PathLike) else list(value) if isinstance(value, tuple) else value
+        )
+    several = [value] if isinstance(value, str | os.PathLike) else value
+    if not isinstance(several, Iterable):
+        raise ConfigError(f"{action.dest} is {value!r}; expected one or several strings")
+    return [os.fspath(one) for one in several]
 
 
 def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:
