@@ -40,6 +40,8 @@ _PARQUET: Any = {
 }
 OnDrop = Callable[[str], None]
 """What is called with the reason where a filter drops a document."""
+DropReasons = Callable[[pa.StringArray], pa.StringArray]
+"""Returns for each text why it is dropped, null where it is kept; see `bertdata.curation.filters.filtering`."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -72,10 +74,10 @@ class DocumentWriter:
     ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
     """
 
-    def __init__(self, file: BinaryIO, tally: Counters, filters: Sequence[str] = ()) -> None:
+    def __init__(self, file: BinaryIO, tally: Counters, drop_reasons: DropReasons | None = None) -> None:
         self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
         self._tally = tally
-        self._filters = filters
+        self._drop_reasons = drop_reasons
         self._rows: list[tuple[str, str, str, str, bytes]] = []
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
@@ -99,7 +101,7 @@ class DocumentWriter:
         source, title, url = (_storable(one) for one in (source, title, url))
         text = _storable(text).encode() if isinstance(text, str) else text
         self._rows.append((document_id, source, title, url, text))
-        if self._filters:
+        if self._drop_reasons:
             self._on_drop.append(on_drop)
         self._bytes += len(text)
         if self._bytes >= ROW_GROUP_BYTES:
@@ -119,8 +121,8 @@ class DocumentWriter:
 
     def _write(self, columns: Sequence[pa.Array]) -> None:
         table = pa.Table.from_arrays(columns, schema=SCHEMA)
-        if self._filters:
-            table = self._kept(table)
+        if self._drop_reasons:
+            table = self._kept(table, self._drop_reasons(table["text"].combine_chunks()))
         if not len(table):
             return
         sizes = pc.binary_length(table["text"]).to_pylist()
@@ -133,11 +135,8 @@ class DocumentWriter:
         self._writer.write_table(table)
         self._groups.append([len(sizes), sum(sizes)])
 
-    def _kept(self, table: pa.Table) -> pa.Table:
-        """Return the rows that no filter drops; counts the others by reason."""
-        from bertdata.curation.filters import drop_reasons
-
-        reasons = drop_reasons(table["text"].combine_chunks(), self._filters)
+    def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
+        """Return the rows that have no reason to be dropped; counts the others by reason."""
         for row, reason in enumerate(reasons.to_pylist()):
             if reason is not None:
                 self._tally.drop(reason)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.documents import DropReasons
 from bertdata.engine.parts import Task, fingerprint
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry
@@ -73,6 +75,11 @@ def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
         replace(task, filters=tuple(filters), fingerprint=fingerprint(task.fingerprint, "filters", values))
         for task in tasks
     ]
+
+
+def filtering(filters: Sequence[str]) -> DropReasons | None:
+    """Return what tells why these filters drop texts, as `DocumentWriter` takes it; None where there are none."""
+    return partial(drop_reasons, filters=filters) if filters else None
 
 
 def drop_reasons(texts: pa.StringArray, filters: Sequence[str]) -> pa.StringArray:

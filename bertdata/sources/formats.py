@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from bertdata.curation.filters import filtering
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
@@ -126,7 +127,7 @@ class RangeFormat(SourceFormat):
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range."""
         counters = Counters()
-        with DocumentWriter(file, counters, task.filters) as writer:
+        with DocumentWriter(file, counters, filtering(task.filters)) as writer:
             self.read(task.payload, writer, counters)
         return counters
 

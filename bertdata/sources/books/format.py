@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from bertdata.curation.filters import filtering
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
@@ -84,7 +85,7 @@ def books_part(task: Task, file: BinaryIO) -> Counters:
     broken: list[dict[str, Any]] = []
     drops: Counter[str] = Counter()
     encodings: Counter[str] = Counter()
-    with DocumentWriter(file, tally, task.filters) as writer:
+    with DocumentWriter(file, tally, filtering(task.filters)) as writer:
         for volume, label in zip(group.volumes, group.labels, strict=True):
             path = volume.path
             for book in read_books(path, notes=encodings, members=volume.members):

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
+from bertdata.curation.filters import filtering
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
@@ -119,7 +120,7 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Counters:
     wiki = site.dbname or site.language or "wiki"
     tally = Counters()
     broken: list[dict[str, Any]] = []
-    with _rejects(work.rejects) as reject, DocumentWriter(file, tally, task.filters) as writer:
+    with _rejects(work.rejects) as reject, DocumentWriter(file, tally, filtering(task.filters)) as writer:
         for page in read_pages(work.span, site, compiled=work.compiled):
             tally.add("pages")
             if isinstance(page, Page):
