@@ -262,6 +262,7 @@ def test_segmenters_of_equal_parameters_are_equal() -> None:
     assert same == english() == pickle.loads(pickle.dumps(same))
     assert english() != other
     assert english() != SentenceSegmenter(PunktParameters())
+    assert english() != "english"
     assert {same, english(), other} == {english(), other}
     assert repr(other) == "SentenceSegmenter(abbreviations=1000, join_references=True)"
 
