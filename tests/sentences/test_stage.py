@@ -46,7 +46,7 @@ def test_ranges_give_the_parameters_of_all_their_texts(cuts: list[int], tmp_path
     assert len(read) == sum(len(getattr(counts, name)) for name in tables)
 
     settings = PunktSettings(abbreviations=frozenset({"dr", "zzz"}))
-    task = parameters_task(parts, str(tmp_path), settings)
+    [task] = parameters_task(str(tmp_path), settings, None, parts)
     record = run_once(task, lambda one, file: parameters_part(settings, one, file))
     trained = counts.parameters(settings)
     found = read_parameters(task.path, {"made_by": "a test"})
