@@ -1,11 +1,9 @@
 """The document: one row of text with its identity, and the Parquet files that hold documents.
 
-A document's text is paragraphs parted by a blank line. A part of documents keeps row groups of about 8 MiB, so that a
-reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. Its pages have
-checksums, which are compared when they are read. The column `source` says where a text is from: the kind of input, or
-what a table's own row says. Which source of a build it is of (`sources.names`) is not stored with the
-document.
-What this module does not do: cleaning, or reading other people's tables (see `bertdata.sources.tabular`).
+A document's text is paragraphs with a blank line between them. A part of documents keeps row groups of about 8 MiB, so
+that a reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. Its pages
+have checksums, which are compared when they are read. The column `source` says where a text is from: the kind of input,
+or what a table's own row says. Which source of a build it is of (`sources.names`) is not stored with the document.
 """
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -23,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bertdata.counter_rng import text_bits
-from bertdata.engine.parts import Counters, PartMetadata
+from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 
@@ -62,6 +61,13 @@ def _storable(text: str) -> str:
     except UnicodeEncodeError:
         return _SURROGATES.sub("\ufffd", text)
     return text
+
+
+class DocumentCount(StrEnum):
+    """What the records of parts of documents count of the documents."""
+
+    DOCUMENTS = "documents"
+    TEXT_BYTES = "text_bytes"
 
 
 class DocumentWriter:
@@ -130,8 +136,8 @@ class DocumentWriter:
             count = self._slots.setdefault(slot(document_id), [0, 0])
             count[0] += 1
             count[1] += size
-        self._tally.add("documents", len(sizes))
-        self._tally.add("text_bytes", sum(sizes))
+        self._tally.add(DocumentCount.DOCUMENTS, len(sizes))
+        self._tally.add(DocumentCount.TEXT_BYTES, sum(sizes))
         self._writer.write_table(table)
         self._groups.append([len(sizes), sum(sizes)])
 
@@ -189,8 +195,8 @@ def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetada
     counts, drops = dict(record.counts), dict(record.drops)
     slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
     for one in dropped:
-        counts["documents"] -= 1
-        counts["text_bytes"] -= one.text_bytes
+        counts[DocumentCount.DOCUMENTS] -= 1
+        counts[DocumentCount.TEXT_BYTES] -= one.text_bytes
         drops[one.reason] = drops.get(one.reason, 0) + 1
         slots[slot(one.id)][0] -= 1
         slots[slot(one.id)][1] -= one.text_bytes
@@ -202,7 +208,7 @@ def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetada
 
 
 def first_rows(record: PartMetadata) -> list[int]:
-    """Return the row of a part that each of its row groups begins with, and behind them the number of its rows.
+    """Return the row of a part that each of its row groups begins with, and after them the number of its rows.
 
     >>> first_rows(PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
     [0, 3, 5]
@@ -233,6 +239,21 @@ def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RA
                     result.append(DocumentRange(path, record.sha256, first, number + 1, held, rows))
                 first, held = number + 1, 0
     return result
+
+
+def range_tasks(ranges: Sequence[DocumentRange], directory: str, *made_from: Any) -> list[Task]:
+    """Return one task for each range of documents, named as the directory of the parts; a moved file is the same."""
+    return [
+        Task(
+            directory,
+            part_name(files.name(directory), number),
+            ".arrow",
+            fingerprint(*made_from, asdict(one) | {"path": ""}),
+            one.text_bytes,
+            one,
+        )
+        for number, one in enumerate(ranges)
+    ]
 
 
 def read_range(documents: DocumentRange) -> Iterator[pa.Table]:

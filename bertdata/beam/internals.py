@@ -1,7 +1,7 @@
 """All that is used of Beam beyond its public interface, in one place: what a new minor version of it may break.
 
 flags          Beam's own parser only warns of a flag that it does not know
-workers        worker processes of ours behind Beam's local runner, and its threads that read from them
+workers        worker processes of ours, started by Beam's local runner, and its threads that read from them
 notebooks      in IPython Beam looks for its interactive runner, which needs packages that a build does not
 temporaries    the folder that each pipeline makes, for external transforms only, and keeps when it is interrupted
 """
@@ -61,7 +61,7 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     except argparse.ArgumentError as error:
         raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
     if unknown:
-        raise ConfigError(f"Beam knows no {unknown[0]}; flags behind -- are Beam's, bertdata's own stand before it")
+        raise ConfigError(f"Beam knows no {unknown[0]}; flags after -- are Beam's, bertdata's own stand before it")
     parsed.others = {flag: group_of[name] for flag in flags if (name := flag.partition("=")[0]) in group_of}
     parsed.mode_is_named = any(flag.partition("=")[0] == "--direct_running_mode" for flag in flags)
     return parsed  # type: ignore[no-any-return]

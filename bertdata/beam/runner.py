@@ -198,7 +198,7 @@ def _is_cluster(parsed: argparse.Namespace) -> bool:
 def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
     """Refuse counts of workers that nothing reads, a cluster with local paths, and Dataflow without its client."""
     if workers and (parsed.runner or parsed.mode_is_named):
-        raise ConfigError("--workers is for local runs; a runner or mode named behind -- takes its own flag there")
+        raise ConfigError("--workers is for local runs; a runner or mode named after -- takes its own flag there")
     for flag, name in parsed.others.items():
         if flag.partition("=")[0] != "--num_workers" and (not parsed.runner or _runner_name(parsed) in _LOCAL):
             where = f"--runner={parsed.runner} was given" if parsed.runner else "no runner was given"
@@ -263,7 +263,7 @@ def _remove_failures(steps: Sequence[Expected]) -> None:
 
 
 def _translated(failure: BaseException) -> BaseException:
-    """Return the error of ours behind a failure: Beam adds its step, and from another process brings a traceback."""
+    """Return the error of ours in a failure: Beam adds its step, and from another process brings a traceback."""
     if isinstance(failure, BertDataError):
         return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
     found = _IN_TRACEBACK.search(str(failure))

@@ -1,4 +1,4 @@
-"""What every command line of bertdata shares: flags, runner flags behind `--`, errors as one line, exit codes."""
+"""What every command line of bertdata shares: flags, runner flags after `--`, errors as one line, exit codes."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
 
 
 def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse our flags strictly; what stands behind `--` is kept for Beam as `runner_flags`."""
+    """Parse our flags strictly; what stands after `--` is kept for Beam as `runner_flags`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
-    parser.epilog = "Flags behind -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
+    parser.epilog = "Flags after -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
     flags = parser.parse_args(own)
     flags.runner_flags = tuple(beam)
     names = {one.partition("=")[0] for one in own}

@@ -1,7 +1,7 @@
 """Arrow streams in a row in one file of a stage, and references to them: what a runner groups in place of the rows.
 
 A reference names the file, its SHA-256 and where the stream lies, so that whoever gets it reads those bytes and no
-others. What it does not do: grouping, and the parts and records of a stage (`records`).
+others.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Stream(ByteRange):
 
 
 def write_stream(file: BinaryIO, table: pa.Table) -> list[int]:
-    """Write a table behind what is in a file; returns the offset and the length of its stream."""
+    """Write a table after what is in a file; returns the offset and the length of its stream."""
     begin = file.tell()
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)

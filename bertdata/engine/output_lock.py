@@ -166,7 +166,7 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
         known = {files.name(shard["file"]) for shard in entry["shards"]}
         for name in files.names(files.join(place, split)):
             if _SHARD.fullmatch(name) and name not in known:
-                yield f"{split}/{name}", "is no shard of this build"
+                yield f"{split}/{name}", "is not a shard of this build"
         for shard in entry["shards"]:
             path = files.join(place, shard["file"])
             if not files.exists(path) or files.size(path) != shard["bytes"]:

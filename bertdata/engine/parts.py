@@ -113,7 +113,16 @@ class PartMetadata:
 
 @dataclass
 class Counters:
-    """What a stage's function fills while it writes a part."""
+    """What a step's function fills while it writes a part.
+
+    What is counted is a member of an enum beside the function, such as `bertdata.documents.DocumentCount`; records and
+    manifests have its value.
+
+    >>> (counters := Counters()).add("rows", 3)
+    >>> counters.drop("empty")
+    >>> counters.counts, counters.drops
+    ({'rows': 3}, {'empty': 1})
+    """
 
     counts: Counts = field(default_factory=dict)
     drops: Counts = field(default_factory=dict)
@@ -121,6 +130,7 @@ class Counters:
 
     def add(self, name: str, number: int = 1) -> None:
         """Add to one count."""
+        name = str(name)
         self.counts[name] = self.counts.get(name, 0) + number
 
     def drop(self, reason: str, number: int = 1) -> None:

@@ -10,13 +10,14 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from functools import partial
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from bertdata.documents import DocumentRange, cut_ranges, read_range
-from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint, part_name
+from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
+from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
 from bertdata.sentences.parameters import PunktParameters, save_parameters
@@ -26,6 +27,27 @@ REVISION = 1
 MAX_ENTRIES = 12_000_000
 """Counts held at once, about 2 GB; beyond that the rarest go, and the parameters are no longer NLTK's exactly."""
 
+
+class PunktCount(StrEnum):
+    """What the records of Punkt's counts and parameters count."""
+
+    DOCUMENTS = "documents"
+    CHARACTERS = "characters"
+    TOKENS = "tokens"
+    ENTRIES = "entries"
+    PRUNED_TOKENS = "pruned_tokens"
+    ABBREV_TYPES = "abbrev_types"
+    COLLOCATIONS = "collocations"
+    SENT_STARTERS = "sent_starters"
+    ORTHO_CONTEXT = "ortho_context"
+
+
+_TRAINED = (
+    PunktCount.ABBREV_TYPES,
+    PunktCount.COLLOCATIONS,
+    PunktCount.SENT_STARTERS,
+    PunktCount.ORTHO_CONTEXT,
+)
 _TABLES = ("tokens", "begin", "unknown", "pairs")
 _SCHEMA = pa.schema(
     [
@@ -37,21 +59,6 @@ _SCHEMA = pa.schema(
 )
 
 
-def plan_counts(ranges: Sequence[DocumentRange], directory: str) -> list[Task]:
-    """Return one counting task for each range of documents."""
-    return [
-        Task(
-            directory,
-            part_name("counts", number),
-            ".arrow",
-            fingerprint("count_sentences", REVISION, dataclasses.asdict(one) | {"path": ""}),
-            one.text_bytes,
-            one,
-        )
-        for number, one in enumerate(ranges)
-    ]
-
-
 def counts_part(task: Task, file: BinaryIO) -> Counters:
     """Write Punkt's counts of one range of documents, each document a text of its own, sorted."""
     documents: DocumentRange = task.payload
@@ -59,9 +66,9 @@ def counts_part(task: Task, file: BinaryIO) -> Counters:
     for table in read_range(documents):
         for text in table["text"].to_pylist():
             counts.add(text)
-            tally.add("documents")
-            tally.add("characters", len(text))
-    tally.add("tokens", counts.tokens.total())
+            tally.add(PunktCount.DOCUMENTS)
+            tally.add(PunktCount.CHARACTERS, len(text))
+    tally.add(PunktCount.TOKENS, counts.tokens.total())
     rows = [
         (number, *(key if isinstance(key, tuple) else (key, "")), count)
         for number, name in enumerate(_TABLES)
@@ -107,10 +114,10 @@ def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Coun
     trained = counts.parameters(settings)
     alone = counts.parameters(dataclasses.replace(settings, abbreviations=frozenset()))
     tally = Counters()
-    tally.add("tokens", counts.tokens.total() + counts.pruned_tokens)
-    tally.add("entries", len(counts))
-    tally.add("pruned_tokens", counts.pruned_tokens)
-    for name in ("abbrev_types", "collocations", "sent_starters", "ortho_context"):
+    tally.add(PunktCount.TOKENS, counts.tokens.total() + counts.pruned_tokens)
+    tally.add(PunktCount.ENTRIES, len(counts))
+    tally.add(PunktCount.PRUNED_TOKENS, counts.pruned_tokens)
+    for name in _TRAINED:
         tally.add(name, len(getattr(trained, name)))
     tally.details["given_not_learned"] = sorted(settings.abbreviations - alone.abbrev_types)
     value = {
@@ -152,7 +159,7 @@ class TrainParameters:
         training = Grouping((None,), all_together, partial(parameters_task, parameters, self.settings))
         return Plan(
             [
-                Step("count tokens", counts_part, plan_counts(ranges, counts)),
+                Step("count tokens", counts_part, range_tasks(ranges, counts, "count_sentences", REVISION)),
                 Step("train parameters", partial(parameters_part, self.settings), grouping=training, unit="set"),
             ],
             partial(self._finish, standing),

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
-from bertdata.sources.names import came_in
+from bertdata.sources.names import input_count
 from bertdata.tokenizers.base import Tokenizer
 
 MOST_UNKNOWN = 0.01
@@ -161,7 +161,7 @@ def warnings_of(
 def _of_sources(sources: Mapping[str, Any]) -> Iterator[Warned]:
     for name, source in sources.items():
         expected = sum(n for reason, n in source["drops"].items() if any(one in reason for one in _EXPECTED_DROPS))
-        came = came_in(source["counts"]) - expected
+        came = input_count(source["counts"]) - expected
         lost = sum(source["drops"].values()) - expected
         if came >= FEWEST_DOCUMENTS and lost > MOST_DROPPED * came:
             most = max(source["drops"], key=lambda reason: source["drops"][reason])

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from bertdata.documents import DocumentRange, read_range
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint, part_name
+from bertdata.documents import DocumentRange, range_tasks, read_range
+from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -94,15 +94,8 @@ def plan_tokens(
     """Return one tokenising task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
     return [
-        Task(
-            directory,
-            part_name("tokens", number),
-            ".arrow",
-            fingerprint("tokenize", TOKENS_REVISION, shared, asdict(one) | {"path": ""}),
-            one.text_bytes,
-            SourcedRange(one, (source_of or {}).get(one.path, 0)),
-        )
-        for number, one in enumerate(ranges)
+        replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0)))
+        for task in range_tasks(ranges, directory, "tokenize", TOKENS_REVISION, shared)
     ]
 
 

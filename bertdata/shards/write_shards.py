@@ -23,12 +23,10 @@ from bertdata.shards.requirements import require_documents_for
 from bertdata.shards.schema import SPLITS, shard_info
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, phase_part, plan_tokens, sharded, tokens_part
+from bertdata.sources.inputs import SourcePart
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece.stage import account_of, trained_tokenizer
-
-SourcePart = tuple[str, PartResult]
-"""A part of documents after the name of its source."""
 
 
 class DocumentSources(Protocol):
@@ -40,11 +38,8 @@ class DocumentSources(Protocol):
     def names(self, parts: Sequence[SourcePart]) -> list[str]:
         """Return the names of all sources, in the order that numbers them."""
 
-    def files_of(self, name: str) -> list[tuple[str, int]]:
-        """Return the files of a source, by name and size, as far as they are known."""
-
-    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> int | None:
-        """Return how many bytes of its files the parts of a source are made from, where that is known."""
+    def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
+        """Return the files of a source, by name and size, and how many bytes of them its parts are made from."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +196,8 @@ class WriteShards:
 
     def _source_entry(self, name: str, parts: Sequence[SourcePart]) -> dict[str, Any]:
         records = [record for source, (_, record) in parts if source == name]
-        return source_entry(self.sources.files_of(name), records, self.sources.bytes_taken(name, parts))
+        inputs, taken = self.sources.files_of(name, parts)
+        return source_entry(inputs, records, taken)
 
     def _vocabulary_entry(self, standing: Standing) -> dict[str, int]:
         if self.tokenizer is not None:

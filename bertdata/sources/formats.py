@@ -106,9 +106,10 @@ class RangeFormat(SourceFormat):
 
     @abstractmethod
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
-        """Write the documents of one range; counts "rows", of which each is a document or dropped by a reason.
+        """Write the documents of one range.
 
-        Raises InputError where the file cannot be read.
+        Counts `InputCount.ROWS`, of which each is a document or dropped by a reason. Raises InputError where the file
+        cannot be read.
         """
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
@@ -164,8 +165,11 @@ def format_of(path: str, kind: str) -> str:
 
 
 def write_documents(task: Task, file: BinaryIO) -> Counters:
-    """Write the documents of one task of any format."""
-    return SOURCE_FORMATS[task.payload.format].write(task, file)
+    """Write the documents of one task of any format; details["kind"] is the kind of source that they are of."""
+    source_format = SOURCE_FORMATS[task.payload.format]
+    counters = source_format.write(task, file)
+    counters.details["kind"] = source_format.kind
+    return counters
 
 
 def find_kind(kind: str, paths: Sequence[str]) -> list[str]:

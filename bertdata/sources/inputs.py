@@ -115,19 +115,17 @@ class Inputs:
         """Return the names of all sources, in the order that numbers them."""
         return order_sources(self.source_of.values())
 
-    def files_of(self, name: str) -> list[tuple[str, int]]:
-        """Return the files of a source, by name and size."""
-        return [(files.name(path), files.size(path)) for path in self.paths(name)]
-
-    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> int:
-        """Return how many bytes of its files the parts of a source are made from.
+    def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
+        """Return the files of a source, by name and size, and how many bytes of them its parts are made from.
 
         Files of documents are taken whole: a range of a table has no bytes of its file.
         """
+        sizes = {path: files.size(path) for path in self.paths(name)}
         documents = self.by_kind["documents"]
         tasks = [task for source, (task, _) in parts if source == name]
-        ranges = sum(task.weight for task in tasks if input_of(task) not in documents)
-        return ranges + sum(files.size(path) for path in self.paths(name) if path in documents)
+        taken = sum(task.weight for task in tasks if input_of(task) not in documents)
+        taken += sum(size for path, size in sizes.items() if path in documents)
+        return [(files.name(path), size) for path, size in sizes.items()], taken
 
 
 @dataclass(frozen=True)
@@ -149,18 +147,18 @@ class GivenDocuments:
         """Return the names that sources may have, before it is known of which kinds the documents are."""
         return order_sources(one for name in self.source_of.values() for one in ([name] if name else KINDS))
 
-    def files_of(self, name: str) -> list[tuple[str, int]]:
-        """Return nothing: what the documents were made from is not known."""
-        return []
-
-    def bytes_taken(self, name: str, parts: Sequence[SourcePart]) -> None:
-        """Return None: what the documents were made from is not known."""
+    def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
+        """Return no files and no bytes: what the documents were made from is not known."""
+        return [], 0
 
 
 def kind_of(record: PartMetadata) -> str:
-    """Return the kind of source that a part of documents was made from: the one whose unit is counted in its record.
+    """Return the kind of source that a part of documents was made from.
+
+    A record of an earlier version does not name it: there it is the kind whose unit is counted.
 
     >>> kind_of(PartMetadata("x", "f", 1, "s", 0.0, {"pages": 3, "documents": 2}))
     'wikipedia'
     """
-    return next((kind for kind, unit in KINDS.items() if unit in record.counts), "documents")
+    by_unit = next((kind for kind, unit in KINDS.items() if unit in record.counts), "documents")
+    return str(record.details.get("kind", by_unit))

@@ -2,7 +2,7 @@
 
 A source is what examples are told apart and weighed by; its files may be dumps, books and tables. A path without a name
 belongs to the source named after its kind. The name is one of the build alone: documents are cleaned and kept without
-it, so that another name cleans nothing again. What it does not do: reading files, weights (`examples.mixing`).
+it, so that another name cleans nothing again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,28 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
 
-KINDS = {"wikipedia": "pages", "books": "books", "documents": "rows"}
+
+class InputCount(StrEnum):
+    """What the records of parts of documents count of their input; of a book that is cut, also its chapters."""
+
+    PAGES = "pages"
+    WIKITEXT_BYTES = "wikitext_bytes"
+    BOOKS = "books"
+    BOOKS_IN_CHAPTERS = "books_in_chapters"
+    CHAPTERS = "chapters"
+    ROWS = "rows"
+
+
+KINDS: dict[str, str] = {
+    "wikipedia": InputCount.PAGES.value,
+    "books": InputCount.BOOKS.value,
+    "documents": InputCount.ROWS.value,
+}
 """The kinds of input in their order, and what each is counted in."""
 MOST_SOURCES = 127
 """The column that numbers them is int8."""
@@ -28,7 +45,7 @@ def named(given: str, default: str) -> tuple[str, str]:
 
     A name is of letters a to z, digits, _ and -, and does not begin with -. What is there by its whole text is a path,
     a file called a=b.txt as well as the glob year=2024/*.parquet, and so is what has a / or : in front of the =: ./
-    makes a path of anything, as ./ behind the = makes a name of anything. Raises ConfigError for what looks like
+    makes a path of anything, as ./ after the = makes a name of anything. Raises ConfigError for what looks like
     NAME=PATH and is neither.
 
     >>> named("news=dir/*.parquet", "documents"), named("s3://bucket/x?y=z", "documents")
@@ -116,11 +133,11 @@ def units_of(counts: Mapping[str, int]) -> list[str]:
     return [unit for unit in KINDS.values() if unit in counts]
 
 
-def came_in(counts: Mapping[str, int]) -> int:
+def input_count(counts: Mapping[str, int]) -> int:
     """Return how many things of a source could become documents: of a book cut into chapters, these.
 
-    >>> came_in({"pages": 5, "books": 3, "books_in_chapters": 2, "chapters": 40})
+    >>> input_count({"pages": 5, "books": 3, "books_in_chapters": 2, "chapters": 40})
     46
     """
     whole = sum(counts[unit] for unit in units_of(counts))
-    return whole + counts.get("chapters", 0) - counts.get("books_in_chapters", 0)
+    return whole + counts.get(InputCount.CHAPTERS, 0) - counts.get(InputCount.BOOKS_IN_CHAPTERS, 0)

@@ -19,6 +19,7 @@ from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.sources.formats import FileRange, RangeFormat
+from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
 PIECE = 8 << 20
@@ -54,7 +55,7 @@ class PlainTextFormat(RangeFormat):
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range."""
         for found in read_texts(chosen.path, chosen.start, chosen.end):
-            counters.add("rows", len(found.texts))
+            counters.add(InputCount.ROWS, len(found.texts))
             ids = [f"{chosen.label}:{place}" for place in found.places.tolist()]
             writer.add_texts(ids, "documents", found.texts)
 

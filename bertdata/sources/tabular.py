@@ -21,6 +21,7 @@ from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, RangeFormat
+from bertdata.sources.names import InputCount
 
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
@@ -40,7 +41,7 @@ class TableFormat(RangeFormat):
         """Write the documents of one range: counts rows, drops those without text, names broken ones."""
         broken: list[dict[str, Any]] = []
         for place, row in self.rows(chosen):
-            counters.add("rows")
+            counters.add(InputCount.ROWS)
             text = None if isinstance(row, str) else row.get(chosen.text_column)
             if isinstance(row, str) or not isinstance(text, str):
                 reason = row if isinstance(row, str) else "no text"

@@ -15,8 +15,8 @@ from bertdata.io import files
 from bertdata.sources.names import (
     KINDS,
     MOST_SOURCES,
-    came_in,
     find_files,
+    input_count,
     named,
     order_sources,
     refuse_shared,
@@ -158,5 +158,5 @@ def test_names_that_differ_in_capitals_alone_are_refused() -> None:
 def test_what_came_in_is_counted_in_the_units_of_all_kinds() -> None:
     counts = dict.fromkeys(KINDS.values(), 2) | {"documents": 9}
     assert units_of(counts) == ["pages", "books", "rows"]
-    assert came_in(counts) == 6
-    assert came_in({}) == 0
+    assert input_count(counts) == 6
+    assert input_count({}) == 0

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
 from bertdata.curation.dedup.minhash import BINS, EMPTY, signatures
+from bertdata.documents import DocumentCount
 from bertdata.engine.byte_ranges import write_stream
 from bertdata.engine.parts import Counters
 
@@ -65,7 +66,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
         keys += [one for one, _ in found]
         rows += [(row + count).astype(np.uint32) for _, row in found]
         count += table.num_rows
-    tally.add("documents", count)
+    tally.add(DocumentCount.DOCUMENTS, count)
     streams = [write_stream(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
     every = np.concatenate([np.zeros(0, np.uint64), *keys])
     owner = np.concatenate([np.zeros(0, np.uint32), *rows])

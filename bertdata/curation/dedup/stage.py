@@ -9,7 +9,8 @@ later stages pass over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from typing import BinaryIO
 
@@ -21,13 +22,29 @@ from bertdata.curation.dedup.buckets import find_buckets
 from bertdata.curation.dedup.decide import find_dropped
 from bertdata.curation.dedup.signature_store import PARTITIONS, write_signatures
 from bertdata.curation.settings import DedupConfig
-from bertdata.documents import DocumentRange, Dropped, cut_ranges, first_rows, open_parquet, read_range, without_rows
+from bertdata.documents import (
+    DocumentRange,
+    Dropped,
+    cut_ranges,
+    first_rows,
+    open_parquet,
+    range_tasks,
+    read_range,
+    without_rows,
+)
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
 
 REVISION = 1
+
+
+class DuplicateCount(StrEnum):
+    """What the records of buckets, and of the decision, count."""
+
+    MEMBERS = "members"
+    DROPPED = "dropped"
 
 
 @dataclass(frozen=True)
@@ -48,22 +65,6 @@ class Decision:
 
 def _threshold(config: DedupConfig) -> float | None:
     return config.dedup_threshold if config.dedup == "near" else None
-
-
-def plan_signatures(ranges: Sequence[DocumentRange], directory: str, config: DedupConfig) -> list[Task]:
-    """Return one signing task for each range of documents."""
-    shared = [REVISION, _threshold(config)]
-    return [
-        Task(
-            files.join(directory, "signatures"),
-            part_name("signatures", number),
-            ".arrow",
-            fingerprint("signatures", shared, asdict(one) | {"path": ""}),
-            one.text_bytes,
-            one,
-        )
-        for number, one in enumerate(ranges)
-    ]
 
 
 def signatures_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
@@ -94,7 +95,7 @@ def buckets_part(task: Task, file: BinaryIO) -> Counters:
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
     tally = Counters()
-    tally.add("members", table.num_rows)
+    tally.add(DuplicateCount.MEMBERS, table.num_rows)
     return tally
 
 
@@ -114,7 +115,7 @@ def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
     table = find_dropped(decision.documents, map(read_stream, decision.buckets), _threshold(config))
     pq.write_table(table, file, compression="zstd", write_statistics=False)
     tally = Counters()
-    tally.add("dropped", table.num_rows)
+    tally.add(DuplicateCount.DROPPED, table.num_rows)
     for reason in table["reason"].to_pylist():
         tally.drop(reason)
     return tally
@@ -161,7 +162,8 @@ class DropDuplicates:
             return Plan((), lambda done: standing, folders=(self.directory,))
         require_documents(standing.documents)
         ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
-        signing = plan_signatures(ranges, self.directory, self.config)
+        store = files.join(self.directory, "signatures")
+        signing = range_tasks(ranges, store, "signatures", [REVISION, _threshold(self.config)])
         buckets = Grouping(range(PARTITIONS), keys_of, partial(bucket_task, self.directory))
         decision = Grouping((None,), all_together, partial(decision_task, self.directory, self.config))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertdata.objectives.blocks import BORROWED, DROPPED
-from bertdata.sources.names import came_in, units_of
+from bertdata.sources.names import input_count, units_of
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     for name, source in manifest["sources"].items():
         counts = source["counts"]
         units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
-        came = came_in(counts)
+        came = input_count(counts)
         drops = tuple(source["drops"].items())
         title = f"{name} to documents"
         steps.append(Step(title, " and ".join(units) or "pieces", came, drops, 0, counts.get("documents", 0)))

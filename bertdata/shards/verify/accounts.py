@@ -31,7 +31,7 @@ from bertdata.shards.contents import check_names
 from bertdata.shards.manifest import mixture
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.verify.recount import UncountableError
-from bertdata.sources.names import came_in
+from bertdata.sources.names import input_count
 
 MANIFEST = "manifest.json"
 _OF_THE_BLOCK = ("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies")
@@ -174,7 +174,7 @@ def check_sums(build: Build) -> None:
     """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs."""
     for name, (counts, drops) in build.sources.items():
         build.expect(MANIFEST, f"bytes read of source {name}", counts["bytes"], counts["bytes of its files"])
-        taken = came_in(counts)
+        taken = input_count(counts)
         left = counts.get("documents", 0) + sum(drops.values())
         if taken != left:
             build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")

@@ -17,6 +17,7 @@ from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
+from bertdata.sources.names import InputCount
 
 REVISION = 5
 
@@ -78,7 +79,7 @@ BOOKS = BooksFormat()
 def books_part(task: Task, file: BinaryIO) -> Counters:
     """Write the documents of one group of books: a book, or a chapter, is a document.
 
-    Its id begins with its file's label; behind the book's id stands the number of the chapter.
+    Its id begins with its file's label; the number of the chapter follows the book's id.
     """
     group: BookGroup = task.payload
     tally = Counters()
@@ -89,15 +90,15 @@ def books_part(task: Task, file: BinaryIO) -> Counters:
         for volume, label in zip(group.volumes, group.labels, strict=True):
             path = volume.path
             for book in read_books(path, notes=encodings, members=volume.members):
-                tally.add("books")
+                tally.add(InputCount.BOOKS)
                 if not isinstance(book, Book):
                     broken.append({"path": path, "title": book.title, "reason": book.reason})
                     drops[f"broken: {book.reason}"] += 1
                     continue
                 if group.split_chapters:
                     chapters = clean_chapters(book.text, drops=drops, compiled=group.compiled)
-                    tally.add("books_in_chapters", int(bool(chapters)))
-                    tally.add("chapters", len(chapters))
+                    tally.add(InputCount.BOOKS_IN_CHAPTERS, int(bool(chapters)))
+                    tally.add(InputCount.CHAPTERS, len(chapters))
                     for number, chapter in enumerate(chapters, 1):
                         title = f"{book.title}: {chapter.title}" if chapter.title else book.title
                         writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)

@@ -23,6 +23,7 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
+from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
@@ -122,9 +123,9 @@ def wikipedia_part(task: Task, file: BinaryIO) -> Counters:
     broken: list[dict[str, Any]] = []
     with _rejects(work.rejects) as reject, DocumentWriter(file, tally, filtering(task.filters)) as writer:
         for page in read_pages(work.span, site, compiled=work.compiled):
-            tally.add("pages")
+            tally.add(InputCount.PAGES)
             if isinstance(page, Page):
-                tally.add("wikitext_bytes", len(page.wikitext))
+                tally.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
                 text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
                 if not reason:
                     on_drop = partial(reject, page.id, page.title, page.offset)
@@ -163,7 +164,7 @@ def article(
     min_words: int = 0,
     compiled: bool | None = None,
 ) -> tuple[bytes, str]:
-    """Return the prose of a page, and why it is no document ("" if it is one)."""
+    """Return the prose of a page, and why it does not become a document ("" if it does)."""
     if reason := _not_an_article(page):
         return b"", reason
     drops: Counter[str] = Counter()

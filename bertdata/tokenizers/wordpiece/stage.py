@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from functools import partial
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.documents import DocumentRange, cut_ranges, read_range
+from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
@@ -38,6 +39,14 @@ REVISION = 2
 RARE = "rare word"
 
 
+class WordCount(StrEnum):
+    """What the records of word counts, of their sums and of the vocabulary count."""
+
+    WORDS = "words"
+    DISTINCT_WORDS = "distinct_words"
+    PIECES = "pieces"
+
+
 @dataclass(frozen=True)
 class MergedWords:
     """The word counts of one partition: where they are, how many words there are, and their `frequencies`."""
@@ -50,17 +59,7 @@ class MergedWords:
 
 def plan_words(ranges: Sequence[DocumentRange], directory: str, config: VocabularyConfig) -> list[Task]:
     """Return one counting task for each range of documents."""
-    return [
-        Task(
-            directory,
-            part_name("words", number),
-            ".arrow",
-            fingerprint("count_words", REVISION, config.do_lower_case, asdict(one) | {"path": ""}),
-            one.text_bytes,
-            one,
-        )
-        for number, one in enumerate(ranges)
-    ]
+    return range_tasks(ranges, directory, "count_words", REVISION, config.do_lower_case)
 
 
 def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
@@ -78,8 +77,8 @@ def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters
 
 
 def _tally_words(tally: Counters, counted: pa.Table) -> None:
-    tally.add("distinct_words", counted.num_rows)
-    tally.add("words", pc.sum(counted["count"]).as_py() or 0)
+    tally.add(WordCount.DISTINCT_WORDS, counted.num_rows)
+    tally.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
 
 
 def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
@@ -122,8 +121,8 @@ def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Itera
     payload = tuple(
         MergedWords(
             Stream(task.path, record.sha256, 0, record.bytes),
-            record.counts["words"],
-            record.counts["distinct_words"],
+            record.counts[WordCount.WORDS],
+            record.counts[WordCount.DISTINCT_WORDS],
             tuple(record.details["frequencies"]),
         )
         for task, record in ordered
@@ -157,11 +156,11 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
     )
     file.write(format_vocabulary(vocabulary))
     tally = Counters()
-    tally.add("distinct_words", distinct)
-    tally.add("words", sum(one.words for one in merged))
+    tally.add(WordCount.DISTINCT_WORDS, distinct)
+    tally.add(WordCount.WORDS, sum(one.words for one in merged))
     if left_out := distinct - words.num_rows:
         tally.drop(RARE, left_out)
-    tally.add("pieces", len(vocabulary))
+    tally.add(WordCount.PIECES, len(vocabulary))
     return tally
 
 
@@ -172,7 +171,7 @@ def trained_tokenizer(task: Task, config: VocabularyConfig) -> WordPieceTokenize
 
 def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:
     """Return what a manifest says of a trained vocabulary: pieces, how many were asked for, words left out if any."""
-    account = {"pieces": record.counts["pieces"], "asked": config.vocab_size}
+    account = {"pieces": record.counts[WordCount.PIECES], "asked": config.vocab_size}
     return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})
 
 
