@@ -1,9 +1,15 @@
-"""How kernels are compiled: without the GIL, and kept on disk where there is a place for it.
+"""How kernels are compiled: `kernel` for a function that Python calls, `inlined` for one that only kernels call.
 
-Machine code is kept as long as no kernel beside it changes, nor what the kernels import, nor what that imports: numba
-by itself looks at the file of a function and not at those whose functions and constants it takes in. Where nothing can
-be kept, or what was kept cannot be read, it compiles anew and says nothing. Under NUMBA_DISABLE_JIT a kernel is plain
-Python. What is numba's own and not promised by it (`_nrt`, `_cache`) is used here and nowhere else.
+A kernel is compiled when it is first called, without the GIL, and its machine code is kept on disk where there is a
+place for it; it is compiled again where it, a kernel beside it or anything that they import has changed (numba by
+itself looks at the file of a function and not at those whose functions and constants it takes in). Where nothing can
+be kept, or what was kept cannot be read, it is compiled anew and nothing is said. Under NUMBA_DISABLE_JIT a kernel is
+plain Python.
+
+Compiling is quick for two reasons (`benchmarks/kernels.py --compile`): numba would optimise each function, and make
+machine code of it, again in each function that calls it; here an `inlined` function is only typed, and optimised with
+the kernel it is part of. And for each operator numba would try dozens of rules each time it comes; what an operator on
+numbers is is remembered. What is numba's own and not promised by it is used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -11,12 +17,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import sigutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from bertdata.kernels.warmup import compilation_begins
 
@@ -54,58 +64,81 @@ def _imported(path: Path, root: Path) -> Iterator[Path]:
                 yield place / f"{name}.py"
 
 
-def compiled(function: Function, **options: Any) -> Function:
-    """Compile a function when it is first called; `options` are numba's."""
-    function.__qualname__ = _versioned_name(function)
-    try:
-        dispatcher: Any = numba.njit(cache=True, nogil=True, **options)(function)
-    except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-        compilation_begins()
-        return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
-    kept: Any = getattr(dispatcher, "_cache", None)
-    if kept is not None:
-        load = _or_nothing(kept.load_overload)
+def kernel(*signatures: Any, makes_arrays: bool = False) -> Any:
+    """Compile a function that Python calls: `@kernel` for any types, `@kernel(SIGNATURE, ...)` for these alone.
 
-        def load_or_tell(*arguments: Any) -> Any:
-            found = load(*arguments)
-            if found is None:
-                compilation_begins()
-            return found
+    Each signature is compiled when it is first called. Where a function makes no arrays, references to those it is
+    given are not counted, which takes time; one that makes some says `makes_arrays`.
 
-        kept.load_overload, kept.save_overload = load_or_tell, _or_nothing(kept.save_overload)
-    return dispatcher  # type: ignore[no-any-return]
+    >>> @kernel
+    ... def double(n):
+    ...     return 2 * n
+    >>> double(21)
+    42
+    """
+    if len(signatures) == 1 and inspect.isfunction(signatures[0]):
+        return _kernel(signatures[0], (), makes_arrays)
+    return lambda function: _kernel(function, signatures, makes_arrays)
 
 
-def uncounted(function: Function, **options: Any) -> Function:
-    """Compile a function that makes no arrays: references to those it is given are not counted, which takes time."""
-    return compiled(function, _nrt=False, **options)
+def inlined(function: Function) -> Function:
+    """Compile a function into the kernels that call it; Python has no way in. It makes no arrays.
 
-
-def inner(function: Function, **options: Any) -> Function:
-    """Compile a function that only kernels call: it is kept inside them, and Python has no way in.
-
-    It makes no arrays, so references to those it is given are not counted: that would be two atomic operations a call.
     Two functions of one module must have two names, for machine code is linked by name.
     """
     if numba.config.DISABLE_JIT:
         return function
     function.__qualname__ = _versioned_name(function)
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-    return numba.njit(nogil=True, **options)(function)  # type: ignore[no-any-return]
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+    dispatcher: Any = numba.njit(nogil=True, pipeline_class=_InlinedCompiler, **options)(function)
+    dispatcher._insert = lambda *_, **__: None  # there is no machine code of it alone that Python could call
+    dispatcher._compile_for_args = functools.partial(_refuse, function.__name__)
+    return dispatcher  # type: ignore[no-any-return]
 
 
-def compiled_for(*signatures: Any) -> Callable[[Function], Function]:
-    """Compile a function at once, for these types and no others."""
+def plain(function: Function) -> Function:
+    """Return the Python of a compiled function, for where Python calls what kernels call."""
+    return getattr(function, "py_func", function)
 
-    def decorate(function: Function) -> Function:
-        dispatcher: Any = compiled(function)
-        if hasattr(dispatcher, "disable_compile"):
-            for signature in signatures:
-                dispatcher.compile(signature)
-            dispatcher.disable_compile()
-        return dispatcher  # type: ignore[no-any-return]
 
-    return decorate
+def _refuse(name: str, *_: Any) -> None:
+    raise TypeError(f"{name} is compiled into the kernels that call it; in Python call plain({name})")
+
+
+def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool) -> Function:
+    function.__qualname__ = _versioned_name(function)
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
+    if not makes_arrays:
+        options["_nrt"] = False
+    try:
+        dispatcher: Any = numba.njit(cache=True, **options)(function)
+    except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+        dispatcher = numba.njit(**options)(function)
+    if hasattr(dispatcher, "compile"):
+        kept: Any = getattr(dispatcher, "_cache", None)
+        kept.load_overload, kept.save_overload = _or_nothing(kept.load_overload), _or_nothing(kept.save_overload)
+        if signatures:
+            dispatcher.compile = _compile_one_of(dispatcher, signatures)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """Return a method that compiles the first of the signatures that arguments of some types can be given to."""
+    compile_any, waiting = dispatcher.compile, set(signatures)
+
+    def compile_one(given: Any) -> Any:
+        types, _ = sigutils.normalize_signature(given)
+        for signature in signatures:
+            wanted = signature.args
+            if len(types) == len(wanted) and None not in map(dispatcher.typingctx.can_convert, types, wanted):
+                entry = compile_any(signature)
+                waiting.discard(signature)
+                if not waiting:
+                    dispatcher.disable_compile()
+                return entry
+        raise TypeError(f"{dispatcher.py_func.__name__} is not compiled for {types}")
+
+    return compile_one
 
 
 def _versioned_name(function: Callable[..., Any]) -> str:
@@ -123,3 +156,107 @@ def _or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             return None
 
     return attempt
+
+
+class _Library(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function, not optimised as long as it stands alone."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+
+class _InlinedLibrary(_Library):
+    """The code of a function that only kernels call: LLVM gets it with each kernel, and not before."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        return _NotLoaded
+
+
+class _NotLoaded:
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        """Do nothing: code that is not loaded has no place for its environment."""
+
+
+class _KernelLibrary(_Library):
+    """The code of a kernel: it and all that it calls are optimised together and become machine code once."""
+
+    def finalize(self) -> None:
+        libraries: dict[Any, None] = {}
+        waiting = list(self._linking_libraries)
+        while waiting:
+            library = waiting.pop()
+            if library not in libraries:
+                libraries[library] = None
+                if isinstance(library, _InlinedLibrary):
+                    waiting += library._linking_libraries
+        self._linking_libraries = list(libraries)
+        super().finalize()
+
+
+class _Compiler(Compiler):  # type: ignore[misc]
+    """numba's compiler without the passes for what no kernel has: closures, generators, literal loops."""
+
+    library: type[_Library]
+
+    def define_pipelines(self) -> Any:
+        _remember_operators(self.state.typingctx)
+        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library.enable_object_caching()
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in _UNNEEDED]
+            pipeline.finalize()
+        return pipelines
+
+
+class _InlinedCompiler(_Compiler):
+    library = _InlinedLibrary
+
+
+class _KernelCompiler(_Compiler):
+    library = _KernelLibrary
+
+    def define_pipelines(self) -> Any:
+        compilation_begins()
+        return super().define_pipelines()
+
+
+_UNNEEDED = {
+    *("WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "InlineInlinables"),
+    *("FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads", "DeadBranchPrune"),
+    *("RewriteSemanticConstants", "NoPythonSupportedFeatureValidation", "AnnotateTypes", "DumpParforDiagnostics"),
+}
+_OPERATORS = (
+    *("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and_", "or_", "xor", "neg", "invert"),
+    *("iadd", "isub", "imul", "ifloordiv", "imod", "ilshift", "irshift", "iand", "ior", "ixor", "not_"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"),
+)
+_PLAIN = (numba.types.Number, numba.types.Boolean, numba.types.Array)
+
+
+@functools.cache
+def _remember_operators(context: Any) -> None:
+    """Let what operators on numbers and on elements of arrays become be found once, not in each function."""
+    for name in _OPERATORS:
+        function = context.resolve_value_type(getattr(operator, name))
+        function.get_call_type = _remembering(function.get_call_type)
+
+
+def _remembering(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    known: dict[Any, Any] = {}
+
+    def get_call_type(context: Any, arguments: Any, keywords: Any) -> Any:
+        plain = tuple(map(numba.types.unliteral, arguments))
+        if keywords or not all(isinstance(one, _PLAIN) for one in plain):
+            return resolve(context, arguments, keywords)
+        if plain not in known:
+            known[plain] = resolve(context, plain, keywords)
+        return known[plain]
+
+    return get_call_type

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import compiled_for
+from bertdata.kernels.jit import inlined, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -23,7 +23,7 @@ _I, _U, _VOID = numba.int64, numba.uint64, numba.void
 _US, _US32 = numba.uint64[::1], numba.uint32[::1]
 
 
-@compiled_for(_U(_U))
+@inlined
 def mix(x: Any) -> Any:
     """One step of SplitMix64, as `draws.bits` takes it."""
     x = x + GOLDEN
@@ -32,7 +32,7 @@ def mix(x: Any) -> Any:
     return x ^ (x >> _S31)
 
 
-@compiled_for(_VOID(_US, _US32, _I, _I, _US32, _US32))
+@kernel(_VOID(_US, _US32, _I, _I, _US32, _US32))
 def sort_draws(
     draws: NDArray[np.uint64],
     kept: NDArray[np.uint32],

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from bertdata.kernels.jit import Function, inner, uncounted
+from bertdata.kernels.jit import kernel
 
 GAPS = (32, 10, 9, 13)
 """A space, a line feed, a tab and a carriage return: the bytes that chunks are cut at."""
@@ -28,12 +28,7 @@ _BITS1, _BITS2, _BITS4 = _U(0x5555555555555555), _U(0x3333333333333333), _U(0x0F
 _ONES, _56 = _U(0x0101010101010101), _U(56)
 
 
-def inlined(function: Function) -> Function:
-    """Compile a function into each kernel that calls it: a tuple of arrays is slow to hand over."""
-    return inner(function, forceinline=True)
-
-
-@uncounted
+@kernel
 def plain_load64(data: Any, i: Any) -> Any:
     """Return the 8 bytes of a uint8 array from `i` on, the first one lowest."""
     value = _0
@@ -42,7 +37,7 @@ def plain_load64(data: Any, i: Any) -> Any:
     return value
 
 
-@uncounted
+@kernel
 def plain_store64(data: Any, i: Any, value: Any) -> None:
     """Write 8 bytes, lowest first, into an array of 2- or 4-byte integers from its element `i` on."""
     bits = _U(8 * data.itemsize)
@@ -50,7 +45,7 @@ def plain_store64(data: Any, i: Any, value: Any) -> None:
         data[_U(i) + _U(j)] = value >> (bits * _U(j)) & ((_1 << bits) - _1)
 
 
-@uncounted
+@kernel
 def plain_gap_marks(data: Any, i: Any) -> Any:
     """Return 64 bits, one for each byte from `i` on: set where the byte is one of GAPS."""
     marks = _0
@@ -60,7 +55,7 @@ def plain_gap_marks(data: Any, i: Any) -> Any:
     return marks
 
 
-@uncounted
+@kernel
 def plain_ascii_marks(data: Any, i: Any) -> Any:
     """Return 64 bits, one for each byte from `i` on: set where the byte is one of MARKS."""
     marks = _0
@@ -71,7 +66,7 @@ def plain_ascii_marks(data: Any, i: Any) -> Any:
     return marks
 
 
-@uncounted
+@kernel
 def plain_count_bits(word: Any) -> Any:
     """Return how many bits of a word of 64 are set.
 
@@ -83,7 +78,7 @@ def plain_count_bits(word: Any) -> Any:
     return (((fours + (fours >> _4)) & _BITS4) * _ONES) >> _56
 
 
-@uncounted
+@kernel
 def plain_lowest_bit(word: Any) -> Any:
     """Return the number of the lowest bit that is set in a word of 64; 64 where none is.
 
@@ -93,7 +88,7 @@ def plain_lowest_bit(word: Any) -> Any:
     return plain_count_bits(~word & (word - _1))
 
 
-@uncounted
+@kernel
 def plain_highest_bit(word: Any) -> Any:
     """Return the number of the highest bit that is set in a word of 64, which is not 0.
 
@@ -105,7 +100,7 @@ def plain_highest_bit(word: Any) -> Any:
     return plain_count_bits(word) - _1
 
 
-@uncounted
+@kernel
 def plain_prefetch(array: Any, i: Any) -> None:
     """Say that the element `i` of an array will be read soon."""
 

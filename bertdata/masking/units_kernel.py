@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import compiled_for
+from bertdata.kernels.jit import kernel
 from bertdata.kernels.mixer import GOLDEN, mix, sort_draws
 
 NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
@@ -25,11 +25,12 @@ _IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
 _GIVEN_IS, _GIVEN_US, _GIVEN_BS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (_I, _U, _B))
 
 
-@compiled_for(
+@kernel(
     _I(
         *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
         *(_I, _I, _GIVEN_IS, _B),
-    )
+    ),
+    makes_arrays=True,
 )
 def mask_batch(
     ids: NDArray[np.int64],

@@ -5,13 +5,13 @@ It works on the spans that `find_spans` gives, and reads nothing outside them an
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.sentences.words_kernel import COMMA, DASH, NEWLINE_BYTE, PERIOD, Bytes, Longs, strip_left
 
 _OPEN, _CLOSE, _SPACE, _SEMICOLON = 91, 93, 32, 59
 
 
-@uncounted
+@inlined
 def _mark_end(data: Bytes, begin: int, end: int) -> int:
     """Return where the reference mark at `begin` ends, or -1 where there is none."""
     i = begin + 1
@@ -37,7 +37,7 @@ def _mark_end(data: Bytes, begin: int, end: int) -> int:
     return i + 1 if i < end and data[i] == _CLOSE else -1
 
 
-@uncounted
+@kernel
 def join_references(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, counts: Longs) -> int:
     """Move leading reference marks in spans (starts, stops) of rows of counts sentences; returns how many are left."""
     written = at = 0

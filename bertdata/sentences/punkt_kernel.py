@@ -11,7 +11,7 @@ are read-only arrays. The readable twin is `decisions`.
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.sentences.compiled_parameters import (
     BEFORE,
     DOT,
@@ -63,7 +63,7 @@ SENTENCE, MARK_END, NEXT, JOIN_ROW = range(4)
 _STARTS, _STARTS_NOT, _UNSURE = 1, 0, 2
 
 
-@uncounted
+@inlined
 def _starts_sentence(c: int, flags: int, context: int) -> int:
     if c in (33, COMMA, 58, 59, 63):
         return _STARTS_NOT
@@ -74,7 +74,7 @@ def _starts_sentence(c: int, flags: int, context: int) -> int:
     return _UNSURE
 
 
-@uncounted
+@inlined
 def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
     """Return BREAK, NO or UNKNOWN for a candidate: its word begins at `begin`, the token after it at `after`."""
     if data[after] < 0x20:
@@ -122,7 +122,7 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
     return BREAK if alone else NO
 
 
-@uncounted
+@inlined
 def _record(
     data: Bytes,
     begin: int,
@@ -145,7 +145,7 @@ def _record(
     return n + 1
 
 
-@uncounted
+@kernel
 def find_breaks(
     data: Bytes, offsets: Longs, index: Longs, chars: Bytes, state: Longs, records: Longs, word: Bytes
 ) -> int:
@@ -204,7 +204,7 @@ def find_breaks(
     return n
 
 
-@uncounted
+@inlined
 def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
     """Return the ends of the closing punctuation at byte i and of the white space behind it; (-1, -1) for none."""
     start = i
@@ -228,7 +228,7 @@ def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
     return (stop, i) if i > stop else (-1, -1)
 
 
-@uncounted
+@kernel
 def join_breaks(
     data: Bytes, records: Longs, n: int, chars: Bytes, state: Longs, starts: Longs, stops: Longs, counts: Longs
 ) -> int:
@@ -262,7 +262,7 @@ def join_breaks(
     return written
 
 
-@uncounted
+@kernel
 def copy_spans(data: Bytes, starts: Longs, stops: Longs, copied: Bytes) -> None:
     """Write data[start:stop] of all spans one after the other."""
     at = 0
@@ -272,7 +272,7 @@ def copy_spans(data: Bytes, starts: Longs, stops: Longs, copied: Bytes) -> None:
             at += 1
 
 
-@uncounted
+@kernel
 def count_characters(data: Bytes, starts: Longs, stops: Longs) -> None:
     """Turn the byte offsets of spans, in order, into offsets in characters, in place."""
     at = characters = 0

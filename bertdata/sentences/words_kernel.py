@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.sentences.compiled_parameters import (
     ABBREVIATION,
     AFTER,
@@ -52,10 +52,10 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 
 _NO_TOKEN = (-1, 0, 0, 0)
 
-_hash_pair = uncounted(hash_pair)
+_hash_pair = kernel(hash_pair)
 
 
-@uncounted
+@inlined
 def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     """Return the character at byte i and its length; (KNOWN, 4) beyond the BMP, (-1, 1) for what is not UTF-8."""
     first = int(data[i])
@@ -74,13 +74,13 @@ def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
     return KNOWN, 4
 
 
-@uncounted
+@inlined
 def character_flags(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     code, _ = decode(data, i, end)
     return RARE if code < 0 or code >= KNOWN else int(chars[FLAGS + code])
 
 
-@uncounted
+@inlined
 def _character_start(data: Bytes, i: int, begin: int) -> int:
     """Return where the character that ends at byte i begins."""
     j = i
@@ -89,7 +89,7 @@ def _character_start(data: Bytes, i: int, begin: int) -> int:
     return j
 
 
-@uncounted
+@inlined
 def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the length of the white space at byte i, or 0."""
     kind = chars[data[i]]
@@ -100,7 +100,7 @@ def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return 0
 
 
-@uncounted
+@inlined
 def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the first byte from i on that `str.strip` leaves."""
     while i < end:
@@ -111,7 +111,7 @@ def strip_left(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@uncounted
+@inlined
 def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     """Return the end of what `str.strip` leaves of the bytes before i."""
     while i > begin:
@@ -123,7 +123,7 @@ def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
     return i
 
 
-@uncounted
+@inlined
 def _only_space_is_left(data: Bytes, i: int, end: int, chars: Bytes) -> bool:
     """Tell whether `str.strip` takes all that stands from byte i to the end of the paragraph."""
     after = strip_left(data, i, end, chars)
@@ -133,7 +133,7 @@ def _only_space_is_left(data: Bytes, i: int, end: int, chars: Bytes) -> bool:
     return after == end
 
 
-@uncounted
+@inlined
 def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     """Return where the token after a mark begins, or -1 where the mark is no candidate."""
     i = mark + 1
@@ -154,7 +154,7 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     return -1 if i == end or (data[i] < 0x20 and _only_space_is_left(data, i, end, chars)) else i
 
 
-@uncounted
+@inlined
 def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
     """Return where a candidate's context ends: behind the one character at the mark, or behind the next word.
 
@@ -170,7 +170,7 @@ def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> i
     return i
 
 
-@uncounted
+@inlined
 def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: int) -> int:
     """Return the key of word[begin:end] in a table, or -1."""
     value = HASH_START
@@ -195,12 +195,12 @@ def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: i
     return -1
 
 
-@uncounted
+@inlined
 def value_of(key: int, index: Longs, chars: Bytes, table: int) -> int:
     return int(chars[index[table + VALUES] + key]) if key >= 0 else 0
 
 
-@uncounted
+@inlined
 def are_collocation(before: int, after: int, index: Longs) -> bool:
     pair = (before << 32 | after) + 1
     value = _hash_pair(before, after)
@@ -213,7 +213,7 @@ def are_collocation(before: int, after: int, index: Longs) -> bool:
     return False
 
 
-@uncounted
+@inlined
 def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
     """Write a token in lower case into `word`; its length, or -1 for a rare character or a long token."""
     forms = index[LOWER_FORMS]
@@ -244,7 +244,7 @@ def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, wo
     return n
 
 
-@uncounted
+@inlined
 def is_number(word: Bytes, n: int) -> bool:
     i = 1 if n > 0 and word[0] == PERIOD else 0
     if i >= n or not 48 <= word[i] <= 57:
@@ -254,7 +254,7 @@ def is_number(word: Bytes, n: int) -> bool:
     return i == n
 
 
-@uncounted
+@inlined
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
     """Tell whether a word, or what stands behind its last hyphen, is an abbreviation."""
     if value_of(key, index, chars, BEFORE) & ABBREVIATION:
@@ -266,7 +266,7 @@ def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -
     return False
 
 
-@uncounted
+@inlined
 def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     """Return where the token that ends with a period begins, or -1 where that is not plain."""
     start = mark
@@ -307,7 +307,7 @@ def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
     return start
 
 
-@uncounted
+@inlined
 def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
     kind = chars[data[begin]]
@@ -350,7 +350,7 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     return i
 
 
-@uncounted
+@inlined
 def token_after(
     data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes
 ) -> tuple[int, int, int, int]:

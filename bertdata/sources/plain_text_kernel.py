@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import compiled_for, inner
+from bertdata.kernels.jit import inlined, kernel
 
 USED, SKIPPING, ENDED, STATES = range(4)
 """What `find_documents` keeps: the bytes done with, whether it looks for the first blank line, whether it is at an end.
@@ -21,12 +21,12 @@ _NEWLINE, _SPACE, _TAB, _RETURN = 10, 32, 9, 13
 _BYTES, _INTS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.uint8, numba.int64))
 
 
-@inner
+@inlined
 def _is_space(byte: Any) -> Any:
     return byte == _SPACE or _TAB <= byte <= _RETURN
 
 
-@compiled_for(
+@kernel(
     numba.int64(
         *(_BYTES, _INTS, numba.int64, numba.boolean),
         *(numba.int64[::1], numba.uint8[::1], numba.int64[::1], numba.int64[::1]),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import compiled
+from bertdata.kernels.jit import inlined, kernel
 
 _BINS, _NGRAM = 256, 5
 _EMPTY = np.uint32(0xFFFFFFFF)
@@ -24,7 +24,7 @@ _GOLDEN, _M1, _M2 = _U(0x9E3779B97F4A7C15), _U(0xBF58476D1CE4E5B9), _U(0x94D049B
 _LOW, _LARGEST = _U(0xFFFFFFFF), _U(0xFFFFFFFE)
 
 
-@compiled
+@inlined
 def _mix(x: Any) -> Any:
     x = x + _GOLDEN
     x = (x ^ (x >> _30)) * _M1
@@ -32,7 +32,7 @@ def _mix(x: Any) -> Any:
     return x ^ (x >> _31)
 
 
-@compiled
+@inlined
 def _kind_of(code: int) -> int:
     if code < 0xC0:
         return _LETTER if 48 <= code < 58 or 65 <= code < 91 or 97 <= code < 123 else _GAP
@@ -45,17 +45,18 @@ def _kind_of(code: int) -> int:
     return _GAP if 0xFE10 <= code < 0xFE70 or 0xFF00 <= code < 0xFF66 else _LETTER
 
 
-@compiled
+@inlined
 def _put(run: Any, row: NDArray[np.uint32]) -> None:
     mixed = _mix(run)
     place, rest = mixed >> _56, np.uint32(min((mixed >> _24) & _LOW, _LARGEST))
     row[place] = min(row[place], rest)
 
 
-@compiled
+@inlined
 def _fill(row: NDArray[np.uint32], bins: NDArray[np.uint32]) -> None:
     """Let every empty bin borrow from the next full one, to the left or the right as its hash says."""
-    bins[:] = row
+    for place in range(_BINS):
+        bins[place] = row[place]
     for place in range(_BINS):
         if bins[place] == _EMPTY:
             step, lender = (1 if _mix(_U(place)) & _1 else _BINS - 1), place
@@ -64,7 +65,7 @@ def _fill(row: NDArray[np.uint32], bins: NDArray[np.uint32]) -> None:
             row[place] = bins[lender]
 
 
-@compiled
+@inlined
 def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32], last: NDArray[np.uint64]) -> int:
     """Put the runs of one text into its row; returns how many words there are."""
     i, words = start, 0
@@ -110,7 +111,7 @@ def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32]
     return words
 
 
-@compiled
+@kernel(makes_arrays=True)
 def minhash(data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[np.uint32]) -> None:
     """Fill `found`, of shape (texts, 256) and full of the empty mark, with the signatures of texts."""
     last, bins = np.zeros(_NGRAM, np.uint64), np.zeros(_BINS, np.uint32)

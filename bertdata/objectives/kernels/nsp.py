@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import compiled_for, inner
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 
 NEAR = 64
@@ -27,7 +27,7 @@ _INTS, _FLAGS, _BITS = (
 _OWN_INTS, _OWN_FLAGS = numba.int64[::1], numba.boolean[::1]
 
 
-@compiled_for(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
+@kernel(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
 def draw_chunks(
     keys: NDArray[Any],
     document_keys: NDArray[Any],
@@ -47,7 +47,7 @@ def draw_chunks(
             draws[purpose, chunk] = mix(state ^ mix(np.uint64(numbers[chunk]) + GOLDEN))
 
 
-@inner
+@inlined
 def _nearest_word_start(word_start: Any, begin: Any, end: Any) -> Any:
     """Return the word start between begin and end that is nearest the middle, of two the first; `begin` if none is."""
     before = (begin + end) // 2
@@ -60,7 +60,7 @@ def _nearest_word_start(word_start: Any, begin: Any, end: Any) -> Any:
     return after if nearer else before
 
 
-@compiled_for(numba.void(_INTS, _FLAGS, _INTS, _INTS, _BITS, numba.int64[::1]))
+@kernel(numba.void(_INTS, _FLAGS, _INTS, _INTS, _BITS, numba.int64[::1]))
 def split_chunks(
     sentence_ends: NDArray[Any],
     word_start: NDArray[Any],
@@ -85,12 +85,12 @@ def split_chunks(
             middle[chunk] = _nearest_word_start(word_start, begin, end)
 
 
-@inner
+@inlined
 def _fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, source: Any) -> Any:
     return owners[taker] != owners[source] and a_lengths[taker] + b_lengths[source] <= room
 
 
-@compiled_for(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
+@kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
 def deal(
     members: NDArray[Any],
     a_lengths: NDArray[Any],
@@ -148,7 +148,7 @@ def deal(
     return stuck
 
 
-@compiled_for(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS))
+@kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS), makes_arrays=True)
 def release(
     stuck: NDArray[Any],
     a_lengths: NDArray[Any],
@@ -192,14 +192,14 @@ def release(
     return count
 
 
-@inner
+@inlined
 def _inner_ends(sentence_ends: Any, begin: Any, end: Any) -> Any:
     """Return the first sentence end between begin and end, by number, and how many there are."""
     first = np.searchsorted(sentence_ends, begin, side="right")
     return first, np.searchsorted(sentence_ends, end, side="left") - first
 
 
-@inner
+@inlined
 def _cut_to_fit(
     sentence_ends: Any,
     word_start: Any,
@@ -237,17 +237,18 @@ def _cut_to_fit(
     return middles[one], middles[other], False
 
 
-@inner
+@inlined
 def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
     """Return a pair by its number among those that do not stand between begin and end."""
     return by_owner[number if number < begin else number + end - begin]
 
 
-@compiled_for(
+@kernel(
     numba.int64(
         *(_INTS, _INTS, _FLAGS, _INTS, _OWN_INTS, _INTS, _INTS, _INTS, _INTS, _BITS, numba.int64, numba.boolean),
         *(_OWN_INTS, _OWN_FLAGS, _OWN_INTS),
-    )
+    ),
+    makes_arrays=True,
 )
 def pair_anew(
     free: NDArray[Any],

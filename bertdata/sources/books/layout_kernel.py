@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import compiled, inner
+from bertdata.kernels.jit import inlined, kernel
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int32
@@ -33,7 +33,7 @@ _SPACE, _NEWLINE = 32, 10
 _ODD_SPACE = 2
 
 
-@compiled
+@kernel
 def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
     """Write what is known of each line of the text to `lines`; -1 where a line may be blank by spaces beyond ASCII."""
     i = number = character = 0
@@ -96,7 +96,7 @@ def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
         character += 1
 
 
-@inner
+@inlined
 def _oddness(data: Bytes, i: int, size: int) -> Int:
     """Tell, of characters beyond ASCII's plain ones, those that `str` or `re` may take for spaces, signs or letters."""
     byte = np.int64(data[i])
@@ -124,7 +124,7 @@ def _oddness(data: Bytes, i: int, size: int) -> Int:
     return _ODD_SPACE if space else 1
 
 
-@inner
+@inlined
 def _names_archive(data: Bytes, i: int, size: int) -> bool:
     """Tell whether a name that archives put into what they add may stand around the letter data[i]."""
     byte = data[i] | 32
@@ -144,12 +144,12 @@ def _names_archive(data: Bytes, i: int, size: int) -> bool:
     return bool(one == 100 and two == 101 and three == 100)  # fadedpage
 
 
-@inner
+@inlined
 def _ends_in_e(data: Bytes, i: int) -> bool:
     return bool((data[i] | 32) == 101 or (data[i] == 45 and (data[i - 1] | 32) == 101))
 
 
-@inner
+@inlined
 def _begin(data: Bytes, i: int, end: int, words: int, solid: int, starts: Bytes) -> Int:
     """Return the flags that the first characters of a line give."""
     first = data[i]
@@ -187,7 +187,7 @@ def _begin(data: Bytes, i: int, end: int, words: int, solid: int, starts: Bytes)
     return flags
 
 
-@inner
+@inlined
 def _start_of(data: Bytes, i: int, end: int) -> Int:
     """Return the first three letters as one number: 5 bits each, 0 for what is none."""
     start: Int = 0
@@ -197,7 +197,7 @@ def _start_of(data: Bytes, i: int, end: int) -> Int:
     return start
 
 
-@inner
+@inlined
 def _is_number(data: Bytes, i: int, end: int) -> bool:
     """Tell a word of the letters of Roman numbers alone that a mark or a gap follows."""
     while i < end and _is_letter_or_digit(data[i]):
@@ -208,12 +208,12 @@ def _is_number(data: Bytes, i: int, end: int) -> bool:
     return i + 1 >= end or data[i] != _SPACE or data[i + 1] == _SPACE
 
 
-@inner
+@inlined
 def _is_letter_or_digit(byte: int) -> bool:
     return (97 <= byte <= 122) or (65 <= byte <= 90) or (48 <= byte <= 57)
 
 
-@inner
+@inlined
 def _end(data: Bytes, begin: int, end: int) -> Int:
     """Return the flags that the last characters of a line give."""
     last = data[end - 1]
@@ -231,7 +231,7 @@ def _end(data: Bytes, begin: int, end: int) -> Int:
     return flags | CLAUSE if last == 44 or last == 59 or last == 58 or last == 45 else flags
 
 
-@compiled
+@kernel
 def blocks_kernel(lines: Ints, count: int, blocks: Ints) -> Int:
     """Write the runs of lines that are not blank to `blocks`; returns how many there are."""
     number = n = 0
@@ -262,7 +262,7 @@ def blocks_kernel(lines: Ints, count: int, blocks: Ints) -> Int:
     return n
 
 
-@compiled
+@kernel
 def plain_kernel(lines: Ints, blocks: Ints, count: int, width: int) -> None:
     """Leave only those blocks marked as plain that are full to the margin of a page so wide."""
     for number in range(count):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.sources.wikipedia.wikitext.kernels.common import NEWLINE, Bytes, Int, copy, find, marks, scanner
 from bertdata.sources.wikipedia.wikitext.kernels.inline import write_utf8
 
 _LONGEST = 10
 
 
-@uncounted
+@kernel
 def unescape_kernel(data: Bytes, out: Bytes) -> Int:
     """Write data to out, which has room for it, its line ends and entities resolved; returns the bytes written."""
     size = data.size
@@ -39,7 +39,7 @@ def unescape_kernel(data: Bytes, out: Bytes) -> Int:
     return n
 
 
-@inner
+@inlined
 def _code(data: Bytes, begin: int, end: int) -> Int:
     """Return the character that the entity data[begin:end] names, U+FFFD for one that is none; -1: no entity."""
     length = end - begin

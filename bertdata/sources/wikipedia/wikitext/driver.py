@@ -11,6 +11,7 @@ from collections import deque
 
 import numpy as np
 
+from bertdata.kernels.jit import plain
 from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_kernel
 from bertdata.sources.wikipedia.wikitext.kernels import frames as frames_kernel
 from bertdata.sources.wikipedia.wikitext.kernels import page as passes
@@ -216,7 +217,7 @@ def _read(buffer: Bytes, begin: int, end: int) -> str:
 
 def _append_or_hole(text: str | None, work: _Buffers) -> None:
     if text is None:
-        text = HOLE if hole_fits(work.second, 0, work.state[frames_kernel.WRITTEN]) else ""
+        text = HOLE if plain(hole_fits)(work.second, 0, work.state[frames_kernel.WRITTEN]) else ""
     _append(text, "second", frames_kernel.WRITTEN, work.state, work)
 
 

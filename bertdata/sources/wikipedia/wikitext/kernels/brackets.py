@@ -7,7 +7,7 @@ with the pieces still standing in the buffers; GROW where a buffer is too small;
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import HOLE, NEWLINE, Bytes, Int, Ints, copy, find
 from bertdata.sources.wikipedia.wikitext.kernels.frames import (
     BARS,
@@ -55,7 +55,7 @@ from bertdata.sources.wikipedia.wikitext.reference.brackets import MAX_DEPTH
 DONE, ASK_CALL, ASK_LINK, GROW, VARIANTS = range(5)
 
 
-@inner
+@inlined
 def brackets_kernel(
     text: Bytes, size: int, out: Bytes, frames: Ints, bars: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
 ) -> Int:
@@ -215,7 +215,7 @@ def brackets_kernel(
     return DONE
 
 
-@inner
+@inlined
 def _close_block(out: Bytes, n: int, frames: Ints, state: Ints, kind: int) -> Int:
     if not unwind(state, frames, kind):
         return n
@@ -225,7 +225,7 @@ def _close_block(out: Bytes, n: int, frames: Ints, state: Ints, kind: int) -> In
     return n + 2
 
 
-@inner
+@inlined
 def _close_braces(
     out: Bytes, n: int, frames: Ints, bars: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
 ) -> Int:
@@ -256,7 +256,7 @@ def _close_braces(
     return written
 
 
-@inner
+@inlined
 def _close_link(
     out: Bytes, n: int, frames: Ints, bars: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
 ) -> Int:

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     HOLE,
     NEWLINE,
@@ -29,7 +29,7 @@ _LINE_BREAK = 11
 _PLAIN, _SPACE, _PAUSE, _STOP, _OPENER, _CLOSER, _QUOTE, _DASH, _JOINER, _HOLE = range(10)
 
 
-@inner
+@inlined
 def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, starts: Ints, words: Bytes) -> Int:
     """Write the paragraphs of text[:size] to out, healed; returns the bytes written, at most size.
 
@@ -58,14 +58,14 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, starts: Ints,
     return n
 
 
-@inner
+@inlined
 def _end_of_spaces(text: Bytes, i: int, size: int) -> Int:
     while i < size and (text[i] == SPACE or text[i] == NEWLINE):
         i += 1
     return i
 
 
-@inner
+@inlined
 def _lay(text: Bytes, i: int, size: int, work: Bytes) -> tuple[Int, Int, bool, bool]:
     """Write one paragraph to work with single spaces; returns where the next begins, the bytes, has it holes, verse."""
     length, mark, hole, verse = 0, -1, False, False
@@ -98,7 +98,7 @@ def _lay(text: Bytes, i: int, size: int, work: Bytes) -> tuple[Int, Int, bool, b
     return i, length, hole, verse
 
 
-@inner
+@inlined
 def _strip(out: Bytes, begin: int, end: int, newlines: bool) -> Int:
     while end > begin and (out[end - 1] == SPACE or (newlines and out[end - 1] == NEWLINE)):
         end -= 1
@@ -108,7 +108,7 @@ def _strip(out: Bytes, begin: int, end: int, newlines: bool) -> Int:
     return copy(out, first, end, out, begin) if first > begin else end
 
 
-@inner
+@inlined
 def _lay_verse(out: Bytes, begin: int, end: int) -> Int:
     """Turn the marks of line breaks, with the spaces around them, into line breaks; in place."""
     n = i = begin
@@ -124,7 +124,7 @@ def _lay_verse(out: Bytes, begin: int, end: int) -> Int:
     return n
 
 
-@inner
+@inlined
 def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
     """Tell whether out[begin:end] has a letter, digit or underscore of the first 65,536 characters."""
     for i in range(begin, end):
@@ -142,7 +142,7 @@ def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
     return False
 
 
-@inner
+@inlined
 def _is_only_a_url(out: Bytes, begin: int, end: int) -> bool:
     i = begin
     while i < end and (97 <= out[i] <= 122 or 65 <= out[i] <= 90):
@@ -154,7 +154,7 @@ def _is_only_a_url(out: Bytes, begin: int, end: int) -> bool:
     return bool(i == end)
 
 
-@inner
+@inlined
 def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
     """Close the holes of the paragraph work[:length], token by token (see `healing.heal`)."""
     depth = i = 0
@@ -236,7 +236,7 @@ def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
     return n
 
 
-@inner
+@inlined
 def _last_word(work: Bytes, begin: int, hole: int, length: int) -> Int:
     """Return where the last word before a hole begins; `begin` where none does after a space, `length` without a hole.
 
@@ -252,7 +252,7 @@ def _last_word(work: Bytes, begin: int, hole: int, length: int) -> Int:
     return begin
 
 
-@inner
+@inlined
 def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
     """Return where the token at `begin` ends, and its kind."""
     byte = work[begin]
@@ -272,7 +272,7 @@ def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
     return end, _kind_of(work, begin, end)
 
 
-@inner
+@inlined
 def _kind_of(text: Bytes, begin: int, end: int) -> Int:
     byte = text[begin]
     if end - begin == 1:
@@ -287,12 +287,12 @@ def _kind_of(text: Bytes, begin: int, end: int) -> Int:
     return _PLAIN
 
 
-@inner
+@inlined
 def _is_one(text: Bytes, begin: int, end: int, byte: int) -> bool:
     return bool(end - begin == 1 and text[begin] == byte)
 
 
-@inner
+@inlined
 def _is_loose(text: Bytes, begin: int, end: int) -> bool:
     kind = _kind_of(text, begin, end)
     return bool(kind == _PAUSE or kind == _SPACE or kind == _DASH or (end - begin == 1 and text[begin] == 47))

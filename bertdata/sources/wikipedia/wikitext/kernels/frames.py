@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import Bytes, Int, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.templates import MOST_ARGUMENTS
 
@@ -21,7 +21,7 @@ STATE_SIZE = SPANS + 2 * MOST_ARGUMENTS
 KIND, BASE, BRACES, BARS_BEFORE = range(4)
 
 
-@inner
+@inlined
 def push(state: Ints, frames: Ints, kind: int, braces: int, out: Bytes, n: int) -> Int:
     """Open a construct: put its mark to out[n] and a frame on the stack; returns how much is written."""
     depth = state[DEPTH]
@@ -33,7 +33,7 @@ def push(state: Ints, frames: Ints, kind: int, braces: int, out: Bytes, n: int) 
     return n + 1
 
 
-@inner
+@inlined
 def drop_frame(state: Ints, frames: Ints) -> None:
     """Take the top frame off the stack."""
     depth = state[DEPTH] - 1
@@ -42,7 +42,7 @@ def drop_frame(state: Ints, frames: Ints) -> None:
     state[BARS] = frames[depth, BARS_BEFORE]
 
 
-@inner
+@inlined
 def unwind(state: Ints, frames: Ints, kind: int) -> bool:
     """Make the innermost open construct of this kind the top frame; what stands above it is unclosed."""
     if state[OPEN + kind] == 0:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     CODE,
     ENTITY,
@@ -33,7 +33,7 @@ from bertdata.sources.wikipedia.wikitext.reference.inline import INVISIBLE, ODD_
 BREAK, BLOCK, FLAT = range(3)
 
 
-@inner
+@inlined
 def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Write text[:size] to out without inline markup; returns the bytes written, at most 2 * size."""
     n = i = 0
@@ -90,7 +90,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
             i = end
 
 
-@inner
+@inlined
 def _odd(text: Bytes, i: int, limit: int) -> tuple[int, bool]:
     """Return the bytes of an odd space or invisible character, and whether it is a space; 0 for any other."""
     code: Int = 0
@@ -108,7 +108,7 @@ def _odd(text: Bytes, i: int, limit: int) -> tuple[int, bool]:
     return (length, False) if _is_invisible(code) else (0, False)
 
 
-@inner
+@inlined
 def _is_odd_space(code: int) -> bool:
     for one in _ODD_SPACES:
         if one == code:
@@ -116,7 +116,7 @@ def _is_odd_space(code: int) -> bool:
     return False
 
 
-@inner
+@inlined
 def _is_invisible(code: int) -> bool:
     for one in _INVISIBLE:
         if one == code:
@@ -124,7 +124,7 @@ def _is_invisible(code: int) -> bool:
     return False
 
 
-@inner
+@inlined
 def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
     """Return where the label of an external link begins and ends; -1 twice where this is none."""
     i = begin + 1
@@ -153,7 +153,7 @@ def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes
     return (label, i) if i < limit and text[i] == 93 else (-1, -1)
 
 
-@inner
+@inlined
 def _tag(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
     """Return the kind of a tag and where it ends; an end of -1 where this is no tag of HTML's."""
     i = begin + 1
@@ -181,7 +181,7 @@ def _tag(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch:
     return (kind, i + 1) if i < limit and text[i] == 62 else (0, -1)
 
 
-@inner
+@inlined
 def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints, blob: Bytes) -> tuple[Int, Int]:
     """Write the character that an entity stands for; returns where it ends (-1: it is none) and what is written."""
     i = begin + 1
@@ -223,7 +223,7 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
     return i + 1, _write_character(code, out, n)
 
 
-@inner
+@inlined
 def _write_character(code: int, out: Bytes, n: int) -> Int:
     if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
         code = 0xFFFD
@@ -236,7 +236,7 @@ def _write_character(code: int, out: Bytes, n: int) -> Int:
     return write_utf8(code, out, n)
 
 
-@inner
+@inlined
 def write_utf8(code: int, out: Bytes, n: int) -> Int:
     """Write a character to out[n:] in UTF-8; returns how much is written."""
     if code < 0x80:
@@ -253,7 +253,7 @@ def write_utf8(code: int, out: Bytes, n: int) -> Int:
     return n + 4
 
 
-@inner
+@inlined
 def _behaviour_switch(text: Bytes, begin: int, limit: int) -> Int:
     """Return where `__SWITCH__` ends, -1 where this is none."""
     i = begin + 2

@@ -6,7 +6,7 @@ page that has them, marks of unclosed constructs cleared, or larger buffers. The
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.sources.wikipedia.wikitext.kernels import brackets, tags
 from bertdata.sources.wikipedia.wikitext.kernels.brackets import brackets_kernel
 from bertdata.sources.wikipedia.wikitext.kernels.cleanup import finish_kernel
@@ -22,7 +22,7 @@ _READ, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
 STAGE, SIZE, TAGS_STATE_SIZE = range(tags.STATE_SIZE, tags.STATE_SIZE + 3)
 
 
-@uncounted
+@kernel
 def page_kernel(
     data: Bytes, source: Bytes, first: Bytes, second: Bytes, third: Bytes, frames: Ints, bars: Ints,
     tags_state: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes, words: Bytes,
@@ -67,7 +67,7 @@ def page_kernel(
     return DONE
 
 
-@inner
+@inlined
 def _without_reserved(data: Bytes, out: Bytes) -> Int:
     """Copy wikitext with plain line ends and without the characters that the passes use as marks."""
     size = data.size

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     HOLE,
     LONGEST_NAME,
@@ -26,7 +26,7 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import (
 _EQUALS, _QUOTE = 61, 39
 
 
-@inner
+@inlined
 def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Write the prose of text[:size] to out, a paragraph a line; returns the bytes written, at most 2 * size + 4."""
     n = block = line_start = 0  # block: lines in the paragraph that is being written
@@ -99,7 +99,7 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
     return n
 
 
-@inner
+@inlined
 def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     while begin < end and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
         begin += 1
@@ -108,24 +108,24 @@ def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     return begin, end
 
 
-@inner
+@inlined
 def _first_of_line(text: Bytes, begin: int, size: int) -> Int:
     while begin < size and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
         begin += 1
     return begin
 
 
-@inner
+@inlined
 def _is_list_mark(byte: int) -> bool:
     return byte == 42 or byte == 35 or byte == 58 or byte == 59 or byte == 124
 
 
-@inner
+@inlined
 def _begins_a_rule(text: Bytes, begin: int, end: int) -> bool:
     return end - begin >= 4 and text[begin + 1] == 45 and text[begin + 2] == 45 and text[begin + 3] == 45
 
 
-@inner
+@inlined
 def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
     if not _ends_a_sentence(text, begin, end):
         return True
@@ -135,7 +135,7 @@ def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
     return spaces < 8
 
 
-@inner
+@inlined
 def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
     if begin + 1 < end and text[begin + 1] == SPACE:
         return True
@@ -145,7 +145,7 @@ def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
     return False
 
 
-@inner
+@inlined
 def _ends_a_sentence(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether the last character of text[begin:end] is one that a sentence ends with."""
     if end <= begin:
@@ -165,7 +165,7 @@ def _ends_a_sentence(text: Bytes, begin: int, end: int) -> bool:
     return bool(a == 0xEF and b == 0xBC and (last == 0x81 or last == 0x9F))
 
 
-@inner
+@inlined
 def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
     """Split a line into (level, title begin, title end, rest begin); level 0 if it is no heading."""
     opening = 0
@@ -188,7 +188,7 @@ def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
     return 0, begin, begin, begin
 
 
-@inner
+@inlined
 def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether a title, without holes, quote marks and tags, is one of a section without prose."""
     length = 0
@@ -232,7 +232,7 @@ def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scr
     return bool(lookup(table, blob, SECTION, scratch, begin, end) >= 0)
 
 
-@inner
+@inlined
 def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     """Take the bold and italic marks out of the line out[begin:end] in place; returns its new end."""
     bold = italic = 0
@@ -267,7 +267,7 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     return n
 
 
-@inner
+@inlined
 def _quotes(out: Bytes, begin: int, end: int) -> Int:
     i = begin
     while i < end and out[i] == _QUOTE:
@@ -275,7 +275,7 @@ def _quotes(out: Bytes, begin: int, end: int) -> Int:
     return i - begin
 
 
-@inner
+@inlined
 def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
     """Return where the bold mark stands that is an apostrophe and an italic mark (see the twin in `paragraphs`)."""
     word = space = -1

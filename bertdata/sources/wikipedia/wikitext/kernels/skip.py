@@ -7,7 +7,7 @@ the walk takes over. Which constructs leave nothing is told by `call_leaves_noth
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     FUNCTION,
     NEWLINE,
@@ -30,7 +30,7 @@ IN_CALL, IN_LINK, IN_TABLE = 1, 2, 3
 _DEEPEST = 1 << 58
 
 
-@inner
+@inlined
 def call_leaves_nothing(text: Bytes, begin: int, size: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether the call whose head begins here is of a template that no table knows."""
     end = _next_in_head(text, begin, size)
@@ -45,7 +45,7 @@ def call_leaves_nothing(text: Bytes, begin: int, size: int, table: Ints, blob: B
     return bool(length < 0 or lookup(table, blob, TEMPLATE, scratch, 0, length) < 0)
 
 
-@inner
+@inlined
 def link_leaves_nothing(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether the link whose first piece is text[begin:end] is to a file, a category or the like."""
     colon = find(text, begin, end, 58)
@@ -55,7 +55,7 @@ def link_leaves_nothing(text: Bytes, begin: int, end: int, table: Ints, blob: By
     return bool(length >= 0 and lookup(table, blob, PREFIX, scratch, 0, length) >= 0)
 
 
-@inner
+@inlined
 def end_of_dropped(text: Bytes, begin: int, size: int, kind: int, state: Ints, scratch: Bytes) -> Int:
     """Return where the construct ends whose inside begins here, -1 where only the walk can tell.
 
@@ -126,7 +126,7 @@ def end_of_dropped(text: Bytes, begin: int, size: int, kind: int, state: Ints, s
     return -1
 
 
-@inner
+@inlined
 def _close_calls(stack: int, pending: int, state: Ints) -> tuple[Int, Int]:
     """Match a run of closing braces; returns what is open then, and how many braces are left, 2 or more: give up."""
     while pending >= 2 and stack:
@@ -145,7 +145,7 @@ def _close_calls(stack: int, pending: int, state: Ints) -> tuple[Int, Int]:
     return stack, pending
 
 
-@inner
+@inlined
 def _begins_a_line(text: Bytes, begin: int, i: int) -> bool:
     """Tell whether only marks of indents stand between the begin of a line and text[i]."""
     i -= 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     CODE,
     HOLE,
@@ -38,7 +38,7 @@ READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, CLOSED_AT, STATE_SIZE 
 DROP, EXTENSION, NOWIKI, REFERENCE, FORMULA, ASKED = range(6)
 
 
-@inner
+@inlined
 def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Copy text[:size] to out without tags; returns DONE, ASK or GROW."""
     position, n = state[READ], state[WRITTEN]
@@ -130,7 +130,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
     return DONE
 
 
-@inner
+@inlined
 def _plain_formula(text: Bytes, begin: int, end: int) -> tuple[Int, Int, Int]:
     """Return where a formula without its spaces begins and ends, and what becomes of it: NOWIKI where it is plain."""
     left, right = stripped(text, begin, end)
@@ -145,7 +145,7 @@ def _plain_formula(text: Bytes, begin: int, end: int) -> tuple[Int, Int, Int]:
     return left, right, NOWIKI if left < right else DROP
 
 
-@inner
+@inlined
 def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) -> Int:
     n = copy(text, begin, end, out, n)
     if hole:
@@ -154,7 +154,7 @@ def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) ->
     return n
 
 
-@inner
+@inlined
 def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> Int:
     """Write text with its markup as decimal character entities."""
     for position in range(begin, end):
@@ -173,7 +173,7 @@ def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> I
     return n
 
 
-@inner
+@inlined
 def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     """Return where the tag ends whose attributes begin here, -1 if it is none; a quoted ">" does not end it."""
     if begin >= size or not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 62):
@@ -201,7 +201,7 @@ def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     return i + 1 if i < size and text[i] == 62 else -1
 
 
-@inner
+@inlined
 def _find_comment_end(text: Bytes, size: int, begin: int) -> Int:
     i = find(text, begin, size, 62)
     while i < size:
@@ -211,7 +211,7 @@ def _find_comment_end(text: Bytes, size: int, begin: int) -> Int:
     return -1
 
 
-@inner
+@inlined
 def _find_closing(text: Bytes, size: int, begin: int, name: Bytes, length: int) -> Int:
     """Return where `</name>` begins, -1 if it never comes."""
     i = find(text, begin, size, 60)
@@ -230,7 +230,7 @@ def _find_closing(text: Bytes, size: int, begin: int, name: Bytes, length: int) 
     return -1
 
 
-@inner
+@inlined
 def _has_name(text: Bytes, begin: int, end: int) -> bool:
     for i in range(begin, end - 3):
         if text[i] == 110 and text[i + 1] == 97 and text[i + 2] == 109 and text[i + 3] == 101:
@@ -238,7 +238,7 @@ def _has_name(text: Bytes, begin: int, end: int) -> bool:
     return False
 
 
-@inner
+@inlined
 def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     """Return where the text of a reference ends (`tags._end_of_reference`)."""
     i, after = _next_reference(text, size, begin)
@@ -250,7 +250,7 @@ def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     return line_end
 
 
-@inner
+@inlined
 def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
     """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), -1 if it is none."""
     if begin < size and not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 60):
@@ -266,7 +266,7 @@ def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
     return after if after >= 0 and find(text, end, i, NEWLINE) == i else end
 
 
-@inner
+@inlined
 def _end_of_attribute(text: Bytes, size: int, begin: int) -> Int:
     """Return where ` name=value` ends, -1 where there is none."""
     i = _behind_space(text, size, begin)
@@ -289,19 +289,19 @@ def _end_of_attribute(text: Bytes, size: int, begin: int) -> Int:
     return i if i > value else -1
 
 
-@inner
+@inlined
 def _behind_space(text: Bytes, size: int, i: int) -> Int:
     while i < size and is_space(text[i]):
         i += 1
     return i
 
 
-@inner
+@inlined
 def _ends_value(byte: Int) -> bool:
     return is_space(byte) or byte == 34 or byte == 39 or byte == 47 or 60 <= byte <= 62
 
 
-@inner
+@inlined
 def _next_reference(text: Bytes, size: int, begin: int) -> tuple[Int, Int]:
     """Return where the next `<ref` or `</ref` begins and, where it is a closing tag, where that ends, else -1."""
     i = find(text, begin, size, 60)
@@ -314,7 +314,7 @@ def _next_reference(text: Bytes, size: int, begin: int) -> tuple[Int, Int]:
     return size, -1
 
 
-@inner
+@inlined
 def _next_closing(text: Bytes, size: int, begin: int) -> Int:
     """Return where the next `</ref` begins, `size` where there is none."""
     i = find(text, begin, size, 60)
@@ -323,7 +323,7 @@ def _next_closing(text: Bytes, size: int, begin: int) -> Int:
     return i
 
 
-@inner
+@inlined
 def _end_of_name(text: Bytes, size: int, k: int) -> Int:
     """Return where the name `ref` ends that begins here, -1 where there is another."""
     if k + 3 > size or lower(text[k]) != 114 or lower(text[k + 1]) != 101 or lower(text[k + 2]) != 102:
@@ -332,7 +332,7 @@ def _end_of_name(text: Bytes, size: int, k: int) -> Int:
     return k if k == size or is_space(text[k]) or text[k] == 47 or text[k] == 60 or text[k] == 62 else -1
 
 
-@inner
+@inlined
 def _end_of_closing(text: Bytes, size: int, begin: int) -> Int:
     """Return where a closing tag ends whose name ends at `begin`: there too, where it has no ">" on its line."""
     i = _behind_space(text, size, begin)

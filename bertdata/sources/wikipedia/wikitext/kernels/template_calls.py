@@ -8,7 +8,7 @@ Most names say by themselves what is left: nothing, a fixed text, one argument. 
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     CODE,
     FUNCTION,
@@ -39,7 +39,7 @@ ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN_CALL, CONVERSION, NAMED = range(7)
 COLON = -2
 
 
-@inner
+@inlined
 def write_hole(out: Bytes, n: int) -> Int:
     if hole_fits(out, 0, n):
         out[n] = HOLE
@@ -47,7 +47,7 @@ def write_hole(out: Bytes, n: int) -> Int:
     return n
 
 
-@inner
+@inlined
 def write_call_text(
     source: Bytes, begin: int, head_end: int, end: int, count: int,
     out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes,
@@ -89,7 +89,7 @@ def write_call_text(
     return written if written == ASK or free == n else copy(out, free, written, out, n)
 
 
-@inner
+@inlined
 def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Bytes, n: int) -> Int:
     """Write one of the arguments that begin with the bar at `begin`; -1 if it is blank, or a name may be a number."""
     bars, position, first, last = 0, 0, end, end
@@ -115,7 +115,7 @@ def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Byt
     return -1
 
 
-@inner
+@inlined
 def _has_argument(source: Bytes, begin: int, end: int, count: int, blob: Bytes, name_begin: int, name_end: int) -> bool:
     """Tell whether an argument may have a name that begins as blob[name_begin:name_end] does."""
     bars = 0
@@ -131,7 +131,7 @@ def _has_argument(source: Bytes, begin: int, end: int, count: int, blob: Bytes, 
     return name_begin == name_end or (count >= 0 and bars != count)
 
 
-@inner
+@inlined
 def fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     """Write a folded template name to scratch; returns its length, -1 if it is too long, COLON if it has a colon."""
     while begin < end and _EDGE[source[begin]]:
@@ -157,7 +157,7 @@ def fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     return length
 
 
-@inner
+@inlined
 def write_link(
     source: Bytes, begin: int, end: int, label: int, label_end: int, has_label: bool,
     out: Bytes, n: int, depth: int, inside: bool, table: Ints, blob: Bytes, scratch: Bytes,
@@ -212,7 +212,7 @@ def write_link(
     return n
 
 
-@inner
+@inlined
 def fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     """Write a folded link prefix to scratch; returns its length, -1 if it is too long."""
     while begin < end and (_EDGE[source[begin]] or source[begin] == 95):

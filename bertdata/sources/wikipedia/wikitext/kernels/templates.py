@@ -8,7 +8,7 @@ arguments, spaces of Unicode at an edge, too little room) it leaves to Python.
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import SPACE, Bytes, Int, Ints, copy, find, is_space
 
 MOST_ARGUMENTS = 12
@@ -17,7 +17,7 @@ ASK, HOLE_LEFT = -1, -2
 TRANSLITERATION, CHEMISTRY, NIHONGO, WRAPPED, JOINED = range(5)
 
 
-@inner
+@inlined
 def arguments_of(source: Bytes, begin: int, end: int, spans: Ints, first: int) -> Int:
     """Write where the arguments of source[begin:end] begin and end, stripped, to spans[first:]; returns how many.
 
@@ -37,7 +37,7 @@ def arguments_of(source: Bytes, begin: int, end: int, spans: Ints, first: int) -
     return count
 
 
-@inner
+@inlined
 def stripped(source: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     """Return where a text without the spaces around it begins and ends; -1 twice where Unicode's may be among them."""
     while begin < end and _is_plain_space(source[begin]):
@@ -51,12 +51,12 @@ def stripped(source: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     return begin, end
 
 
-@inner
+@inlined
 def _is_plain_space(byte: int) -> bool:
     return is_space(byte) or 28 <= byte <= 31
 
 
-@inner
+@inlined
 def may_be_space(source: Bytes, i: int, end: int) -> bool:
     """Tell whether a character may be a space beyond ASCII."""
     byte, following = source[i], source[i + 1] if i + 1 < end else 0
@@ -67,7 +67,7 @@ def may_be_space(source: Bytes, i: int, end: int) -> bool:
     return (byte == 0xE1 and following == 0x9A) or (byte == 0xC2 and (following == 0x85 or following == 0xA0))
 
 
-@inner
+@inlined
 def write_call(
     how: int, most: int, bars: int, source: Bytes, begin: int, end: int, spans: Ints, first: int,
     around: Bytes, around_begin: int, around_end: int, out: Bytes, n: int,
@@ -110,7 +110,7 @@ def write_call(
     return n if n > start else HOLE_LEFT
 
 
-@inner
+@inlined
 def _write_formula(source: Bytes, count: int, spans: Ints, first: int, out: Bytes, n: int) -> Int:
     """Join the parts of a formula; a minus sign ends what a hyphen ended, a mass number stands apart."""
     if count == 0:
@@ -132,7 +132,7 @@ def _write_formula(source: Bytes, count: int, spans: Ints, first: int, out: Byte
     return n
 
 
-@inner
+@inlined
 def _write_nihongo(source: Bytes, count: int, spans: Ints, first: int, out: Bytes, n: int) -> Int:
     """Write `English (kanji, romaji, extra) more`; without English, romaji or kanji stands in its place."""
     for k in range(count, 5):

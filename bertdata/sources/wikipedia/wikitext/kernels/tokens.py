@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertdata.kernels.jit import inner
+from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels.common import (
     NEWLINE,
     Bytes,
@@ -16,7 +16,7 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import (
 from bertdata.sources.wikipedia.wikitext.kernels.frames import BEGIN, DEPTH, DL, OL, PLAIN_VARIANTS, TABLE, UL
 
 
-@inner
+@inlined
 def end_of_plain(text: Bytes, i: int, size: int, state: Ints) -> Int:
     """Return where the next token may begin: single brackets, line ends before text and the like are plain text."""
     while True:
@@ -39,7 +39,7 @@ def end_of_plain(text: Bytes, i: int, size: int, state: Ints) -> Int:
         i += 1
 
 
-@inner
+@inlined
 def run_of(text: Bytes, begin: int, size: int) -> Int:
     """Return how often the byte at `begin` is repeated."""
     end = begin + 1
@@ -48,7 +48,7 @@ def run_of(text: Bytes, begin: int, size: int) -> Int:
     return end - begin
 
 
-@inner
+@inlined
 def end_of_simple_call(text: Bytes, begin: int, size: int) -> Int:
     """Return where the closing braces stand of a call without any bracket inside, -1 where it has one or no name."""
     i = _next_bracket(text, begin, size)
@@ -56,19 +56,19 @@ def end_of_simple_call(text: Bytes, begin: int, size: int) -> Int:
     return i if closed and i > begin and text[begin] != 124 else -1
 
 
-@inner
+@inlined
 def end_of_piece(text: Bytes, begin: int, size: int) -> Int:
     """Return where the piece of a link that begins here ends: at a bar, a bracket or a line end."""
     return _next_in_link(text, begin, size)
 
 
-@inner
+@inlined
 def closes_a_call(text: Bytes, k: int, size: int) -> bool:
     """Tell whether after "|}" comes one more "}", but not two: an empty last argument and not the end of a table."""
     return k < size and text[k] == 125 and not (k + 1 < size and text[k + 1] == 125)
 
 
-@inner
+@inlined
 def end_of_block_tag(text: Bytes, begin: int, size: int, scratch: Bytes, state: Ints) -> Int:
     """Return where a tag of a table or list ends, its kind in state[BEGIN]; -1 for other tags, -2 for a `-{` inside."""
     i = begin + 1

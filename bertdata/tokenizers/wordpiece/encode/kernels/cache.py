@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import uncounted
-from bertdata.kernels.simd import inlined, load64, store64
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import load64, store64
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
     ARENA_SHIFT,
     ARENA_USED,
@@ -82,7 +82,7 @@ def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
     return written + count
 
 
-@uncounted
+@kernel
 def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
     """Point the slots, which are all free, to the first `kept` chunks; forget the others.
 
@@ -105,7 +105,7 @@ def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
             table.counters[POOL_USED] = table.entries[place + 3] + (meta >> _COUNT_SHIFT & _COUNT_MASK)
 
 
-@uncounted
+@kernel
 def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
     """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
     if n <= MAX_KEY:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.kernels.jit import inlined
 from bertdata.kernels.simd import (
     BLOCK,
     GAPS,
@@ -20,7 +21,6 @@ from bertdata.kernels.simd import (
     ascii_marks,
     count_bits,
     gap_marks,
-    inlined,
     load64,
     lowest_bit,
     prefetch,

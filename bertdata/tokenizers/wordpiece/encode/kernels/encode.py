@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import uncounted
-from bertdata.kernels.simd import inlined
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.cache import Cache, copy_ids, remember
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
@@ -99,7 +98,7 @@ def encode_chunk(
             return written
 
 
-@uncounted
+@kernel
 def scan(
     text: Any,
     offsets: Any,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.kernels.jit import uncounted
+from bertdata.kernels.jit import kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
     ALONE,
     CHARACTERS_SHIFT,
@@ -24,7 +24,7 @@ DONE, NEW_CHARACTER = range(2)
 ROW, CHARACTER = range(2)
 
 
-@uncounted
+@kernel
 def locate(
     text: Any,
     bounds: Any,

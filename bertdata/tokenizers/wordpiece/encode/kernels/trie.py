@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inner, uncounted
-from bertdata.kernels.simd import inlined
+from bertdata.kernels.jit import inlined, kernel
 
 SLACK = 16
 """Room behind the ids that may be written to for nothing."""
@@ -42,7 +41,7 @@ class Pieces(NamedTuple):
     settings: NDArray[np.int64]  # bases of the two roots, UNK_ID
 
 
-@inner
+@inlined
 def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     """Tell whether a node of these labels can have a base."""
     fits: Any = not bases[base]
@@ -51,7 +50,7 @@ def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     return fits
 
 
-@inner
+@inlined
 def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search: Any) -> Any:
     """Return a base for a node of `n` labels; -1 where there is none."""
     if n == 1:
@@ -71,7 +70,7 @@ def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search:
     return -1
 
 
-@uncounted
+@kernel
 def build(data: Any, offsets: Any, ids: Any, cells: Any, bases: Any, blocks: Any, nodes: Any, labels: Any) -> Any:
     """Put keys, which are sorted and not empty, into cells that are all 0; False where these are too few.
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inner, uncounted
-from bertdata.kernels.simd import inlined, load64, lowest_bit
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import load64, lowest_bit
 from bertdata.text_arrays import READ_AHEAD
 
 PAD = READ_AHEAD
@@ -119,7 +119,7 @@ def place_at(table: Table, slot: Any) -> Any:
     return (_U(table.slots[slot]) >> _TAG_BITS) * _4
 
 
-@inner
+@inlined
 def claim(table: Table, h: Any, entry: Any) -> None:
     """Point the first free place for a hash to an entry."""
     last, slot = _U(len(table.slots) - 1), h >> slot_shift(table.slots)
@@ -156,7 +156,7 @@ def enter(
     table.slots[slot] = entry << _TAG_BITS | h & _TAG
 
 
-@inner
+@inlined
 def decode(data: Any, i: int, end: int) -> Any:
     """Return (code point, bytes) of the character at `i`, which is not ASCII; 0 bytes where it is not UTF-8."""
     c = np.int64(data[i])
@@ -214,7 +214,7 @@ def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, l
     return i, n, characters
 
 
-@uncounted
+@kernel
 def new_characters(data: Any, i: int, end: int, codes: Any, found: Any) -> Any:
     """Put code points without a code, each once, into `found` as they come up from `i` on; returns how many.
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import uncounted
-from bertdata.kernels.simd import inlined, load64
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import load64
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.tokenizers.wordpiece.encode.kernels.encode import Characters
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
@@ -61,7 +61,7 @@ def _add(table: Table, data: Any, i: int, n: int, count: Any) -> Any:
     return True
 
 
-@uncounted
+@kernel
 def count_chunks(text: Any, offsets: Any, last_row: int, chunks: Table, window: Window, registers: Any) -> Any:
     """Count the chunks of the rows from ROW to `last_row`, from PLACE on; DONE, CHUNKS_FULL or LONG_CHUNK.
 
@@ -99,7 +99,7 @@ def count_chunks(text: Any, offsets: Any, last_row: int, chunks: Table, window: 
     return DONE
 
 
-@uncounted
+@kernel
 def add_words(data: Any, i: int, end: int, count: Any, characters: Characters, words: Table, word: Any) -> Any:
     """Add `count` to the count of each word of a chunk; DONE, WORDS_FULL, LONG_WORD or what `next_word` says."""
     at: Any = i
@@ -140,7 +140,7 @@ def _restore(table: Table, entry: int, key: Any, to: int) -> Any:
     return n
 
 
-@uncounted
+@kernel
 def count_words(chunks: Table, key: Any, characters: Characters, words: Table, word: Any, registers: Any) -> Any:
     """Add the words of the chunks from ENTRY on; as `add_words`, of the chunk in the first LENGTH bytes of `key`."""
     for entry in range(registers[ENTRY], chunks.counters[USED]):
@@ -152,7 +152,7 @@ def count_words(chunks: Table, key: Any, characters: Characters, words: Table, w
     return DONE
 
 
-@uncounted
+@kernel
 def key_bytes(table: Table) -> Any:
     """Return how many bytes the keys of a table have in all."""
     total: Any = 0
@@ -161,7 +161,7 @@ def key_bytes(table: Table) -> Any:
     return total
 
 
-@uncounted
+@kernel
 def write_counts(table: Table, data: Any, offsets: Any, counts: Any) -> None:
     """Write the keys and values of a table as the arrays of Arrow strings, `offsets` one longer, and of int64."""
     end: Any = 0
@@ -171,7 +171,7 @@ def write_counts(table: Table, data: Any, offsets: Any, counts: Any) -> None:
         counts[entry - 1] = np.int64(table.entries[entry * WIDTH + 3])
 
 
-@uncounted
+@kernel
 def clear(table: Table) -> None:
     """Take everything out of a table."""
     table.slots[:] = 0

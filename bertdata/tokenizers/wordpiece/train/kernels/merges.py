@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.tokenizers.wordpiece.state import (
     ARENA_USED,
     COUNT,
@@ -65,12 +65,12 @@ _NUMBER, _WEIGHT, _PAIR, _SEEN = range(4)
 formed; and, in the rows in their order, the sides that came up."""
 
 
-@inner
+@inlined
 def _weight(words: Any, word: Any) -> Any:
     return np.int64(words[word + 1]) << 31 | np.int64(words[word + 2])
 
 
-@inner
+@inlined
 def _add_list(s: State, pair: Any, length: Any) -> Any:
     """Give a pair a list of `length` words, to be filled; returns where it begins."""
     start = s.counters[ARENA_USED]
@@ -83,7 +83,7 @@ def _add_list(s: State, pair: Any, length: Any) -> Any:
     return start
 
 
-@uncounted
+@kernel
 def count_pairs(s: State) -> Any:
     """Count the pairs of the words from POSITION on and, at the end, list where they are and enter them; DONE or GROW.
 
@@ -128,7 +128,7 @@ def count_pairs(s: State) -> Any:
     return DONE
 
 
-@inner
+@inlined
 def _note(s: State, side: Any, weight: Any, word: Any) -> None:
     if s.sides[side, _NUMBER] == 0:
         s.sides[s.counters[N_SEEN], _SEEN] = side
@@ -140,7 +140,7 @@ def _note(s: State, side: Any, weight: Any, word: Any) -> None:
     s.counters[N_EVENTS] += 1
 
 
-@inner
+@inlined
 def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
     """Join a and b in a word, from the left, and note the neighbours; returns how many were joined, and how many of
     these stand behind another.
@@ -171,7 +171,7 @@ def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
     return joined * weight, adjoining * weight
 
 
-@inner
+@inlined
 def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
     """Take the noted neighbours from their old pairs and form the new ones."""
     for i in range(s.counters[N_SEEN]):
@@ -194,7 +194,7 @@ def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
         s.sides[side, _WEIGHT] += 1
 
 
-@inner
+@inlined
 def _merge(s: State, pair: Any) -> None:
     a, b = s.pairs[pair, LEFT], s.pairs[pair, RIGHT]
     known = s.counters[N_SYMBOLS]
@@ -234,7 +234,7 @@ def _merge(s: State, pair: Any) -> None:
             renew_pairs(s, b)
 
 
-@inner
+@inlined
 def _has_room(s: State, pair: Any) -> Any:
     """Tell whether a merge fits; it forms a pair or two for each place, and no more than two for each symbol."""
     places, number = np.int64(0), s.pairs[pair, FIRST_LIST]
@@ -252,7 +252,7 @@ def _has_room(s: State, pair: Any) -> Any:
     )
 
 
-@uncounted
+@kernel
 def merge_pairs(s: State, vocab_size: Any) -> Any:
     """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left; DONE or GROW."""
     while s.counters[N_SYMBOLS] < vocab_size and s.counters[HEAP_SIZE] > 0:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.tokenizers.wordpiece.state import (
     COUNT,
     CRITERION,
@@ -44,10 +44,10 @@ ON_LEFT, ON_RIGHT, EXACT_LEFT, EXACT_RIGHT = range(4)
 _EXACT, _LOGGED = 16, 32
 _SLACK = 0.5
 
-natural_log = uncounted(merge_score.natural_log)
+natural_log = kernel(merge_score.natural_log)
 
 
-@inner
+@inlined
 def measure_symbol(s: State, symbol: Any, change: Any) -> None:
     """Change the count of a symbol."""
     s.symbols[symbol, COUNT] += change
@@ -58,27 +58,27 @@ def measure_symbol(s: State, symbol: Any, change: Any) -> None:
         s.measures[symbol, MEASURE] = np.float64(n)
 
 
-@inner
+@inlined
 def lower_floor(s: State, symbol: Any) -> None:
     """Put the floor of a symbol a little below its measure."""
     measure = s.measures[symbol, MEASURE]
     s.measures[symbol, FLOOR] = measure - _SLACK if s.counters[CRITERION] == LIKELIHOOD else measure * (1.0 - _SLACK)
 
 
-@inner
+@inlined
 def eligible(s: State, pair: Any) -> Any:
     """Tell whether a pair occurs, and often enough."""
     n = s.pairs[pair, COUNT]
     return n > 0 and n + s.pairs[pair, MERGED] >= s.counters[MIN_FREQUENCY]
 
 
-@inner
+@inlined
 def is_exact(s: State, pair: Any) -> Any:
     """Tell whether the key of a pair is to be its value, not a bound."""
     return s.counters[CRITERION] == FREQUENCY or s.pairs[pair, MARKS] & _EXACT != 0
 
 
-@inner
+@inlined
 def worth(s: State, pair: Any, exact: Any) -> Any:
     """Return the value of an eligible pair, or the bound of it that the floors of its symbols give."""
     n = np.float64(s.pairs[pair, COUNT])
@@ -97,14 +97,14 @@ def worth(s: State, pair: Any, exact: Any) -> Any:
     return n * ((s.keys[pair, LOG_COUNT] + s.log_total[0]) - (first + second))
 
 
-@inner
+@inlined
 def change_count(s: State, pair: Any, change: Any) -> None:
     """Change the count of a pair; its entry stays as it is."""
     s.pairs[pair, COUNT] += change
     s.pairs[pair, MARKS] &= ~_LOGGED
 
 
-@inner
+@inlined
 def _goes_first(s: State, key: float, p: Any, other: float, q: Any) -> Any:
     if key != other:
         return key > other
@@ -113,7 +113,7 @@ def _goes_first(s: State, key: float, p: Any, other: float, q: Any) -> Any:
     return s.pairs[p, RIGHT] < s.pairs[q, RIGHT]
 
 
-@inner
+@inlined
 def _sift_down(s: State, slot: Any, key: float, pair: Any) -> None:
     size = s.counters[HEAP_SIZE]
     while 2 * slot + 1 < size:
@@ -129,7 +129,7 @@ def _sift_down(s: State, slot: Any, key: float, pair: Any) -> None:
     s.heap_key[slot], s.heap_pair[slot] = key, pair
 
 
-@inner
+@inlined
 def build_heap(s: State) -> None:
     """Enter each pair that has a key, once."""
     size = 0
@@ -142,7 +142,7 @@ def build_heap(s: State) -> None:
         _sift_down(s, slot, s.heap_key[slot], s.heap_pair[slot])
 
 
-@inner
+@inlined
 def push(s: State, pair: Any, key: float) -> None:
     """Enter a pair with a key; a heap that is full of entries that count no more is built anew."""
     s.keys[pair, KEY] = key
@@ -160,7 +160,7 @@ def push(s: State, pair: Any, key: float) -> None:
     s.heap_key[slot], s.heap_pair[slot] = key, pair
 
 
-@inner
+@inlined
 def replace_top(s: State, key: float) -> None:
     """Give the pair at the top a lower key."""
     pair = s.heap_pair[0]
@@ -168,7 +168,7 @@ def replace_top(s: State, key: float) -> None:
     _sift_down(s, 0, key, pair)
 
 
-@inner
+@inlined
 def pop(s: State) -> None:
     """Take the top entry out."""
     s.counters[HEAP_SIZE] -= 1
@@ -177,7 +177,7 @@ def pop(s: State) -> None:
         _sift_down(s, 0, s.heap_key[last], s.heap_pair[last])
 
 
-@inner
+@inlined
 def link(s: State, pair: Any, which: Any) -> None:
     """Put a pair into a list of one of its symbols."""
     if s.pairs[pair, MARKS] & 1 << which == 0:
@@ -187,7 +187,7 @@ def link(s: State, pair: Any, which: Any) -> None:
         s.heads[which, symbol] = pair
 
 
-@inner
+@inlined
 def make_exact(s: State, pair: Any) -> None:
     """Let the key of a pair be its value from now on."""
     s.pairs[pair, MARKS] |= _EXACT
@@ -195,7 +195,7 @@ def make_exact(s: State, pair: Any) -> None:
     link(s, pair, EXACT_RIGHT)
 
 
-@inner
+@inlined
 def enter(s: State, pair: Any) -> None:
     """Enter a pair whose count has risen."""
     if eligible(s, pair):
@@ -207,7 +207,7 @@ def enter(s: State, pair: Any) -> None:
             push(s, pair, key)
 
 
-@inner
+@inlined
 def _renew(s: State, pair: Any, which: Any) -> Any:
     """Enter a pair of a list anew if its key has risen; returns whether it stays in the list."""
     if not eligible(s, pair):
@@ -229,7 +229,7 @@ def _renew(s: State, pair: Any, which: Any) -> Any:
     return exact or not listed_as_exact
 
 
-@inner
+@inlined
 def _renew_list(s: State, symbol: Any, which: Any) -> None:
     last, pair = -1, s.heads[which, symbol]
     while pair >= 0:
@@ -245,7 +245,7 @@ def _renew_list(s: State, symbol: Any, which: Any) -> None:
         pair = following
 
 
-@inner
+@inlined
 def renew_pairs(s: State, symbol: Any) -> None:
     """Enter anew those pairs of a symbol, whose count has fallen, that this may have brought above their keys."""
     if s.measures[symbol, MEASURE] < s.measures[symbol, FLOOR]:

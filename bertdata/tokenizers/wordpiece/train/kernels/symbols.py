@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import inner, uncounted
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.tokenizers.wordpiece.state import (
     CONTINUES,
     COUNT,
@@ -29,7 +29,7 @@ from bertdata.tokenizers.wordpiece.state import (
 )
 
 
-@inner
+@inlined
 def _place(s: State, a: Any, b: Any) -> Any:
     """Return where in the table the pair is, or would be."""
     mask = len(s.pair_table) // 2 - 1
@@ -41,20 +41,20 @@ def _place(s: State, a: Any, b: Any) -> Any:
     return 2 * slot
 
 
-@inner
+@inlined
 def _enter_place(s: State, place: Any, pair: Any) -> None:
     s.pair_table[place] = np.int64(s.pairs[pair, LEFT]) << 32 | np.int64(s.pairs[pair, RIGHT])
     s.pair_table[place + 1] = pair
 
 
-@uncounted
+@kernel
 def rehash(s: State) -> None:
     """Enter all pairs into the table of pairs, which is empty."""
     for pair in range(s.counters[N_PAIRS]):
         _enter_place(s, _place(s, s.pairs[pair, LEFT], s.pairs[pair, RIGHT]), pair)
 
 
-@inner
+@inlined
 def pair_of(s: State, a: Any, b: Any) -> Any:
     """Return the pair of two symbols, new if need be."""
     place = _place(s, a, b)
@@ -71,7 +71,7 @@ def pair_of(s: State, a: Any, b: Any) -> Any:
     return pair
 
 
-@inner
+@inlined
 def _symbol_place(s: State, start: Any, length: Any, continues: Any) -> Any:
     """Return where in the table the symbol of some characters is, or would be."""
     mask = len(s.symbol_table) - 1
@@ -91,7 +91,7 @@ def _symbol_place(s: State, start: Any, length: Any, continues: Any) -> Any:
     return place
 
 
-@uncounted
+@kernel
 def add_symbols(s: State) -> None:
     """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
     for symbol in range(s.counters[N_SYMBOLS]):
@@ -100,7 +100,7 @@ def add_symbols(s: State) -> None:
         ] = symbol
 
 
-@inner
+@inlined
 def joined_symbol(s: State, a: Any, b: Any) -> Any:
     """Return the symbol that two make, new if need be."""
     start, length = s.counters[N_CHARS], np.int64(0)
