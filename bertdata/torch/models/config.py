@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.torch.models.flops import Work
+from bertdata.torch.models.flops import Counts
 
 _MOST = {"num_hidden_layers": 1000}
 _MOST_OF_ANY = 1 << 24
@@ -61,9 +61,9 @@ class EncoderConfig:
         """The dropout in front of a classifier."""
         return 0.1
 
-    def training_flops(self, work: Work) -> float:
+    def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes: 6 for each weight and token (Kaplan et al. 2020)."""
-        return 6.0 * self.weights * work.tokens
+        return 6.0 * self.weights * counts.tokens
 
     def to_dict(self, architecture: str) -> dict[str, Any]:
         """Return what `config.json` holds for a model class of this name."""

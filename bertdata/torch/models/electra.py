@@ -24,7 +24,7 @@ from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, BertTransform, EmbeddingsEncoder, activation_of
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import initialize
-from bertdata.torch.models.flops import Work
+from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import Fraction, LossTerm, mlm_term
 from bertdata.torch.models.registry import EncoderFamily
 from bertdata.torch.models.weights import PreTrainedModel, load, save
@@ -80,10 +80,10 @@ class ElectraConfig(BertConfig):
             intermediate_size=self.intermediate_size // share,
         )
 
-    def training_flops(self, work: Work) -> float:
+    def training_flops(self, counts: Counts) -> float:
         """Return the operations of both models: the generator with its head, the discriminator without."""
-        generator = BertConfig.training_flops(self.generator(), work)
-        return generator + super().training_flops(Work(work.tokens, work.squares))
+        generator = BertConfig.training_flops(self.generator(), counts)
+        return generator + super().training_flops(counts._replace(labelled=0))
 
 
 class ElectraModel(EmbeddingsEncoder):

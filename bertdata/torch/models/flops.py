@@ -1,11 +1,11 @@
-"""For model FLOPs utilisation: what a step's operations are counted by, and how many a device can do.
+"""For model FLOPs utilisation: what operations are counted by, and how many a device can do.
 
-The count itself is `training_flops` of a config.
+The operations are `training_flops` of a config.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 
@@ -21,16 +21,13 @@ PEAK_TFLOPS = {
 """Dense bfloat16 with float32 sums, by words of the device's name, from NVIDIA's data sheets."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """What was learned from: tokens, the sum of the squares of the rows' lengths, labelled tokens."""
+class Counts(NamedTuple):
+    """What batches hold: labelled tokens, pairs, tokens that are not padding, the squares of the rows' lengths."""
 
-    tokens: float = 0.0
-    squares: float = 0.0
-    labelled: float = 0.0
-
-    def __add__(self, other: Work) -> Work:
-        return Work(self.tokens + other.tokens, self.squares + other.squares, self.labelled + other.labelled)
+    labelled: float = 0
+    pairs: float = 0
+    tokens: float = 0
+    squares: float = 0
 
 
 def peak_flops(device: torch.device) -> float | None:

@@ -16,7 +16,7 @@ from torch.nn import functional
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import initialize
-from bertdata.torch.models.registry import FAMILIES, load_config
+from bertdata.torch.models.registry import FAMILIES, linear_classifier, load_config
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels, save
 
 
@@ -53,11 +53,10 @@ class TaskModel(PreTrainedModel):
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
-        names = {
-            "id2label": {str(number): name for number, name in enumerate(self.labels)},
-            "label2id": {name: number for number, name in enumerate(self.labels)},
-        }
-        save(self, directory, dict(names if self.labels else {}) | dict(extra or {}))
+        id2label = {str(number): name for number, name in enumerate(self.labels)}
+        label2id = {name: number for number, name in enumerate(self.labels)}
+        names = {"id2label": id2label, "label2id": label2id} if self.labels else {}
+        save(self, directory, {**names, **(extra or {})})
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], labels: Sequence[str] | None = None) -> Self:
@@ -76,7 +75,37 @@ class TaskModel(PreTrainedModel):
         return model
 
 
-class BertForSequenceClassification(TaskModel):
+class Classifier(TaskModel):
+    """An encoder and a classifier of whole rows, or `of_tokens`; labels of -100 do not count in the loss."""
+
+    head = "classifier"
+    of_tokens: ClassVar[bool]
+
+    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
+        super().__init__(config, labels, pooler=not self.of_tokens)
+        self.dropout = nn.Dropout(config.classifier_dropout)
+        make = linear_classifier if self.of_tokens else FAMILIES[config.model_type].classifier
+        self.classifier = make(config, len(self.labels))
+        initialize(self, config)
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        token_type_ids: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        labels: Tensor | None = None,
+    ) -> TaskOutput:
+        """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L)."""
+        hidden = self.encoder.encode(input_ids, token_type_ids, attention_mask)
+        logits = self.classifier(self.dropout(hidden if self.of_tokens else self.encoder.pooled(hidden)))
+        if labels is None:
+            return TaskOutput(None, logits)
+        count = (labels != IGNORE_INDEX).sum().clamp(min=1)
+        loss = functional.cross_entropy(logits.float().flatten(0, -2), labels.flatten(), reduction="sum") / count
+        return TaskOutput(loss, logits)
+
+
+class BertForSequenceClassification(Classifier):
     """An encoder with its family's classifier on the pooled state (section 4.1).
 
     >>> import torch
@@ -86,30 +115,11 @@ class BertForSequenceClassification(TaskModel):
     torch.Size([1, 2])
     """
 
-    task, head = "SequenceClassification", "classifier"
-
-    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
-        super().__init__(config, labels, pooler=True)
-        self.dropout = nn.Dropout(config.classifier_dropout)
-        self.classifier = FAMILIES[config.model_type].classifier(config, len(self.labels))
-        initialize(self, config)
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-    ) -> TaskOutput:
-        """Take int64 (N, L) tensors, and labels int64 (N,)."""
-        _, pooled = self.encoder(input_ids, token_type_ids, attention_mask)
-        logits = self.classifier(self.dropout(pooled))
-        loss = None if labels is None else functional.cross_entropy(logits.float(), labels)
-        return TaskOutput(loss, logits)
+    task, of_tokens = "SequenceClassification", False
 
 
-class BertForTokenClassification(TaskModel):
-    """An encoder with a classifier on each token (section 5.3); labels of -100 are left out of the loss.
+class BertForTokenClassification(Classifier):
+    """An encoder with a linear classifier on each token (section 5.3).
 
     >>> import torch
     >>> from bertdata.torch import BertConfig
@@ -118,28 +128,7 @@ class BertForTokenClassification(TaskModel):
     torch.Size([1, 3, 3])
     """
 
-    task, head = "TokenClassification", "classifier"
-
-    def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
-        super().__init__(config, labels)
-        self.dropout = nn.Dropout(config.classifier_dropout)
-        self.classifier = nn.Linear(config.hidden_size, len(self.labels))
-        initialize(self, config)
-
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-    ) -> TaskOutput:
-        """Take int64 (N, L) tensors, labels among them."""
-        logits = self.classifier(self.dropout(self.encoder.encode(input_ids, token_type_ids, attention_mask)))
-        if labels is None:
-            return TaskOutput(None, logits)
-        count = (labels != IGNORE_INDEX).sum().clamp(min=1)
-        loss = functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten(), reduction="sum") / count
-        return TaskOutput(loss, logits)
+    task, of_tokens = "TokenClassification", True
 
 
 class BertForQuestionAnswering(TaskModel):

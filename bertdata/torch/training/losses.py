@@ -7,30 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from torch import Tensor
 
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.models.flops import Work
+from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import LossTerm
 
 Batch = Mapping[str, Tensor]
 Reduce = Callable[[Sequence[float]], Sequence[float]]
-
-
-class Counts(NamedTuple):
-    """What a batch holds: labelled tokens, pairs, tokens that are not padding, the squares of the rows' lengths."""
-
-    labelled: float
-    pairs: float
-    tokens: float
-    squares: float
-
-    @property
-    def work(self) -> Work:
-        """The same for `training_flops`."""
-        return Work(self.tokens, self.squares, self.labelled)
 
 
 def count(batch: Batch, label: str | None, pad_token_id: int) -> Counts:

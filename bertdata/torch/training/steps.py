@@ -21,12 +21,12 @@ from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.data.sampler import ResumableBatchSampler
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
-from bertdata.torch.models.flops import Work, peak_flops
+from bertdata.torch.models.flops import Counts, peak_flops
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
-from bertdata.torch.training.losses import Batch, Counts, Sums, add, count, loss_of
+from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate, seed_step, step_down
 from bertdata.torch.training.phases import Phase
@@ -66,7 +66,7 @@ class Interval:
     began: float = field(default_factory=_now)
     waited: float = 0.0
     steps: int = 0
-    work: Work = field(default_factory=Work)
+    counts: Counts = field(default_factory=Counts)
     sums: Sums = field(default_factory=Sums)
 
 
@@ -104,7 +104,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             interval.sums.add(terms, size)
         rate = learning_rate(step - 1, settings.max_steps, settings.learning_rate, settings.warmup_ratio)
         norm = step_down(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
-        interval.steps, interval.work = interval.steps + 1, interval.work + own.work
+        interval.steps, interval.counts = interval.steps + 1, add([interval.counts, own])
         last = step == phase.last
         saving = last or step % settings.save_steps == 0
         validating = phase.validation is not None and bool(settings.eval_steps)
@@ -170,14 +170,14 @@ def _compiled(model: PreTrainedModel) -> PreTrainedModel:
 def _closed(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
     """Return the means of an interval over all processes, and how fast it was."""
     means = interval.sums.means(run.group.all_reduce_sum)
-    work = Work(*run.group.all_reduce_sum([interval.work.tokens, interval.work.squares, interval.work.labelled]))
+    counts = Counts(*run.group.all_reduce_sum(interval.counts))
     seconds = time.perf_counter() - interval.began
-    rate = run.model.config.training_flops(work) / seconds
+    rate = run.model.config.training_flops(counts) / seconds
     peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)
     used = {"mfu": rate / (peak * run.group.world_size)} if peak else {}
     return {
         **means,
-        "tokens_per_second": work.tokens / seconds,
+        "tokens_per_second": counts.tokens / seconds,
         "seconds_per_step": seconds / interval.steps,
         "data_wait_share": interval.waited / seconds,
         "tflops": rate / 1e12,

@@ -24,7 +24,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
-from bertdata.torch.models.flops import Work
+from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.models.registry import load_config
 from bertdata.torch.training.metrics_log import LogRecord
@@ -177,7 +177,8 @@ def test_electra_asks_of_all_tokens_and_takes_right_guesses_for_originals() -> N
 def test_the_generator_has_a_quarter_of_the_width_and_learns_by_its_own_arithmetic() -> None:
     config = ElectraConfig.small()
     assert (config.generator().hidden_size, config.generator().num_attention_heads) == (64, 1)
-    both, work = config.training_flops(Work(128, 128**2, 19)), Work(128, 128**2, 0)
+    work = Counts(tokens=128, squares=128**2)
+    both = config.training_flops(work._replace(labelled=19))
     alone = BertConfig(hidden_size=256, num_attention_heads=4, intermediate_size=1024).training_flops(work)
     assert both > alone
 

@@ -18,10 +18,10 @@ from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset
 from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.models.flops import Work, peak_of
+from bertdata.torch.models.flops import Counts, peak_of
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.curves import Curve, draw
-from bertdata.torch.training.losses import Counts, add, count
+from bertdata.torch.training.losses import add, count
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate
 from bertdata.torch.training.phases import split_steps
@@ -261,7 +261,7 @@ def test_arithmetic_is_counted_as_torch_counts_it() -> None:
         result = model(torch.full((2, 24), 9), labels=labels)
         result.loss.backward()
     expected = counter.get_total_flops()
-    found = SMALL.training_flops(Work(48, 2 * 24 * 24, 12))
+    found = SMALL.training_flops(Counts(tokens=48, squares=2 * 24 * 24, labelled=12))
     assert found == pytest.approx(expected, rel=0.02)
 
 
@@ -321,7 +321,7 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
         assert one["seconds_per_step"] == pytest.approx(5.0)
         assert one["tokens_per_second"] == pytest.approx(counts.tokens / 10)
         assert one["data_wait_share"] == pytest.approx(0.2)
-        assert one["tflops"] == pytest.approx(SMALL.training_flops(counts.work) / 10 / 1e12)
+        assert one["tflops"] == pytest.approx(SMALL.training_flops(counts) / 10 / 1e12)
         assert one["mfu"] == pytest.approx(one["tflops"] / 1e-3)
     assert summary["step"] == 6
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from bertdata.errors import ConfigError
 from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.config import EncoderConfig, shortened
-from bertdata.torch.models.flops import Work
+from bertdata.torch.models.flops import Counts
 
 ACTIVATIONS = ("gelu", "gelu_new")
 """GELU, and its approximation by tanh, under the names of transformers."""
@@ -74,22 +74,22 @@ class BertConfig(EncoderConfig):
         """The dropout in front of a classifier."""
         return self.hidden_dropout_prob
 
-    def training_flops(self, work: Work) -> float:
+    def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes, with the head over the vocabulary.
 
         Counted as in Chowdhery et al. 2022, appendix B: two operations for each weight of a matrix product and token,
         the backward pass twice the forward one; attention's two products beside. Padding and embedding look-ups do not
         count.
 
-        >>> round(BertConfig.base().training_flops(Work(128, 128 * 128, 19)) / 1e9)
+        >>> round(BertConfig.base().training_flops(Counts(tokens=128, squares=128 * 128, labelled=19)) / 1e9)
         70
         """
         hidden, embedding = self.hidden_size, self.embedding_size
         block = 4 * hidden * hidden + 2 * hidden * self.intermediate_size
         projection = embedding * hidden if embedding != hidden else 0
-        products = 2.0 * (self.num_hidden_layers * block + projection) * work.tokens
-        attention = 4.0 * self.num_hidden_layers * hidden * work.squares
-        head = 2.0 * (hidden * embedding + embedding * self.vocab_size) * work.labelled
+        products = 2.0 * (self.num_hidden_layers * block + projection) * counts.tokens
+        attention = 4.0 * self.num_hidden_layers * hidden * counts.squares
+        head = 2.0 * (hidden * embedding + embedding * self.vocab_size) * counts.labelled
         return 3 * (products + attention + head)
 
     def check_token_types(self, info: ShardInfo) -> None:
