@@ -97,7 +97,7 @@ def prepare(folder: str, size: float) -> str:
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards.manifest import build_manifest, write_dataset_files
     from bertdata.shards.plan import plan_shards
-    from bertdata.shards.schema import shard_info
+    from bertdata.shards.pretraining_info import pretraining_info
     from bertdata.shards.settings import ShardsConfig
     from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 
@@ -123,7 +123,7 @@ def prepare(folder: str, size: float) -> str:
     made = {}
     for masks in ("static", "dynamic"):
         examples = ExamplesConfig(masking=masks, max_seq_length=LENGTH)
-        info = shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
+        info = pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
         spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
         made[masks] = spec, sharded([spec]).plan(store)
     records = [run_once(one, lambda task, file: shard_part(spec, task, file)) for one in made["dynamic"][1]]

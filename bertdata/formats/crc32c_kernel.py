@@ -11,14 +11,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 
 _BYTES = numba.types.Array(numba.uint8, 1, "C", readonly=True)
 _ENDS = numba.types.Array(numba.int64, 1, "C", readonly=True)
 _TABLES = numba.types.Array(numba.uint32, 2, "C", readonly=True)
 
 
-@kernel(numba.void(_BYTES, _ENDS, _TABLES, numba.uint32[::1]))
+@typed_kernel(numba.void(_BYTES, _ENDS, _TABLES, numba.uint32[::1]))
 def checksums(data: NDArray[Any], offsets: NDArray[Any], tables: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the CRC-32C of data[offsets[i]:offsets[i + 1]] into out[i]; the caller checks that offsets are within."""
     for record in range(len(offsets) - 1):

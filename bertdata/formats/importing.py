@@ -27,7 +27,8 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
-from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, numpy_type, shard_info, shard_schema
+from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
+from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 
@@ -69,7 +70,7 @@ def import_shards(
         return write_dataset_files(output, manifest, info)
 
 
-def import_file(path: str, info: ShardInfo, first_id: int, file: BinaryIO) -> Counters:
+def import_file(path: str, info: PretrainingInfo, first_id: int, file: BinaryIO) -> Counters:
     """Write the rows of a file as one shard, `example_id` counting from `first_id`; counts what is in it."""
     schema, tally, begin = shard_schema(info), Counters(), 0
     for name in ("examples", "documents", "tokens_in_examples", "row_tokens", "labels_1", "predictions"):
@@ -98,7 +99,7 @@ def format_of(path: str) -> ImportFormat:
     return max(fitting, key=lambda one: (len(one.signature), files.ends_in(path, one.suffixes)))
 
 
-def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> ShardInfo:
+def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> PretrainingInfo:
     """Return what the shards say of themselves, from the first rows there are."""
     found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
     if found is None:
@@ -112,7 +113,7 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> ShardIn
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
     length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]
     examples = ExamplesConfig(objective=chosen, masking="static", max_seq_length=length)
-    return shard_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=room))
+    return pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=room))
 
 
 def _check_names(fields: Fields, path: str) -> None:
@@ -125,7 +126,7 @@ def _check_names(fields: Fields, path: str) -> None:
         )
 
 
-def checked(fields: Fields, info: ShardInfo, path: str, begin: int) -> Fields:
+def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fields:
     """Return fields that are rows of BERT under a vocabulary; raises InputError, with the row, where they are not.
 
     `begin` is the number of the first row in its file.
@@ -187,7 +188,12 @@ def _seen(fields: Fields, row: int) -> dict[str, int]:
 
 
 def _write_rows(
-    writer: pa.RecordBatchWriter, schema: pa.Schema, fields: Fields, first_id: int, info: ShardInfo, tally: Counters
+    writer: pa.RecordBatchWriter,
+    schema: pa.Schema,
+    fields: Fields,
+    first_id: int,
+    info: PretrainingInfo,
+    tally: Counters,
 ) -> int:
     """Write checked rows as one record batch, and count them; returns how many there are."""
     number = len(fields["input_ids"])
@@ -221,7 +227,7 @@ def _write_rows(
     return number
 
 
-def _manifest(info: ShardInfo, paths: dict[str, list[str]], entries: dict[str, Any]) -> dict[str, Any]:
+def _manifest(info: PretrainingInfo, paths: dict[str, list[str]], entries: dict[str, Any]) -> dict[str, Any]:
     inputs = [{"name": files.name(path), "bytes": files.size(path)} for found in paths.values() for path in found]
     counts: Counts = {"rows": sum(entry["counts"]["examples"] for entry in entries.values())}
     return {

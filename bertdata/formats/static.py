@@ -22,7 +22,7 @@ from bertdata.formats.registry import Fields, static_formats
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards import Shards
 from bertdata.shards.packed import unpacked
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 
 FIELDS = (
     *("input_ids", "input_mask", "segment_ids"),
@@ -35,7 +35,7 @@ FIELDS = (
 class StaticRows:
     """How shards become rows: the epoch whose masks are drawn, and the most predictions that a row has room for."""
 
-    info: ShardInfo
+    info: PretrainingInfo
     epoch: int
     max_predictions_per_seq: int
     masker: Masker
@@ -124,7 +124,7 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
     static.
     """
     info, tokenizer = splits[0].info, splits[0].tokenizer()
-    if info.purpose != "pretraining":
+    if not isinstance(info, PretrainingInfo):
         raise InputError(
             f"holds {info.purpose}, which has no masks; export it to one of {static_formats(False)}",
             path=splits[0].build,

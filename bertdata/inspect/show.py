@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
-from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.base import Tokenizer
@@ -100,12 +100,14 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
 
     Raises ConfigError for a number that is not there, and for an epoch where the masks are static.
     """
-    static = shards.info.examples.masking == "static"
+    info = shards.expect_pretraining()
+    static = not info.draws_masks
     if static and epoch is not None:
         raise ConfigError(
             "--epoch was given, but the masks of these shards are static: written into them; leave --epoch out"
         )
     tokenizer = shards.tokenizer()
+    masker = info.masker(tokenizer)
     for number in numbers:
         if not -len(shards) <= number < len(shards):
             raise ConfigError(
@@ -113,16 +115,16 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             )
         packed = shards.examples(number)
         for place, row in enumerate(packed):
-            ids, labels = (row["input_ids"], row["labels"]) if static else _draw(shards, tokenizer, row, epoch or 0)
+            ids, labels = (row["input_ids"], row["labels"]) if static else _draw(masker, row, epoch or 0)
             told = []
-            if shards.info.label:
-                value = row[shards.info.label]
-                told.append(f"{label_texts(shards.info.objective)[value]} ({shards.info.label} {value})")
-            if len(shards.info.sources) > 1:
-                told.append(f"from {shards.info.sources[row['source']]}")
-            if shards.info.examples.pack:
+            if info.label:
+                value = row[info.label]
+                told.append(f"{label_texts(info.objective)[value]} ({info.label} {value})")
+            if len(info.sources) > 1:
+                told.append(f"from {info.sources[row['source']]}")
+            if info.packed:
                 told.append(f"{place + 1} of {len(packed)} in this row")
-            pieces = list(_pieces(tokenizer, shards.info.mask_token_id, ids, labels))
+            pieces = list(_pieces(tokenizer, info.mask_token_id, ids, labels))
             borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
             segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
             yield Example(number % len(shards), row["example_id"], ", ".join(told) or None, segments)
@@ -138,11 +140,9 @@ def label_texts(objective: Objective) -> list[str]:
     return [f"{name}: {text}" for name, text in zip(objective.label_names, objective.label_meanings, strict=True)]
 
 
-def _draw(
-    shards: Shards, tokenizer: Tokenizer, row: dict[str, Any], epoch: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _draw(masker: Masker, row: dict[str, Any], epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ids = row["input_ids"]
-    masked = shards.info.masker(tokenizer).mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch)
+    masked = masker.mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch)
     return masked.input_ids, masked.labels
 
 

@@ -73,10 +73,10 @@ class Figures:
 
 def measure(shards: Shards) -> Figures:
     """Measure one split from its bytes, every row."""
-    info = shards.info
+    info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
     masker, unk_token_id = info.masker(tokenizer), tokenizer.unk_token_id
-    static = info.examples.masking == "static"
+    static = not info.draws_masks
     packed = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
     examples = tokens = ordinary = unknown = predictions = masked = kept = 0

@@ -1,4 +1,4 @@
-"""How kernels are compiled: `kernel` for a function that Python calls, `inlined` for one that only kernels call.
+"""How kernels are compiled: `kernel` and `typed_kernel` for functions that Python calls, `inlined` for what these call.
 
 A kernel is compiled when it is first called, without the GIL, and its machine code is kept on disk where there is a
 place for it; it is compiled again where it, a kernel beside it or anything that they import has changed (numba by
@@ -64,11 +64,10 @@ def _imported(path: Path, root: Path) -> Iterator[Path]:
                 yield place / f"{name}.py"
 
 
-def kernel(*signatures: Any, makes_arrays: bool = False) -> Any:
-    """Compile a function that Python calls: `@kernel` for any types, `@kernel(SIGNATURE, ...)` for these alone.
+def kernel(function: Function) -> Function:
+    """Compile a function that Python calls, for whatever types it is called with. It makes no arrays.
 
-    Each signature is compiled when it is first called. Where a function makes no arrays, references to those it is
-    given are not counted, which takes time; one that makes some says `makes_arrays`.
+    References to the arrays it is given are not counted, which takes time.
 
     >>> @kernel
     ... def double(n):
@@ -76,8 +75,14 @@ def kernel(*signatures: Any, makes_arrays: bool = False) -> Any:
     >>> double(21)
     42
     """
-    if len(signatures) == 1 and inspect.isfunction(signatures[0]):
-        return _kernel(signatures[0], (), makes_arrays)
+    return _kernel(function, (), makes_arrays=False)
+
+
+def typed_kernel(*signatures: Any, makes_arrays: bool = False) -> Callable[[Function], Function]:
+    """Compile a function that Python calls for these signatures alone, of any types if there are none.
+
+    Each signature is compiled when it is first called. A function that makes arrays must say so.
+    """
     return lambda function: _kernel(function, signatures, makes_arrays)
 
 
@@ -160,6 +165,8 @@ def _or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function, not optimised as long as it stands alone."""
+
+    _linking_libraries: Any
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined, typed_kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -32,7 +32,7 @@ def mix(x: Any) -> Any:
     return x ^ (x >> _S31)
 
 
-@kernel(_VOID(_US, _US32, _I, _I, _US32, _US32))
+@typed_kernel(_VOID(_US, _US32, _I, _I, _US32, _US32))
 def sort_draws(
     draws: NDArray[np.uint64],
     kept: NDArray[np.uint32],

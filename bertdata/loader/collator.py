@@ -21,7 +21,8 @@ from bertdata.loader.epoch import Epoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
-from bertdata.shards.packed import BORDERS
+from bertdata.shards.packed import CU_SEQLENS
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
 Ints = NDArray[np.int64]
@@ -76,7 +77,7 @@ class BatchCollator:
                 f"the tokenizer given is not the one the shards were made with ({tokenizer.fingerprint[:12]} given, "
                 f"{info.tokenizer[:12]} in the shards); use the one saved beside them, or build with this one"
             )
-        self.static = info.examples.masking == "static"
+        self.static = not info.draws_masks
         if self.static and (masking is not None or seed is not None):
             raise ConfigError(
                 "masking and seed were given, but the masks of these shards are static: written into them; "
@@ -88,7 +89,9 @@ class BatchCollator:
         self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
         if epoch is not None:
             self.set_epoch(epoch)
-        self._masker = None if self.static else info.masker(tokenizer or first.tokenizer(), masking, seed)
+        self._masker: Masker | None = None
+        if isinstance(info, PretrainingInfo) and info.draws_masks:
+            self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed)
 
     @property
     def epoch(self) -> int | None:
@@ -109,7 +112,7 @@ class BatchCollator:
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         self._check(examples)
-        lists = {name: self._lists(examples, name) for name in self.info.batch_lists}
+        lists = {name: self._lists(examples, name) for name in self.info.list_columns}
         ids = lists["input_ids"]
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
@@ -137,13 +140,13 @@ class BatchCollator:
         return batch | self._numbers(examples)
 
     def _numbers(self, examples: Examples) -> Batch:
-        return {name: _numbers(examples, column) for column, name in self.info.batch_numbers.items()}
+        return {name: _numbers(examples, column) for column, name in self.info.scalar_columns.items()}
 
     def _check(self, examples: Examples) -> None:
         if not examples:
             raise ConfigError("a batch of no examples cannot be collated; expected at least one")
-        needed = [*self.info.batch_lists, *([] if self.static else ["example_id"]), *self.info.batch_numbers]
-        needed += [BORDERS] if self.info.examples.pack else []
+        needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self.info.scalar_columns]
+        needed += [CU_SEQLENS] if self.info.packed else []
         found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
         for name in needed:
             if name not in found:
@@ -162,9 +165,9 @@ class BatchCollator:
         own = self.epoch if None in given else 0
         own = self._unknown_epoch() if own is None else own
         epochs: list[int] = [own if epoch is None else epoch for epoch in given]
-        if not self.info.examples.pack:
+        if not self.info.packed:
             return epochs
-        rows = zip(epochs, _lists(examples, BORDERS), strict=True)
+        rows = zip(epochs, _lists(examples, CU_SEQLENS), strict=True)
         return [epoch for epoch, borders in rows for _ in range(len(borders) - 1)]
 
     def _unknown_epoch(self) -> int:
@@ -177,9 +180,9 @@ class BatchCollator:
     def _lists(self, examples: Examples, name: str) -> Lists:
         """Return the lists of a column, those of packed rows taken apart."""
         lists = _lists(examples, name)
-        if not self.info.examples.pack:
+        if not self.info.packed:
             return lists
-        rows = zip(lists, _lists(examples, BORDERS), strict=True)
+        rows = zip(lists, _lists(examples, CU_SEQLENS), strict=True)
         return [row[begin:end] for row, borders in rows for begin, end in pairwise(borders.tolist())]
 
     def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 
 from bertdata.errors import ConfigError
 from bertdata.shards import Shards, open_shards
@@ -34,20 +33,12 @@ def common_info(sets: Sequence[Shards]) -> ShardInfo:
     """
     first = sets[0].info
     for other in sets[1:]:
-        info = other.info
-        for what, ours, theirs in (
-            ("vocabulary", first.tokenizer[:12], info.tokenizer[:12]),
-            ("objective", first.label or "without pairs", info.label or "without pairs"),
-            ("--masking", first.examples.masking, info.examples.masking),
-            ("purpose", first.purpose, info.purpose),
-            ("--pack", *("packed" if one.examples.pack else "not packed" for one in (first, info))),
-            ("masking settings", asdict(first.masking), asdict(info.masking)),
-        ):
-            if ours != theirs:
+        found = other.info.shared()
+        for what, ours in first.shared().items():
+            if ours != (theirs := found.get(what)):
                 raise ConfigError(
                     f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "
                     "shards that are read together must agree: build one of them again",
                     path=other.build,
                 )
-    longest = max(one.info.examples.max_seq_length for one in sets)
-    return replace(first, examples=replace(first.examples, max_seq_length=longest))
+    return first.with_length(max(one.info.max_seq_length for one in sets))

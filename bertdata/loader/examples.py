@@ -126,7 +126,7 @@ class ShardExamples:
     @property
     def bins(self) -> tuple[int, ...]:
         """The lengths up to which the bins go that all sets were built with (`--bin-size`); empty without."""
-        built = {one.info.examples.bins if one.info.examples.bin_size else () for one in self.sets}
+        built = {one.info.bins for one in self.sets}
         return built.pop() if len(built) == 1 else ()
 
     @property

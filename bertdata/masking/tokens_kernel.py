@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 from bertdata.masking.units_kernel import ACTION, NUMBER, REPLACEMENT, UNIT
 
@@ -38,7 +38,7 @@ def _given(kind: Any) -> Any:
 _GIVEN_IS, _GIVEN_US, _GIVEN_BS = map(_given, (_I, _U, numba.boolean))
 
 
-@kernel(_U32(_US32, _I, _I, _I))
+@typed_kernel(_U32(_US32, _I, _I, _I))
 def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
     """Return a bound that `needed` of the first `count` draws are below, 0 where none is found.
 
@@ -72,7 +72,7 @@ def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> A
     return _NONE
 
 
-@kernel(_VOID(_US, _GIVEN_BS, _I, _US32))
+@typed_kernel(_VOID(_US, _GIVEN_BS, _I, _US32))
 def _take_lowest(
     draws: NDArray[np.uint64], special: NDArray[np.bool_], needed: int, chosen: NDArray[np.uint32]
 ) -> None:
@@ -89,7 +89,7 @@ def _take_lowest(
         chosen[taken] = np.uint32(lowest)
 
 
-@kernel(
+@typed_kernel(
     *[
         _I(
             _given(kind),
@@ -170,7 +170,7 @@ def mask_batch_of_tokens(
     return capped
 
 
-@kernel(*[_VOID(_given(ids), _given(labels), _I, numba.int64[::1]) for _, ids, labels in _FORMS[1:]])
+@typed_kernel(*[_VOID(_given(ids), _given(labels), _I, numba.int64[::1]) for _, ids, labels in _FORMS[1:]])
 def count_masked(
     ids: NDArray[np.integer], labels: NDArray[np.signedinteger], mask_token_id: int, counts: NDArray[np.int64]
 ) -> None:

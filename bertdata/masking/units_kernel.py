@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix, sort_draws
 
 NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
@@ -25,7 +25,7 @@ _IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
 _GIVEN_IS, _GIVEN_US, _GIVEN_BS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (_I, _U, _B))
 
 
-@kernel(
+@typed_kernel(
     _I(
         *(_IS, _IS, _GIVEN_IS, _GIVEN_BS, _GIVEN_IS, _GIVEN_BS, _GIVEN_US, _GIVEN_US, _GIVEN_US),
         *(_I, _I, _GIVEN_IS, _B),

@@ -5,22 +5,17 @@ Everything is a function of the records, so the same corpus gives the same files
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata import __version__
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files
-from bertdata.objectives.objective import find_objective
 from bertdata.shards.contents import file_digests
 from bertdata.shards.corpus_warnings import english_parameters, warnings_of
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, data_files, features, shard_schema
-from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, task_card
-from bertdata.sources.names import units_of
-
-LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 
 
 def source_entry(
@@ -45,7 +40,7 @@ def build_manifest(
     origins: dict[str, dict[str, Any]],
     tokens: Sequence[PartMetadata],
     plan: ShardPlan,
-    info: ShardInfo,
+    info: PretrainingInfo,
     shards: Sequence[PartMetadata],
     mix: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
@@ -87,7 +82,7 @@ def build_manifest(
     }
 
 
-def mixture(info: ShardInfo, counts: Counts, weights: Mapping[str, float]) -> dict[str, Any]:
+def mixture(info: PretrainingInfo, counts: Counts, weights: Mapping[str, float]) -> dict[str, Any]:
     """Return what the manifest says of each source in train: its weight where one was given, and its epochs.
 
     `planned` are the epochs that the weights ask for; `epochs` are the tokens in all copies over those there are.
@@ -110,8 +105,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
     others = dataset_files(manifest["splits"], info)
     for name, value in others.items():
         files.write_json(files.join(output, name), value)
-    card = task_card(manifest) if isinstance(info, TaskInfo) else dataset_card(manifest)
-    files.write_bytes(files.join(output, "README.md"), card.encode())
+    files.write_bytes(files.join(output, "README.md"), info.card(manifest).encode())
     written = sealed(manifest | {"files": file_digests(output, others)})
     files.write_json(files.join(output, "manifest.json"), written)
     return written
@@ -119,7 +113,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
 
 def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
     """Return what `datasets.load_from_disk` reads beside the shards: JSON values by their path below the output."""
-    result: dict[str, Any] = {"dataset_dict.json": {"splits": [split for split in TASK_SPLITS if split in splits]}}
+    result: dict[str, Any] = {"dataset_dict.json": {"splits": [split for split in info.splits if split in splits]}}
     for split, entry in splits.items():
         result[f"{split}/state.json"] = {
             "_data_files": [{"filename": files.name(shard["file"])} for shard in entry["shards"]],
@@ -138,66 +132,3 @@ def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
             "license": "",
         }
     return result
-
-
-def dataset_card(manifest: dict[str, Any]) -> str:
-    """Return the dataset card as Markdown with the metadata block that dataset hubs read."""
-    info = manifest["info"]
-    examples, masking = info["examples"], info["masking"]
-    label = find_objective(examples["objective"]).label
-    lines = [
-        "---",
-        "task_categories: [fill-mask]",
-        "tags: [bert, pretraining, bertdata]",
-        "configs:",
-        *data_files(manifest["splits"]),
-        "---",
-        "",
-        f"# {examples['objective'].upper()} pretraining examples of {examples['max_seq_length']} tokens",
-        "",
-        f"Made by bertdata {manifest['bertdata']}. {LICENCES}",
-        "",
-        "| split | shards | documents | examples | tokens | bytes |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for split, entry in manifest["splits"].items():
-        counts: Counts = entry["counts"]
-        size = sum(shard["bytes"] for shard in entry["shards"])
-        cells = [len(entry["shards"]), counts["documents"], counts["examples"], counts["tokens_in_examples"], size]
-        lines.append(f"| {split} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
-    lines += ["", "## Sources", "", "| source | in | documents | dropped |", "|---|---:|---:|---|"]
-    for name, source in manifest["sources"].items():
-        counts = source["counts"]
-        taken = sum(counts[unit] for unit in units_of(counts))
-        dropped = ", ".join(f"{reason}: {number:,}" for reason, number in source["drops"].items()) or "none"
-        lines.append(f"| {name} | {taken:,} | {counts.get('documents', 0):,} | {dropped} |")
-    lines += [
-        "",
-        "## How to read it",
-        "",
-        "```python",
-        "import datasets",
-        "",
-        'dataset = datasets.load_from_disk("THIS FOLDER")',
-        "```",
-        "",
-        "Columns: `input_ids` and `token_type_ids` (unpadded lists), "
-        + (f"`{label}`, " if label else "")
-        + "`example_id`"
-        + (
-            ", `source` (" + ", ".join(f"{n} {name}" for n, name in enumerate(info["sources"])) + ")"
-            if info["sources"]
-            else ""
-        )
-        + (", `labels` (-100 where nothing is predicted)" if examples["masking"] == "static" else "")
-        + (", `cu_seqlens` (the borders of the examples in a packed row)" if examples["pack"] else "")
-        + ". The tokenizer is in `tokenizer/`.",
-        "",
-        "## Settings",
-        "",
-        "```json",
-        json.dumps({"examples": examples, "masking": masking}, indent=1, sort_keys=True),
-        "```",
-        "",
-    ]
-    return "\n".join(lines)

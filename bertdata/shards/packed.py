@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-BORDERS = "cu_seqlens"
+CU_SEQLENS = "cu_seqlens"
 OF_TOKENS = ("input_ids", "token_type_ids", "labels")
 """The columns that have a value for each token; of the others each example has one."""
 
@@ -25,7 +25,7 @@ def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
     >>> unpacked(batch).to_pylist()
     [{'input_ids': [2, 7, 3], 'example_id': 5}, {'input_ids': [2, 8, 3], 'example_id': 6}]
     """
-    if BORDERS not in batch.schema.names:
+    if CU_SEQLENS not in batch.schema.names:
         return batch
     ends = _ends(batch)
     offsets = pa.array(np.concatenate([[0], ends]), pa.int32())
@@ -34,21 +34,21 @@ def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
         values = batch[name].flatten()
         if name in OF_TOKENS:
             columns[name] = pa.ListArray.from_arrays(offsets, values)
-        elif name != BORDERS:
+        elif name != CU_SEQLENS:
             columns[name] = values
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
 
 def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Return for each packed row the number of its first example in the batch, int64 (R,)."""
-    borders = np.diff(batch[BORDERS].offsets.to_numpy()).astype(np.int64) - 1
+    borders = np.diff(batch[CU_SEQLENS].offsets.to_numpy()).astype(np.int64) - 1
     firsts: NDArray[np.int64] = np.cumsum(borders) - borders
     return firsts
 
 
 def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Return where each example ends among the tokens of the batch; raises ValueError for borders of other rows."""
-    column, tokens = batch[BORDERS], np.diff(batch["input_ids"].offsets.to_numpy()).astype(np.int64)
+    column, tokens = batch[CU_SEQLENS], np.diff(batch["input_ids"].offsets.to_numpy()).astype(np.int64)
     counts = np.diff(column.offsets.to_numpy()).astype(np.int64)
     borders = column.flatten().to_numpy().astype(np.int64)
     if len(counts) and int(counts.min()) < 2:
@@ -61,7 +61,7 @@ def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
     if borders[begins].any() or (steps <= 0).any() or not np.array_equal(lengths, tokens):
         raise ValueError("the borders of a row do not rise from 0 to its length")
     for name in batch.schema.names:
-        if name != BORDERS:
+        if name != CU_SEQLENS:
             wanted = tokens if name in OF_TOKENS else counts - 1
             if not np.array_equal(np.diff(batch[name].offsets.to_numpy()), wanted):
                 raise ValueError(f"{name} has another number of values in a row than its borders say")

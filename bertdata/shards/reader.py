@@ -22,7 +22,8 @@ from bertdata.shards.cache import RemoteShard, ShardCache, read
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.lengths import phase_names
-from bertdata.shards.packed import BORDERS, unpacked
+from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer, tokenizer_files
@@ -197,7 +198,7 @@ class Shards:
 
     def examples(self, index: int) -> list[dict[str, Any]]:
         """Return the examples of one row, each as `shards[index]` would give it: one, or those packed into it."""
-        if BORDERS not in self.unchecked_table.column_names:
+        if CU_SEQLENS not in self.unchecked_table.column_names:
             return [self[index]]
         rows = unpacked(self._row(index).combine_chunks().to_batches()[0])
         return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
@@ -207,10 +208,11 @@ class Shards:
         for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True):
             _check_size(path, size)
 
-    def expect_pretraining(self) -> None:
-        """Raise InputError where the rows are for a task and not for pretraining."""
-        if self.info.purpose != "pretraining":
+    def expect_pretraining(self) -> PretrainingInfo:
+        """Return how pretraining shards were made; raises InputError where the rows are for a task."""
+        if not isinstance(self.info, PretrainingInfo):
             raise InputError(f"holds {self.info.purpose}; expected the shards of `bertdata build`", path=self.build)
+        return self.info
 
     def has_tokenizer(self) -> bool:
         """Tell whether a tokenizer is saved beside the shards."""

@@ -8,33 +8,28 @@ it names a machine, a path or a time, so the same corpus gives the same bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.masking.masking import Masker
-from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.objective import Objective, find_objective
-from bertdata.objectives.settings import ExamplesConfig
-from bertdata.shards.packed import BORDERS
+from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
 
 FORMAT = 1
 SPLITS = ("train", "validation")
 
 
-@dataclass(frozen=True)
-class ShardInfo:
-    """What a reader must know of shards: how they were made, and the ids it needs to mask and pad them.
+@dataclass(frozen=True, kw_only=True)
+class ShardInfo(ABC):
+    """What a reader must know of any shards: the ids of their vocabulary. Its children say what the rows are.
 
-    sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them.
+    tokenizer: the fingerprint of the one they were made with.
     """
 
-    examples: ExamplesConfig
-    masking: MaskingConfig
     tokenizer: str
     vocab_size: int
     pad_token_id: int
@@ -42,73 +37,88 @@ class ShardInfo:
     sep_token_id: int
     mask_token_id: int
     unk_token_id: int
-    sources: tuple[str, ...] = ()
-    epochs: tuple[float, ...] = ()
     format: int = FORMAT
 
+    splits: ClassVar[tuple[str, ...]]
+    """The splits that there may be, in their order."""
+
     @property
-    def objective(self) -> Objective:
-        """The objective of the rows; raises ConfigError for one that is not there."""
-        return find_objective(self.examples.objective)
+    @abstractmethod
+    def purpose(self) -> str:
+        """What the rows are for."""
+
+    @property
+    @abstractmethod
+    def max_seq_length(self) -> int:
+        """The most tokens of an example, special tokens included."""
 
     @property
     def label(self) -> str | None:
-        """The name of the pair label's column, None where the objective has none."""
-        return self.objective.label
-
-    def masker(self, tokenizer: Tokenizer, masking: MaskingConfig | None = None, seed: int | None = None) -> Masker:
-        """Return what masks rows of this vocabulary, with the settings and the seed of the shards unless given."""
-        return Masker(
-            masking or self.masking,
-            self.examples.seed if seed is None else seed,
-            self.cls_token_id,
-            self.sep_token_id,
-            self.mask_token_id,
-            tokenizer.replacement_ids,
-            tokenizer.continuation,
-        )
+        """The name of the pair label's column, None where there is none."""
+        return None
 
     @property
-    def purpose(self) -> str:
-        """What the rows are for."""
-        return "pretraining"
+    def packed(self) -> bool:
+        """Whether a row holds several examples."""
+        return False
 
     @property
-    def batch_lists(self) -> tuple[str, ...]:
+    def draws_masks(self) -> bool:
+        """Whether a loader draws masks for the rows."""
+        return False
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """The longest row of each length bin, none where there are no bins."""
+        return ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names that the column `source` numbers, none where there is none."""
+        return ()
+
+    @property
+    @abstractmethod
+    def list_columns(self) -> tuple[str, ...]:
         """The columns of lists that go into a batch, padded."""
-        return ("input_ids", "token_type_ids", *(["labels"] if self.examples.masking == "static" else []))
 
     @property
-    def batch_numbers(self) -> dict[str, str]:
+    @abstractmethod
+    def scalar_columns(self) -> dict[str, str]:
         """The columns of numbers that go into a batch, and what they are called there."""
-        return {self.label: self.label} if self.label else {}
 
+    @abstractmethod
     def columns(self) -> list[pa.Field]:
-        """Return the columns of a shard; `shard_schema` says what they hold."""
-        ids = pa.field("input_ids", pa.list_(id_type(self.vocab_size)))
-        fields = [ids, pa.field("token_type_ids", pa.list_(pa.uint8()))]
-        if self.label:
-            fields.append(pa.field(self.label, self._each(pa.int8())))
-        fields.append(pa.field("example_id", self._each(pa.int64())))
-        if self.sources:
-            fields.append(pa.field("source", self._each(pa.int8())))
-        if self.examples.masking == "static":
-            fields.append(pa.field("labels", pa.list_(label_type(self.vocab_size))))
-        if self.examples.pack:
-            fields.append(pa.field(BORDERS, pa.list_(pa.int32())))
-        return fields
+        """Return the columns of a shard."""
 
-    def _each(self, kind: pa.DataType) -> pa.DataType:
-        """Return the type of a column that has one value for each example."""
-        return pa.list_(kind) if self.examples.pack else kind
-
+    @abstractmethod
     def values(self) -> dict[str, Any]:
         """Return it as the JSON of a schema or a manifest."""
-        return asdict(self) | {"sources": list(self.sources), "epochs": list(self.epochs)}
 
-    @staticmethod
-    def from_schema(schema: pa.Schema, path: str) -> ShardInfo:
-        """Read it back from a shard's schema; raises InputError where the file is not one of our shards."""
+    @classmethod
+    @abstractmethod
+    def read(cls, values: dict[str, Any], path: str) -> Self:
+        """Make it of the JSON of this kind; raises InputError where that is not whole."""
+
+    @abstractmethod
+    def card(self, manifest: dict[str, Any]) -> str:
+        """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read."""
+
+    @abstractmethod
+    def with_length(self, max_seq_length: int) -> Self:
+        """Return the same with another `max_seq_length`."""
+
+    def shared(self) -> dict[str, Any]:
+        """Return what shards that are read together must have in common, by what messages call it."""
+        return {"vocabulary": self.tokenizer[:12], "purpose": self.purpose}
+
+    def are_numbers_whole(self) -> bool:
+        """Tell whether every field that is a whole number is one; what was read from JSON may be anything."""
+        return all(type(getattr(self, one.name)) is int for one in fields(self) if one.type == "int")
+
+    @classmethod
+    def from_schema(cls, schema: pa.Schema, path: str) -> Self:
+        """Read it back from a shard's schema; raises InputError where the file is not a shard of this kind."""
         text = (schema.metadata or {}).get(b"bertdata")
         if text is None:
             raise InputError(
@@ -118,55 +128,40 @@ class ShardInfo:
             values = json.loads(text)
         except ValueError as error:
             raise InputError(f"has damaged metadata ({error}); build again", path=path) from error
-        return ShardInfo.from_values(values, path)
+        return cls.from_values(values, path)
 
-    @staticmethod
-    def from_values(values: Any, path: str) -> ShardInfo:
-        """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole."""
+    @classmethod
+    def from_values(cls, values: Any, path: str) -> Self:
+        """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole or of this kind."""
         found = values.get("format") if isinstance(values, dict) else None
         if found != FORMAT:
             raise InputError(f"has shard format {found}; this version reads {FORMAT}: build again", path=path)
-        if "task" in values:
-            from bertdata.shards.task_info import task_info
-
-            return task_info(values, path)
-        try:
-            settings = {"examples": ExamplesConfig(**values["examples"]), "masking": MaskingConfig(**values["masking"])}
-            named = {name: tuple(values.get(name, ())) for name in ("sources", "epochs")}
-            info = ShardInfo(**(values | settings | named))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"does not say how it was made ({error}); build again", path=path) from error
-        numbers = [getattr(info, one.name) for one in fields(info) if one.type == "int"]
-        if not all(type(number) is int for number in numbers) or not isinstance(info.tokenizer, str):
-            raise InputError("does not say which tokenizer it was made with; build again", path=path)
-        if not all(isinstance(one, str) for one in info.sources) or not all(
-            isinstance(one, (int, float)) for one in info.epochs
-        ):
-            raise InputError("does not say which sources it was made of; build again", path=path)
+        info = KINDS["task" if "task" in values else "pretraining"].read(values, path)
+        if not isinstance(info, cls):
+            raise InputError(f"holds {info.purpose}; expected the shards of `bertdata build`", path=path)
         return info
 
 
-def shard_info(
-    tokenizer: Tokenizer,
-    examples: ExamplesConfig,
-    masking: MaskingConfig,
-    sources: Sequence[str] = (),
-    epochs: Sequence[float] = (),
-) -> ShardInfo:
-    """Return what shards made with a tokenizer, settings and sources say of themselves."""
-    return ShardInfo(
-        examples=examples,
-        masking=masking,
-        tokenizer=tokenizer.fingerprint,
-        vocab_size=tokenizer.vocab_size,
-        pad_token_id=tokenizer.pad_token_id,
-        cls_token_id=tokenizer.cls_token_id,
-        sep_token_id=tokenizer.sep_token_id,
-        mask_token_id=tokenizer.mask_token_id,
-        unk_token_id=tokenizer.unk_token_id,
-        sources=tuple(sources),
-        epochs=tuple(epochs),
-    )
+KINDS: Registry[type[ShardInfo]] = Registry(
+    "kind of shards",
+    {
+        "pretraining": "bertdata.shards.pretraining_info:PretrainingInfo",
+        "task": "bertdata.shards.task_info:TaskInfo",
+    },
+)
+
+
+def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the fields of a `ShardInfo` that a tokenizer gives."""
+    return {
+        "tokenizer": tokenizer.fingerprint,
+        "vocab_size": tokenizer.vocab_size,
+        "pad_token_id": tokenizer.pad_token_id,
+        "cls_token_id": tokenizer.cls_token_id,
+        "sep_token_id": tokenizer.sep_token_id,
+        "mask_token_id": tokenizer.mask_token_id,
+        "unk_token_id": tokenizer.unk_token_id,
+    }
 
 
 def id_type(vocab_size: int) -> pa.DataType:
@@ -189,13 +184,7 @@ def numpy_type(kind: pa.DataType) -> Any:
 
 
 def shard_schema(info: ShardInfo) -> pa.Schema:
-    """Return the columns for an objective and masking, with the metadata.
-
-    `next_sentence_label`: 0 is IsNext, 1 is NotNext; `sentence_order_label`: 0 in order, 1 swapped; `labels` (static
-    masking only): the id to predict, -100 elsewhere; `example_id`: what a dynamic mask is drawn by; `source`: the place
-    in `info.sources` of the document that the first token is of. In packed rows the last two and the label are lists,
-    and `cu_seqlens` says where the examples end.
-    """
+    """Return the columns of shards, with the metadata."""
     schema = pa.schema(info.columns())
     metadata = {
         "huggingface": json.dumps({"info": {"features": features(schema)}}),

@@ -18,7 +18,7 @@ from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.token_store import Slice, load_block, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
@@ -49,7 +49,7 @@ class ShardsSpec:
 
     output: str
     plan: ShardPlan
-    info: ShardInfo
+    info: PretrainingInfo
     tokenizer_path: str
     records: str = ""
 

@@ -6,15 +6,13 @@ a row carries what a task predicts.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.settings import ExamplesConfig
-from bertdata.shards.schema import FORMAT, ShardInfo, data_files, id_type
+from bertdata.shards.schema import ShardInfo, data_files, id_type, vocabulary_fields
 from bertdata.shards.tasks import TASKS, Task
 from bertdata.tokenizers.base import Tokenizer
 
@@ -25,24 +23,17 @@ TASK_SPLITS = ("train", "validation", "test")
 class TaskInfo(ShardInfo):
     """What a reader must know of fine-tuning shards: the task, its labels, and the ids it needs to pad rows.
 
-    labels: the name of each label in the order of their ids, none for questions and for regression; doc_stride: the
-    tokens that neighbouring windows of one context share at least, 0 where there are no windows. Nothing is drawn, so
-    of `examples` and `masking` only `examples.max_seq_length` means something; they are not in the shards.
+    labels: the name of each label in the order of their ids, none for questions and for regression; max_seq_length: the
+    most tokens of a row, special tokens included; doc_stride: the tokens that neighbouring windows of one context share
+    at least, 0 where there are no windows.
     """
 
     task: str
     labels: tuple[str, ...] = ()
+    max_seq_length: int = 128
     doc_stride: int = 0
 
-    @property
-    def label(self) -> str | None:
-        """None: there is no pair label of an objective."""
-        return None
-
-    @property
-    def max_seq_length(self) -> int:
-        """The most tokens of a row, special tokens included."""
-        return self.examples.max_seq_length
+    splits: ClassVar[tuple[str, ...]] = TASK_SPLITS
 
     @property
     def definition(self) -> Task:
@@ -60,12 +51,12 @@ class TaskInfo(ShardInfo):
         return self.task + (f" ({', '.join(self.labels)})" if self.labels else "")
 
     @property
-    def batch_lists(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The columns of lists that go into a batch, padded."""
         return ("input_ids", "token_type_ids", *self.definition.batch_lists)
 
     @property
-    def batch_numbers(self) -> dict[str, str]:
+    def scalar_columns(self) -> dict[str, str]:
         """The columns of numbers that go into a batch, and what they are called there."""
         return dict(self.definition.batch_numbers)
 
@@ -87,10 +78,29 @@ class TaskInfo(ShardInfo):
 
     def values(self) -> dict[str, Any]:
         """Return it as the JSON of a schema or a manifest."""
-        values = asdict(self) | {"labels": list(self.labels), "max_seq_length": self.max_seq_length}
-        return {
-            name: value for name, value in values.items() if name not in ("examples", "masking", "sources", "epochs")
-        }
+        return asdict(self) | {"labels": list(self.labels)}
+
+    @classmethod
+    def read(cls, values: dict[str, Any], path: str) -> Self:
+        """Make it of the JSON of this kind; raises InputError where that is not whole."""
+        try:
+            kept = {"labels": tuple(values["labels"]), "max_seq_length": values["max_seq_length"]}
+            if values["task"] == "classification" and not kept["labels"]:
+                kept["task"] = "regression"  # what shards of before it was a task of its own say
+            info = cls(**(values | kept))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"does not say how it was made ({error}); encode again", path=path) from error
+        if info.task not in TASKS or not info.are_numbers_whole():
+            raise InputError(f"does not hold a task this version reads ({info.task!r}); encode again", path=path)
+        return info
+
+    def card(self, manifest: dict[str, Any]) -> str:
+        """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read."""
+        return _card(manifest)
+
+    def with_length(self, max_seq_length: int) -> Self:
+        """Return the same with another `max_seq_length`."""
+        return replace(self, max_seq_length=max_seq_length)
 
 
 def make_task_info(
@@ -103,45 +113,11 @@ def make_task_info(
     {0: 'bad', 1: 'good'}
     """
     return TaskInfo(
-        examples=_rows(max_seq_length),
-        masking=MaskingConfig(),
-        tokenizer=tokenizer.fingerprint,
-        vocab_size=tokenizer.vocab_size,
-        pad_token_id=tokenizer.pad_token_id,
-        cls_token_id=tokenizer.cls_token_id,
-        sep_token_id=tokenizer.sep_token_id,
-        mask_token_id=tokenizer.mask_token_id,
-        unk_token_id=tokenizer.unk_token_id,
-        task=task,
-        labels=labels,
-        doc_stride=doc_stride,
+        task=task, labels=labels, max_seq_length=max_seq_length, doc_stride=doc_stride, **vocabulary_fields(tokenizer)
     )
 
 
-def _rows(max_seq_length: int) -> ExamplesConfig:
-    return ExamplesConfig(
-        objective="doc-sentences", masking="static", max_seq_length=max_seq_length, short_seq_prob=0.0
-    )
-
-
-def task_info(values: dict[str, Any], path: str) -> TaskInfo:
-    """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole."""
-    try:
-        given = dict(values)
-        if given["task"] == "classification" and not given["labels"]:
-            given["task"] = "regression"  # what shards of before it was a task of its own say
-        examples, labels = _rows(given.pop("max_seq_length")), tuple(given.pop("labels"))
-        info = TaskInfo(examples=examples, masking=MaskingConfig(), labels=labels, **given)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"does not say how it was made ({error}); encode again", path=path) from error
-    numbers = [getattr(info, one.name) for one in fields(info) if one.type == "int"]
-    if info.task not in TASKS or not all(type(number) is int for number in numbers) or info.format != FORMAT:
-        raise InputError(f"does not hold a task this version reads ({info.task!r}); encode again", path=path)
-    return info
-
-
-def task_card(manifest: dict[str, Any]) -> str:
-    """Return the dataset card of a task as Markdown with the metadata block that dataset hubs read."""
+def _card(manifest: dict[str, Any]) -> str:
     info = manifest["info"]
     category = TASKS[info["task"]].category
     lines = [

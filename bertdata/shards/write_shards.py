@@ -19,8 +19,9 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.lengths import forget_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
+from bertdata.shards.pretraining_info import pretraining_info
 from bertdata.shards.requirements import require_documents_for
-from bertdata.shards.schema import SPLITS, shard_info
+from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, phase_part, plan_tokens, sharded, tokens_part
 from bertdata.sources.inputs import SourcePart
@@ -109,7 +110,7 @@ class WriteShards:
             ShardsSpec(
                 phase.output,
                 plan,
-                shard_info(tokenizer, phase.examples, self.masking, names, epochs),
+                pretraining_info(tokenizer, phase.examples, self.masking, names, epochs),
                 files.join(phase.output, "tokenizer"),
                 phase.records,
             )

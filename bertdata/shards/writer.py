@@ -24,8 +24,9 @@ from bertdata.objectives.mixing import documents_of_copy, number_of_copies
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows
-from bertdata.shards.packed import BORDERS, OF_TOKENS
-from bertdata.shards.schema import ShardInfo, label_type, numpy_type, shard_schema
+from bertdata.shards.packed import CU_SEQLENS, OF_TOKENS
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import label_type, numpy_type, shard_schema
 
 ROWS_PER_BATCH = 1000
 _TOKENS_AT_ONCE = 1 << 20
@@ -46,7 +47,7 @@ class PlannedCopy:
         return row_lengths(self.plan)
 
 
-def plan_copies(block: TokenBlock, info: ShardInfo, *, mixed: bool = True) -> Iterator[PlannedCopy]:
+def plan_copies(block: TokenBlock, info: PretrainingInfo, *, mixed: bool = True) -> Iterator[PlannedCopy]:
     """Yield the copies of a block; where sources are weighted and `mixed`, of each the documents drawn for it."""
     epochs = info.epochs if mixed else ()
     copies = number_of_copies(epochs, info.examples.dupe_factor)
@@ -58,7 +59,7 @@ def plan_copies(block: TokenBlock, info: ShardInfo, *, mixed: bool = True) -> It
 
 def write_shard(
     block: TokenBlock,
-    info: ShardInfo,
+    info: PretrainingInfo,
     masker: Masker,
     file: BinaryIO,
     *,
@@ -121,7 +122,7 @@ def order_draws(seed: int, copy: int, example_ids: NDArray[np.int64]) -> NDArray
 
 
 def _batches(
-    planned: PlannedCopy, length_bin: int, info: ShardInfo, copy: int
+    planned: PlannedCopy, length_bin: int, info: PretrainingInfo, copy: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
     """Yield the examples of a few record batches at once, in their order, and where packed rows begin among them."""
     draws, bins = order_draws(info.examples.seed, copy, planned.plan.ids), info.examples.bins
@@ -146,7 +147,7 @@ def _batches(
         yield packed[within], borders
 
 
-def _sources(planned: PlannedCopy, info: ShardInfo) -> NDArray[np.int8]:
+def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
     """Return the source of the document that each example's first token is of, int8 (E,), 0 where that is not told."""
     block, plan = planned.block, planned.plan
     if not info.sources or not len(block.document_sources):
@@ -156,7 +157,7 @@ def _sources(planned: PlannedCopy, info: ShardInfo) -> NDArray[np.int8]:
     return found
 
 
-def _count_block(block: TokenBlock, info: ShardInfo, tally: Counters, *, whole: bool) -> None:
+def _count_block(block: TokenBlock, info: PretrainingInfo, tally: Counters, *, whole: bool) -> None:
     """Count the documents of a shard; of one with length bins that is with the first."""
     tally.add("documents", len(block.document_ends) if whole else 0)
     tally.add("documents_sharing_id", len(block.document_keys) - len(np.unique(block.document_keys)) if whole else 0)
@@ -171,7 +172,7 @@ def _count_block(block: TokenBlock, info: ShardInfo, tally: Counters, *, whole: 
         tally.add(f"tokens_in_copies_of_{name}", 0)
 
 
-def _count_copy(planned: PlannedCopy, info: ShardInfo, tally: Counters) -> None:
+def _count_copy(planned: PlannedCopy, info: PretrainingInfo, tally: Counters) -> None:
     block = planned.block
     tally.add("tokens_in_copies", len(block.tokens))
     sizes = np.diff(block.document_ends, prepend=0)
@@ -181,7 +182,7 @@ def _count_copy(planned: PlannedCopy, info: ShardInfo, tally: Counters) -> None:
         tally.add(name, count)
 
 
-def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: Counters) -> None:
+def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, tally: Counters) -> None:
     tally.add("examples", len(rows.ids))
     tally.add("tokens_in_examples", len(rows.special) - int(np.count_nonzero(rows.special)))
     tally.add("labels_1", int(rows.labels.sum()))
@@ -189,7 +190,9 @@ def _count_rows(rows: Rows, sources: NDArray[np.int8], info: ShardInfo, tally: C
         tally.add(f"examples_of_{name}", int((sources == number).sum()))
 
 
-def _masked(rows: Rows, info: ShardInfo, masker: Masker, copy: int, tally: Counters) -> dict[str, NDArray[np.integer]]:
+def _masked(
+    rows: Rows, info: PretrainingInfo, masker: Masker, copy: int, tally: Counters
+) -> dict[str, NDArray[np.integer]]:
     """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
     tally.add("row_tokens", len(rows.input_ids))
     if info.examples.masking != "static":
@@ -233,7 +236,7 @@ def _record_batches(
         for name, inside in of_tokens.items():
             if inside:
                 columns.append(pa.ListArray.from_arrays(token_offsets, pa.array(values[name][start:end])))
-            elif name == BORDERS:
+            elif name == CU_SEQLENS:
                 columns.append(_borders(offsets[first : last + 1], held - first))
             elif example_offsets is None:
                 columns.append(pa.array(values[name][first:last]))

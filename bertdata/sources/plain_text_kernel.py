@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined, typed_kernel
 
 USED, SKIPPING, ENDED, STATES = range(4)
 """What `find_documents` keeps: the bytes done with, whether it looks for the first blank line, whether it is at an end.
@@ -26,7 +26,7 @@ def _is_space(byte: Any) -> Any:
     return byte == _SPACE or _TAB <= byte <= _RETURN
 
 
-@kernel(
+@typed_kernel(
     numba.int64(
         *(_BYTES, _INTS, numba.int64, numba.boolean),
         *(numba.int64[::1], numba.uint8[::1], numba.int64[::1], numba.int64[::1]),

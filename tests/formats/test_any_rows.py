@@ -73,7 +73,7 @@ def check_exports_as_they_are(build: Path, folder: Path) -> None:
 
 
 def check_round_trip(build: Path, folder: Path, to: str, epoch: int) -> None:
-    info = open_shards(build, "train").info
+    info = open_shards(build, "train").expect_pretraining()
     described = export(str(build), to, str(folder / to), options=ExportOptions(epoch))
     splits = list(described["splits"])
     objective = info.examples.objective if info.label else ""

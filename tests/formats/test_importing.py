@@ -120,7 +120,7 @@ def test_a_row_of_google_becomes_one_of_ours(tmp_path: Path, vocab: str) -> None
             "labels": [-100, -100, 13, -100, -100, -100],
         }
     ]
-    assert shards.info.examples.max_seq_length == 8
+    assert shards.info.max_seq_length == 8
     assert shards.manifest["splits"]["train"]["counts"]["predictions_mask"] == 1
 
 
@@ -176,7 +176,7 @@ def test_a_row_that_does_not_fit_is_named(tmp_path: Path, vocab: str, changes: d
 )
 def test_numbers_below_zero_are_named(tmp_path: Path, vocab: str, changes: dict[str, Any], message: str) -> None:
     import_shards({"train": [written(tmp_path, fields())]}, vocab, str(tmp_path / "out"))
-    info = open_shards(tmp_path / "out").info
+    info = open_shards(tmp_path / "out").expect_pretraining()
     assert list(checked(fields(), info, "a.hdf5", 7)) == list(fields())
     with pytest.raises(InputError, match=message):
         checked(fields(**changes), info, "a.hdf5", 7)
@@ -237,8 +237,8 @@ def test_rows_are_counted_and_numbered_from_file_to_file_and_split_to_split(tmp_
     assert manifest["sources"] == {"imported": {"inputs": sizes, "counts": {"rows": 5}, "drops": {}, "broken": []}}
     assert manifest["imported"] is True
     assert manifest["vocabulary"] == {"pieces": TOKENIZER.vocab_size}
-    assert shards.info.masking.max_predictions_per_seq == 2
-    assert shards.info.examples.masking == "static"
+    assert shards.expect_pretraining().masking.max_predictions_per_seq == 2
+    assert not shards.info.draws_masks
 
 
 def test_a_new_import_replaces_the_splits_of_the_old_one(tmp_path: Path, vocab: str) -> None:

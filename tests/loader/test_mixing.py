@@ -125,7 +125,7 @@ def test_sets_of_other_objectives_or_masking_are_refused_by_name(
 def test_the_longest_row_of_sets_is_that_of_any(dynamic_build: Path, tmp_path: Path) -> None:
     longer = write_build(tmp_path, ExamplesConfig(max_seq_length=48))
     for sets in ([dynamic_build, longer], [longer, dynamic_build]):
-        assert ShardExamples(sets).info.examples.max_seq_length == 48
+        assert ShardExamples(sets).info.max_seq_length == 48
 
 
 def test_sets_of_another_vocabulary_are_refused_by_name(

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.documents import DocumentRange, DocumentWriter
+from bertdata.documents import DocumentRange, DocumentWriter, range_tasks
 from bertdata.engine.parts import Counters, run_once
 from bertdata.sentences import PunktCounts, PunktSettings
 from bertdata.sentences.stage import (
     counts_part,
     parameters_part,
     parameters_task,
-    plan_counts,
     read_counts,
     read_parameters,
 )
@@ -31,7 +30,8 @@ def test_ranges_give_the_parameters_of_all_their_texts(cuts: list[int], tmp_path
             for place in range(begin, end):
                 writer.add(str(place), "", "", "", TEXTS[place])
         ranges.append(DocumentRange(str(path), str(number), 0, 1, path.stat().st_size))
-    parts = [(task, run_once(task, counts_part)) for task in plan_counts(ranges, str(tmp_path / "counts"))]
+    planned = range_tasks(ranges, str(tmp_path / "counts"), "count_sentences", 1)
+    parts = [(task, run_once(task, counts_part)) for task in planned]
     counts = PunktCounts()
     for text in TEXTS:
         counts.add(text)

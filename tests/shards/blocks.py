@@ -15,7 +15,7 @@ from bertdata.masking.settings import RANDOM_TOKENS, MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
-from bertdata.shards.schema import ShardInfo, shard_info
+from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
 from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -35,10 +35,10 @@ def info_of(
     seed: int = 0,
     short_seq_prob: float = 0.1,
     config: MaskingConfig | None = None,
-) -> ShardInfo:
+) -> PretrainingInfo:
     """Return what shards of these settings say of themselves."""
     examples = ExamplesConfig(objective, masking, max_seq_length, short_seq_prob, dupe_factor, seed)
-    return shard_info(TOKENIZER, examples, config or MaskingConfig())
+    return pretraining_info(TOKENIZER, examples, config or MaskingConfig())
 
 
 def block_from(documents: Sequence[Sequence[Sequence[int]]], keys: Sequence[int] | None = None) -> TokenBlock:
@@ -74,7 +74,7 @@ def block_of(documents: int, seed: int = 0, sentences: int = 8) -> TokenBlock:
     )
 
 
-def written(block: TokenBlock, info: ShardInfo) -> tuple[bytes, Counters]:
+def written(block: TokenBlock, info: PretrainingInfo) -> tuple[bytes, Counters]:
     """Return the bytes of the shard of a block, and what was counted on the way."""
     file = io.BytesIO()
     tally = write_shard(block, info, info.masker(TOKENIZER), file)
@@ -100,7 +100,7 @@ def blocks(draw: st.DrawFn, least: int = 2) -> TokenBlock:
 
 
 @st.composite
-def infos(draw: st.DrawFn) -> ShardInfo:
+def infos(draw: st.DrawFn) -> PretrainingInfo:
     """Draw settings of all objectives and both kinds of masking."""
     return info_of(
         draw(st.sampled_from(list(OBJECTIVES))),

@@ -14,7 +14,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
-from bertdata.shards.schema import shard_info
+from bertdata.shards.pretraining_info import pretraining_info
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -74,7 +74,7 @@ def write_build(
     tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
     epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
-    info = shard_info(tokenizer, examples, masking or MaskingConfig(), list(parts), list(epochs))
+    info = pretraining_info(tokenizer, examples, masking or MaskingConfig(), list(parts), list(epochs))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])
     source_of = {task.path: number for number, (task, _) in enumerate(parts.values())}

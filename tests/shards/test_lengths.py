@@ -30,7 +30,7 @@ def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_phase_opens_as_a_build_of_its_own(phases: Path) -> None:
     for length in (32, 64):
         shards = open_shards(phases / str(length))
-        assert shards.info.examples.max_seq_length == length
+        assert shards.info.max_seq_length == length
         assert len(shards) > 20
 
 

@@ -14,9 +14,10 @@ from bertdata.engine.parts import PartMetadata, fingerprint
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.manifest import build_manifest, dataset_card, dataset_files, source_entry, write_dataset_files
+from bertdata.shards.manifest import build_manifest, dataset_files, source_entry, write_dataset_files
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import FORMAT, ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import FORMAT
 from tests.shards.blocks import info_of
 from tests.shards.build import TOKENIZER, write_build
 
@@ -25,7 +26,7 @@ def record(name: str, counts: dict[str, int], drops: dict[str, int] | None = Non
     return PartMetadata(name, "mark", 100 * len(name), name * 64, 1.5, counts, drops or {}, details)
 
 
-def manifest_of(info: ShardInfo) -> dict[str, Any]:
+def manifest_of(info: PretrainingInfo) -> dict[str, Any]:
     """Return a manifest of three shards, the first of them for validation."""
     counts = {"documents": 4, "examples": 10, "tokens": 300, "tokens_in_examples": 300, "labels_1": 5}
     shards = [
@@ -39,6 +40,10 @@ def manifest_of(info: ShardInfo) -> dict[str, Any]:
     plan = ShardPlan((700, 30_000, 65_536), 1, ("a note",))
     sources = {"wikipedia": source_entry([("wiki.xml.bz2", 12_345)], cleaned)}
     return build_manifest({"sources": sources, "vocabulary": {"pieces": 87, "asked": 100}}, tokens, plan, info, shards)
+
+
+def card_of(info: PretrainingInfo) -> str:
+    return info.card(manifest_of(info))
 
 
 def test_counts_of_a_source_are_sums_over_its_parts() -> None:
@@ -118,20 +123,20 @@ def test_a_changed_shard_changes_the_fingerprint_that_datasets_caches_by() -> No
     ],
 )
 def test_the_card_describes_the_columns_there_are(objective: str, masking: str, columns: str) -> None:
-    card = dataset_card(manifest_of(info_of(objective, masking)))
+    card = card_of(info_of(objective, masking))
     assert columns in card
     assert f"# {objective.upper()} pretraining examples of 32 tokens" in card
 
 
 def test_the_card_gives_the_numbers_of_splits_and_sources() -> None:
-    card = dataset_card(manifest_of(info_of()))
+    card = card_of(info_of())
     assert "| train | 2 | 20 | 50 | 1,500 | 200 |" in card
     assert "| validation | 1 | 4 | 10 | 300 | 100 |" in card
     assert "| wikipedia | 30 | 24 | redirect: 6 |" in card
 
 
 def test_the_card_begins_with_metadata_that_hubs_read() -> None:
-    card = dataset_card(manifest_of(info_of()))
+    card = card_of(info_of())
     head = re.fullmatch(r"---\n(.*?)\n---\n.*", card, re.DOTALL)
     assert head
     assert head[1].splitlines()[:4] == [

@@ -15,7 +15,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
 from tests.shards.damage import edit
@@ -78,7 +78,7 @@ def test_an_example_beyond_the_last_is_an_index_error(dynamic_build: Path, beyon
 
 def test_shards_know_how_they_were_made(static_build: Path) -> None:
     shards = open_shards(static_build)
-    assert shards.info == ShardInfo.from_values(shards.manifest["info"], "")
+    assert shards.info == PretrainingInfo.from_values(shards.manifest["info"], "")
     assert shards.info.examples == ExamplesConfig(masking="static", max_seq_length=32, dupe_factor=2)
     assert shards.tokenizer() == TOKENIZER
     assert shards.replacement_ids.tolist() == TOKENIZER.replacement_ids.tolist()

@@ -21,8 +21,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.packed import BORDERS, unpacked
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.stage import SourcedRange, slices_of
 from bertdata.shards.verify.build import verify
 from tests.shards.blocks import block_of, blocks, info_of, infos, table_of, written
@@ -42,13 +42,15 @@ def examples_of(path: Path, split: str = "train") -> dict[tuple[int, str], Row]:
     return found
 
 
-def with_settings(info: ShardInfo, **changes: Any) -> ShardInfo:
+def with_settings(info: PretrainingInfo, **changes: Any) -> PretrainingInfo:
     return replace(info, examples=replace(info.examples, **changes))
 
 
 @settings(deadline=None)
 @given(blocks(), infos())
-def test_unpacking_gives_back_exactly_the_examples_of_an_unpacked_shard(block: TokenBlock, info: ShardInfo) -> None:
+def test_unpacking_gives_back_exactly_the_examples_of_an_unpacked_shard(
+    block: TokenBlock, info: PretrainingInfo
+) -> None:
     try:
         single, tally = written(block, info)
     except ConfigError:
@@ -67,7 +69,7 @@ def test_unpacking_gives_back_exactly_the_examples_of_an_unpacked_shard(block: T
 def test_a_packed_shard_has_rows_of_several_examples_and_their_borders() -> None:
     info = with_settings(info_of(max_seq_length=32, short_seq_prob=0.5), pack=True, pack_length=128)
     table = table_of(written(block_of(400), info)[0])
-    borders = table[BORDERS].to_pylist()
+    borders = table[CU_SEQLENS].to_pylist()
     lengths = table["input_ids"].combine_chunks().value_lengths().to_pylist()
     assert [row[0] for row in borders] == [0] * len(borders)
     assert [row[-1] for row in borders] == lengths
@@ -136,8 +138,11 @@ def packed_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda rows: rows[BORDERS][3].__setitem__(-1, rows[BORDERS][3][-1] - 1), "the borders of a row do not rise"),
-        (lambda rows: rows[BORDERS][3].__setitem__(0, 1), "the borders of a row do not rise"),
+        (
+            lambda rows: rows[CU_SEQLENS][3].__setitem__(-1, rows[CU_SEQLENS][3][-1] - 1),
+            "the borders of a row do not rise",
+        ),
+        (lambda rows: rows[CU_SEQLENS][3].__setitem__(0, 1), "the borders of a row do not rise"),
         (lambda rows: rows["example_id"][2].append(5), "example_id has another number of values in a row"),
         (lambda rows: rows["token_type_ids"][2].pop(), "token_type_ids has another number of values in a row"),
         (lambda rows: [one.reverse() for one in rows.values()], "are not in the order drawn for copy 1 of 1"),

@@ -12,7 +12,8 @@ import pytest
 from bertdata.errors import InputError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS
-from bertdata.shards.schema import FORMAT, ShardInfo, features, id_type, shard_schema
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import FORMAT, features, id_type, shard_schema
 from tests.shards.blocks import TOKENIZER, info_of
 
 
@@ -24,7 +25,7 @@ def with_metadata(values: Any) -> pa.Schema:
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_a_schema_says_how_its_shard_was_made(objective: str, masking: str) -> None:
     info = info_of(objective, masking, max_seq_length=77, dupe_factor=3, seed=5)
-    assert ShardInfo.from_schema(shard_schema(info), "x.arrow") == info
+    assert PretrainingInfo.from_schema(shard_schema(info), "x.arrow") == info
 
 
 @pytest.mark.parametrize(
@@ -70,12 +71,12 @@ def test_features_name_the_types_of_columns() -> None:
 
 def test_an_arrow_file_of_others_is_refused() -> None:
     with pytest.raises(InputError, match=r"^x\.arrow: is an Arrow file, but not a bertdata shard"):
-        ShardInfo.from_schema(pa.schema([pa.field("input_ids", pa.int64())]), "x.arrow")
+        PretrainingInfo.from_schema(pa.schema([pa.field("input_ids", pa.int64())]), "x.arrow")
 
 
 def test_a_shard_of_another_format_is_refused() -> None:
     with pytest.raises(InputError, match=rf"has shard format {FORMAT + 1}; this version reads {FORMAT}: build again"):
-        ShardInfo.from_schema(with_metadata(asdict(info_of()) | {"format": FORMAT + 1}), "x.arrow")
+        PretrainingInfo.from_schema(with_metadata(asdict(info_of()) | {"format": FORMAT + 1}), "x.arrow")
 
 
 @pytest.mark.parametrize(
@@ -92,11 +93,11 @@ def test_a_shard_of_another_format_is_refused() -> None:
 )
 def test_damaged_metadata_is_an_error_that_names_the_file(change: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"^x\.arrow: does not say .*; build again$"):
-        ShardInfo.from_schema(with_metadata(asdict(info_of()) | change), "x.arrow")
+        PretrainingInfo.from_schema(with_metadata(asdict(info_of()) | change), "x.arrow")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null"])
 def test_metadata_that_is_no_json_object_is_an_error(text: str) -> None:
     schema = shard_schema(info_of()).with_metadata({"bertdata": text})
     with pytest.raises(InputError, match=r"^x\.arrow: has "):
-        ShardInfo.from_schema(schema, "x.arrow")
+        PretrainingInfo.from_schema(schema, "x.arrow")

@@ -18,7 +18,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.schema import shard_info
+from bertdata.shards.pretraining_info import pretraining_info
 from bertdata.shards.stage import (
     ShardsSpec,
     TokensSpec,
@@ -34,7 +34,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, cleaned, text_of
 
 PLAN = ShardPlan((20_000, 40_000, SLOTS), 1)
-INFO = shard_info(TOKENIZER, ExamplesConfig(max_seq_length=32), MaskingConfig())
+INFO = pretraining_info(TOKENIZER, ExamplesConfig(max_seq_length=32), MaskingConfig())
 
 
 def tokenized(folder: Path, parts: int) -> list[tuple[Task, PartMetadata]]:

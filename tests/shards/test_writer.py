@@ -20,7 +20,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
-from bertdata.shards.schema import ShardInfo, shard_schema
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import shard_schema
 from bertdata.shards.writer import ROWS_PER_BATCH, write_shard
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written
 
@@ -35,7 +36,7 @@ def plain_rows(table: pa.Table) -> list[list[int]]:
     return [[b if b != -100 else a for a, b in zip(ids, labels, strict=True)] for ids, labels in pairs]
 
 
-def rows_of_plan(block: TokenBlock, info: ShardInfo, copy: int) -> dict[int, tuple[list[int], int]]:
+def rows_of_plan(block: TokenBlock, info: PretrainingInfo, copy: int) -> dict[int, tuple[list[int], int]]:
     """Return ids and pair label of each example of a copy, put together one token after another."""
     plan = plan_examples(block, info.examples, copy)
     rows = {}
@@ -61,7 +62,7 @@ def test_tokens_and_label_of_a_row_come_from_the_same_example(objective: str, ma
 
 
 @given(blocks(), infos())
-def test_every_token_is_accounted_for(block: TokenBlock, info: ShardInfo) -> None:
+def test_every_token_is_accounted_for(block: TokenBlock, info: PretrainingInfo) -> None:
     try:
         counts = written(block, info)[1].counts
     except ConfigError:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined, typed_kernel
 
 _BINS, _NGRAM = 256, 5
 _EMPTY = np.uint32(0xFFFFFFFF)
@@ -111,7 +111,7 @@ def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32]
     return words
 
 
-@kernel(makes_arrays=True)
+@typed_kernel(makes_arrays=True)
 def minhash(data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[np.uint32]) -> None:
     """Fill `found`, of shape (texts, 256) and full of the empty mark, with the signatures of texts."""
     last, bins = np.zeros(_NGRAM, np.uint64), np.zeros(_BINS, np.uint32)

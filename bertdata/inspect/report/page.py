@@ -183,7 +183,7 @@ def _labels(splits: Sequence[Shards], figures: Mapping[str, Figures]) -> str:
     for shards in splits:
         numbers = figures[shards.split].labels
         if shards.info.label and sum(numbers):
-            names = label_texts(shards.info.objective)
+            names = label_texts(shards.expect_pretraining().objective)
             parts = [
                 (name, number, f"c{place}") for place, (name, number) in enumerate(zip(names, numbers, strict=True))
             ]

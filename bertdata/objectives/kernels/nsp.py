@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined, typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 
 NEAR = 64
@@ -27,7 +27,7 @@ _INTS, _FLAGS, _BITS = (
 _OWN_INTS, _OWN_FLAGS = numba.int64[::1], numba.boolean[::1]
 
 
-@kernel(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
+@typed_kernel(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
 def draw_chunks(
     keys: NDArray[Any],
     document_keys: NDArray[Any],
@@ -60,7 +60,7 @@ def _nearest_word_start(word_start: Any, begin: Any, end: Any) -> Any:
     return after if nearer else before
 
 
-@kernel(numba.void(_INTS, _FLAGS, _INTS, _INTS, _BITS, numba.int64[::1]))
+@typed_kernel(numba.void(_INTS, _FLAGS, _INTS, _INTS, _BITS, numba.int64[::1]))
 def split_chunks(
     sentence_ends: NDArray[Any],
     word_start: NDArray[Any],
@@ -90,7 +90,7 @@ def _fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, so
     return owners[taker] != owners[source] and a_lengths[taker] + b_lengths[source] <= room
 
 
-@kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
+@typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
 def deal(
     members: NDArray[Any],
     a_lengths: NDArray[Any],
@@ -148,7 +148,7 @@ def deal(
     return stuck
 
 
-@kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS), makes_arrays=True)
+@typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS), makes_arrays=True)
 def release(
     stuck: NDArray[Any],
     a_lengths: NDArray[Any],
@@ -243,7 +243,7 @@ def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
     return by_owner[number if number < begin else number + end - begin]
 
 
-@kernel(
+@typed_kernel(
     numba.int64(
         *(_INTS, _INTS, _FLAGS, _INTS, _OWN_INTS, _INTS, _INTS, _INTS, _INTS, _BITS, numba.int64, numba.boolean),
         *(_OWN_INTS, _OWN_FLAGS, _OWN_INTS),

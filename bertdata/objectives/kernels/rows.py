@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 
 
 def _given(kind: Any, dimensions: int = 1) -> Any:
@@ -31,7 +31,7 @@ _FILL = [
 ]
 
 
-@kernel(*[numba.boolean(_given(ids), _given(numba.boolean), numba.boolean[::1]) for ids in _IDS])
+@typed_kernel(*[numba.boolean(_given(ids), _given(numba.boolean), numba.boolean[::1]) for ids in _IDS])
 def word_starts(ids: NDArray[Any], continuation: NDArray[Any], starts: NDArray[Any]) -> bool:
     """Write where words begin; returns False where an id is none of those that `continuation` tells of."""
     highest = 0
@@ -44,7 +44,7 @@ def word_starts(ids: NDArray[Any], continuation: NDArray[Any], starts: NDArray[A
     return True
 
 
-@kernel(_ENDS)
+@typed_kernel(_ENDS)
 def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], tokens: int, ends: NDArray[Any]) -> bool:
     """Write where each row ends into `ends`: [CLS], and each span with a [SEP] behind it.
 
@@ -66,7 +66,7 @@ def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], t
     return True
 
 
-@kernel(*_FILL)
+@typed_kernel(*_FILL)
 def fill_rows(
     tokens: NDArray[Any],
     spans: NDArray[Any],

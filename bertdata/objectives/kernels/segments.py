@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 
 SHORT, LENGTH, ALONE = range(3)
@@ -24,14 +24,14 @@ _INTS, _FLAGS, _BITS = (
 )
 
 
-@kernel(numba.uint64(numba.uint64, numba.uint64, numba.uint64, numba.uint64))
+@typed_kernel(numba.uint64(numba.uint64, numba.uint64, numba.uint64, numba.uint64))
 def _draw(key: Any, owner: Any, copy: Any, number: Any) -> Any:
     """The high half of `draws.bits(key, owner, copy, number)`."""
     state = mix(mix(key ^ mix(owner + GOLDEN)) ^ mix(copy + GOLDEN))
     return mix(state ^ mix(number + GOLDEN)) >> _S32
 
 
-@kernel(
+@typed_kernel(
     numba.int64(
         *(_INTS, _INTS, _BITS, _FLAGS, _BITS, _BITS, numba.int64, numba.int64, numba.int64),
         *(numba.boolean, numba.boolean, numba.int64[:, ::1]),

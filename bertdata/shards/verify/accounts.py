@@ -29,7 +29,7 @@ from bertdata.io import files
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.shards.contents import check_names
 from bertdata.shards.manifest import mixture
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.recount import UncountableError
 from bertdata.sources.names import input_count
 
@@ -65,7 +65,7 @@ class Build:
 
     path: str
     manifest: dict[str, Any]
-    info: ShardInfo
+    info: PretrainingInfo
     splits: dict[str, SplitEntry]
     tokens: Counts
     token_drops: Counts
@@ -88,7 +88,7 @@ class Build:
             return Build(
                 path,
                 manifest,
-                ShardInfo.from_values(manifest["info"], where),
+                PretrainingInfo.from_values(manifest["info"], where),
                 {
                     str(name): SplitEntry(
                         _counts(split["counts"]),
@@ -199,7 +199,7 @@ def check_sums(build: Build) -> None:
         build.note(MANIFEST, "mix: the tokens and epochs of the sources are not those that the counts of train give")
 
 
-def epochs_in(info: ShardInfo, split: str) -> tuple[float, ...]:
+def epochs_in(info: PretrainingInfo, split: str) -> tuple[float, ...]:
     """Return the epochs of each source in a split, none where sources are not weighted."""
     return info.epochs if split == "train" else ()
 

@@ -27,8 +27,9 @@ from bertdata.objectives.mixing import number_of_copies
 from bertdata.shards.contents import changed_files, inside, is_changed
 from bertdata.shards.lengths import phase_names
 from bertdata.shards.manifest import dataset_files
+from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
 from bertdata.shards.reader import open_shards
-from bertdata.shards.schema import SPLITS, ShardInfo, shard_info, shard_schema
+from bertdata.shards.schema import SPLITS, shard_schema
 from bertdata.shards.verify.accounts import (
     MANIFEST,
     Build,
@@ -134,7 +135,7 @@ def _check_tokenizer(build: Build) -> Vocabulary | None:
     with build.noting("tokenizer"):
         tokenizer = load_tokenizer(files.join(build.path, "tokenizer"))
         if (
-            shard_info(tokenizer, build.info.examples, build.info.masking, build.info.sources, build.info.epochs)
+            pretraining_info(tokenizer, build.info.examples, build.info.masking, build.info.sources, build.info.epochs)
             == build.info
         ):
             return Vocabulary.of(tokenizer)
@@ -164,7 +165,7 @@ def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabu
         closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
         pa.ipc.open_stream(source) as stream,
     ):
-        info = ShardInfo.from_schema(stream.schema, path)
+        info = PretrainingInfo.from_schema(stream.schema, path)
         if info.tokenizer != build.info.tokenizer:
             raise InputError(
                 f"was made with the tokenizer {info.tokenizer[:12]}, {MANIFEST} says {build.info.tokenizer[:12]}; "

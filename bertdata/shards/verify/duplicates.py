@@ -161,7 +161,7 @@ class _Source:
         for shards in splits:
             before = ends[-1]
             for batch in shards.table.to_batches():
-                packed = shards.info.examples.pack
+                packed = shards.info.packed
                 count = len(batch["example_id"].flatten()) if packed else batch.num_rows
                 if count:
                     self._batches.append((batch, shards.info))
@@ -194,7 +194,7 @@ class _Source:
         batch = unpacked(batch)
         offsets = batch["input_ids"].offsets.to_numpy().astype(np.int64)
         ids = batch["input_ids"].flatten().to_numpy().astype(np.int64)
-        if info.examples.masking == "static":
+        if not info.draws_masks:
             labels = batch["labels"].flatten().to_numpy()
             ids = np.where(labels == IGNORE_INDEX, ids, labels)
         ordinary = (ids != info.cls_token_id) & (ids != info.sep_token_id)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import first_examples, unpacked
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
 from bertdata.tokenizers.base import Tokenizer
 
@@ -74,7 +74,7 @@ class _Batch:
 
 def recount(
     batches: Iterable[pa.RecordBatch],
-    info: ShardInfo,
+    info: PretrainingInfo,
     vocabulary: Vocabulary,
     *,
     copies: int | None = None,
@@ -145,7 +145,7 @@ def recount(
 
 
 def _unpacked(
-    arrow: pa.RecordBatch, info: ShardInfo, begin: int, tally: Counters
+    arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, tally: Counters
 ) -> tuple[pa.RecordBatch, Ints | None]:
     """Return a batch of single examples, and of packed rows, which are counted, where the first of each stands."""
     if not info.examples.pack:
@@ -165,7 +165,7 @@ def _unpacked(
     return single, first_examples(arrow)
 
 
-def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[str, Ints], None]) -> _Batch:
+def _flat(arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, fail: Callable[[str, Ints], None]) -> _Batch:
     where = f"the record batch of row {begin:,}"
     try:
         arrow.validate(full=True)
@@ -206,7 +206,7 @@ def _flat(arrow: pa.RecordBatch, info: ShardInfo, begin: int, fail: Callable[[st
     return batch
 
 
-def _check_layout(batch: _Batch, info: ShardInfo, vocabulary: Vocabulary) -> Flags:
+def _check_layout(batch: _Batch, info: PretrainingInfo, vocabulary: Vocabulary) -> Flags:
     """Check special tokens and token types; returns where [CLS] and [SEP] stand."""
     ids, starts, ends = batch.ids, batch.offsets[:-1], batch.offsets[1:]
     separator: Flags = ids == info.sep_token_id
@@ -266,7 +266,7 @@ def _check_predictions(
 class _Order:
     """Tells which copy each record batch belongs to: each ends with a short batch, and is in an order drawn for it."""
 
-    def __init__(self, info: ShardInfo, copies: int) -> None:
+    def __init__(self, info: PretrainingInfo, copies: int) -> None:
         self._seed, self._copies = info.examples.seed, copies
         self._copy, self._last, self._ended = 0, 0, False
 

@@ -120,8 +120,8 @@ def _rules(batch: pa.RecordBatch, info: ShardInfo) -> Iterator[tuple[str, NDArra
     offsets -= offsets[0]
     lengths = np.diff(offsets)
     yield (
-        f"a row has under 2 tokens or over {info.examples.max_seq_length}",
-        (lengths < 2) | (lengths > info.examples.max_seq_length),
+        f"a row has under 2 tokens or over {info.max_seq_length}",
+        (lengths < 2) | (lengths > info.max_seq_length),
     )
     if lengths.min(initial=2) < 2:
         return

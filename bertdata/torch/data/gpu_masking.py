@@ -61,7 +61,7 @@ class DeviceCollator(PretrainingCollator):
             "attention_mask": taken.long(),
             "labels": labels,
         }
-        return whole | ({self.info.label: batch[self.info.label]} if self.info.label else {})
+        return whole | {name: batch[name] for name in self.info.scalar_columns.values()}
 
 
 def mask_tokens(

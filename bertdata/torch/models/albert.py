@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.errors import ConfigError
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.attention import Mask
 from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import (
@@ -203,7 +203,7 @@ class AlbertForPreTraining(MaskedLanguageModel):
         return result
 
 
-def model_for(config: AlbertConfig, info: ShardInfo) -> type[AlbertForPreTraining]:
+def model_for(config: AlbertConfig, info: PretrainingInfo) -> type[AlbertForPreTraining]:
     """Return the class that learns from shards; raises ConfigError for those without sentence order."""
     if info.label != "sentence_order_label":
         raise ConfigError(

@@ -19,7 +19,7 @@ from torch.nn.functional import gelu
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, BertTransform, EmbeddingsEncoder, activation_of
 from bertdata.torch.models.dropout import Draws
@@ -289,7 +289,7 @@ class ElectraClassificationHead(nn.Module):
         return result
 
 
-def model_for(config: ElectraConfig, info: ShardInfo) -> type[ElectraForReplacedTokenDetection]:
+def model_for(config: ElectraConfig, info: PretrainingInfo) -> type[ElectraForReplacedTokenDetection]:
     """Return the class that learns from shards; raises ConfigError for those with a label for pairs."""
     if info.label is not None:
         raise ConfigError(

@@ -16,7 +16,7 @@ from torch import nn
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.registry import Registry
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
 from bertdata.torch.models.config import EncoderConfig, read_config, shortened
@@ -50,7 +50,7 @@ class EncoderFamily:
     config: type[EncoderConfig]
     presets: Mapping[str, Callable[..., EncoderConfig]]
     encoder: Callable[..., Encoder]
-    pretraining: Callable[[Any, ShardInfo], type[PreTrainedModel]]
+    pretraining: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
     classifier: Callable[[Any, int], nn.Module] = linear_classifier
     old_names: Mapping[str, str] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
     return FAMILIES[kind].config.load(directory)
 
 
-def resolve_config(config: str | EncoderConfig, info: ShardInfo) -> EncoderConfig:
+def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> EncoderConfig:
     """Return the config that a preset's name, a directory or a config means, for some shards.
 
     Raises ConfigError where there is none of that name, and where it does not fit the shards.
@@ -109,12 +109,12 @@ def resolve_config(config: str | EncoderConfig, info: ShardInfo) -> EncoderConfi
     return found
 
 
-def model_class(config: EncoderConfig, info: ShardInfo) -> type[PreTrainedModel]:
+def model_class(config: EncoderConfig, info: PretrainingInfo) -> type[PreTrainedModel]:
     """Return the class that learns from shards; raises ConfigError where none of the config's family does."""
     return FAMILIES[config.model_type].pretraining(config, info)
 
 
-def from_pretrained(directory: str, info: ShardInfo, tokenizer: Tokenizer) -> PreTrainedModel:
+def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:
     """Load the model of a directory to train it on shards.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
@@ -146,6 +146,6 @@ def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: i
         )
 
 
-def about(info: ShardInfo) -> dict[str, Any]:
+def about(info: PretrainingInfo) -> dict[str, Any]:
     """Return what `config.json` says of the shards a model has learned from."""
     return {PAIR_LABEL: info.label} if info.label else {}

@@ -15,7 +15,7 @@ from bertdata.io import files
 from bertdata.loader.datasets import common_info
 from bertdata.shards import Shards
 from bertdata.shards.lengths import phase_names
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.task_info import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 
@@ -54,7 +54,7 @@ def open_phases(
             )
     common_info([dataset.shards for _, dataset in datasets])
     borders = split_steps(steps, len(datasets), last_share)
-    shortest = datasets[0][1].info.examples.max_seq_length
+    shortest = datasets[0][1].info.max_seq_length
     return [
         Phase(
             name,
@@ -62,15 +62,16 @@ def open_phases(
             _validation(dataset.shards),
             first,
             last,
-            _parts(batch, accumulation_steps, dataset.info.examples.max_seq_length / shortest),
+            _parts(batch, accumulation_steps, dataset.info.max_seq_length / shortest),
         )
         for (name, dataset), (first, last) in zip(datasets, pairwise(borders), strict=True)
     ]
 
 
-def longest_info(phases: Sequence[Phase]) -> ShardInfo:
+def longest_info(phases: Sequence[Phase]) -> PretrainingInfo:
     """Return how the shards of all phases were made, with the longest rows of any."""
-    return common_info([phase.dataset.shards for phase in phases])
+    info = phases[0].dataset.shards.expect_pretraining()
+    return info.with_length(common_info([phase.dataset.shards for phase in phases]).max_seq_length)
 
 
 def split_steps(steps: int, phases: int, last_share: float) -> list[int]:

@@ -114,7 +114,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             record = {
                 "step": step,
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
-                "max_seq_length": info.examples.max_seq_length,
+                "max_seq_length": info.max_seq_length,
                 "learning_rate": rate,
                 "gradient_norm": norm,
                 **_closed(interval, run, settings),

@@ -205,7 +205,7 @@ def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
         assert filled in shown
         assert f"{shards.split}: {mask_text(one)}." in shown
         if shards.info.label:
-            names = label_texts(shards.info.objective)
+            names = label_texts(shards.expect_pretraining().objective)
             for name, number in zip(names, one.labels, strict=True):
                 assert f"{name}: {number:,} ({number / sum(one.labels):.1%})" in shown
             assert f"{shards.split}, {shards.info.label}" in shown
@@ -263,7 +263,7 @@ def test_one_broken_piece_is_told_in_the_singular_without_an_offset(build: Path)
 
 
 def test_the_head_says_what_was_made_of_what(build: Path) -> None:
-    root, info = parsed(report_html(str(build))), open_shards(build).info.examples
+    root, info = parsed(report_html(str(build))), open_shards(build).expect_pretraining().examples
     title = f"{info.objective.upper()} examples of {info.max_seq_length} tokens"
     assert [text_of(next(root.iter(tag))) for tag in ("title", "h1")] == [title, title]
     shown = text_of(root)

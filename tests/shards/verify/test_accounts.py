@@ -10,7 +10,7 @@ import pytest
 
 from bertdata.io import files
 from bertdata.shards.manifest import mixture
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.accounts import Build, check_shards, check_sums
 from bertdata.shards.verify.build import verify
 from tests.shards.damage import Change, disagreements, edit, put
@@ -61,7 +61,7 @@ def test_a_count_of_a_shard_that_is_not_in_its_bytes_is_found(own_static_build: 
             counts[name] += 1
         if name in ("sentences", "tokens", "unknown_tokens"):
             manifest["tokens"]["counts"][name] += 1
-        info = ShardInfo.from_values(manifest["info"], "")
+        info = PretrainingInfo.from_values(manifest["info"], "")
         manifest["mix"] = mixture(info, split["counts"], {})
 
     edit(own_static_build / "manifest.json", change)

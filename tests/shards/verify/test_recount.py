@@ -16,7 +16,7 @@ from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.accounts import is_of_the_block
 from bertdata.shards.verify.recount import UncountableError, Vocabulary, recount
 from bertdata.shards.writer import order_draws
@@ -27,7 +27,9 @@ VOCABULARY = Vocabulary.of(TOKENIZER)
 CLS, SEP, MASK, PAD = TOKENIZER.cls_token_id, TOKENIZER.sep_token_id, TOKENIZER.mask_token_id, TOKENIZER.pad_token_id
 
 
-def broken_rules(info: ShardInfo, change: Callable[[Columns], None], block: TokenBlock | None = None) -> list[str]:
+def broken_rules(
+    info: PretrainingInfo, change: Callable[[Columns], None], block: TokenBlock | None = None
+) -> list[str]:
     """Return what is found in a shard whose columns were changed."""
     table = table_of(written(block or block_of(12), info)[0])
     columns: Columns = table.to_pydict()
@@ -51,7 +53,7 @@ def has(rules: list[str], rule: str) -> bool:
 
 @given(blocks(), infos())
 @settings(max_examples=150)
-def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: ShardInfo) -> None:
+def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: PretrainingInfo) -> None:
     try:
         data, tally = written(block, info)
     except ConfigError:

@@ -188,7 +188,7 @@ def test_a_batch_that_is_not_valid_arrow_is_named(tmp_path: Path) -> None:
 
 def test_a_row_over_the_length_of_the_settings_is_named(tmp_path: Path) -> None:
     out = task_data(tmp_path, "classification")
-    longest = open_shards(out).info.examples.max_seq_length
+    longest = open_shards(out).info.max_seq_length
 
     def of_length(length: int) -> Callable[[list[dict[str, Any]]], object]:
         ids = [2, *[7] * (length - 2), 3]

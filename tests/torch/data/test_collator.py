@@ -21,7 +21,7 @@ def test_a_dynamic_batch_is_mask_tokens_padded(dynamic_build: Path) -> None:
     indices = [(1, 3), (1, 0), (2, 3), (1, 9)]
     examples = dataset.__getitems__(indices)
     batch = PretrainingCollator(dataset)(examples)
-    info = dataset.info
+    info = dataset.shards.expect_pretraining()
     for row, ((epoch, _), example) in enumerate(zip(indices, examples, strict=True)):
         ids, length = example["input_ids"], len(example["input_ids"])
         masker = info.masker(dataset.shards.tokenizer())

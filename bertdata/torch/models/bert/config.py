@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bertdata.errors import ConfigError
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.config import EncoderConfig, shortened
 from bertdata.torch.models.flops import Counts
 
@@ -92,7 +92,7 @@ class BertConfig(EncoderConfig):
         head = 2.0 * (hidden * embedding + embedding * self.vocab_size) * counts.labelled
         return 3 * (products + attention + head)
 
-    def check_token_types(self, info: ShardInfo) -> None:
+    def check_token_types(self, info: PretrainingInfo) -> None:
         """Raise ConfigError where shards have two token types and this encoder one."""
         objective = info.examples.objective
         if self.type_vocab_size < 2 and info.objective.token_types > 1:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.bert.model import BertModel, BertTransform
 from bertdata.torch.models.encoder import initialize
@@ -86,7 +86,7 @@ class BertForPreTraining(BertForMaskedLM):
         return result
 
 
-def model_for(config: BertConfig, info: ShardInfo) -> type[BertForMaskedLM]:
+def model_for(config: BertConfig, info: PretrainingInfo) -> type[BertForMaskedLM]:
     """Return the class that learns from shards: with a head for pairs where the shards have a label for them."""
     config.check_token_types(info)
     return BertForMaskedLM if info.label is None else BertForPreTraining
