@@ -131,17 +131,21 @@ def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[A
     """Return a method that compiles the first of the signatures that arguments of some types can be given to."""
     compile_any, waiting = dispatcher.compile, set(signatures)
 
+    def loss(types: tuple[Any, ...], signature: Any) -> float:
+        """Return what the worst conversion of an argument loses, as numba rates it: 0 or more, infinity for none."""
+        found = [dispatcher.typingctx.can_convert(*pair) for pair in zip(types, signature.args, strict=False)]
+        return float("inf") if len(types) != len(signature.args) or None in found else max(found, default=0)
+
     def compile_one(given: Any) -> Any:
         types, _ = sigutils.normalize_signature(given)
-        for signature in signatures:
-            wanted = signature.args
-            if len(types) == len(wanted) and None not in map(dispatcher.typingctx.can_convert, types, wanted):
-                entry = compile_any(signature)
-                waiting.discard(signature)
-                if not waiting:
-                    dispatcher.disable_compile()
-                return entry
-        raise TypeError(f"{dispatcher.py_func.__name__} is not compiled for {types}")
+        best = min(signatures, key=functools.partial(loss, types))
+        if loss(types, best) == float("inf"):
+            raise TypeError(f"{dispatcher.py_func.__name__} is not compiled for {types}")
+        entry = compile_any(best)
+        waiting.discard(best)
+        if not waiting:
+            dispatcher.disable_compile()
+        return entry
 
     return compile_one
 

@@ -1,4 +1,4 @@
-"""Machine code that was kept is used only while the sources it was made of are the same."""
+"""A kernel gives what its Python gives; machine code that was kept is used only while its sources are the same."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
 import bertdata
-from bertdata.kernels.jit import sources_of
+from bertdata.kernels.jit import inlined, kernel, plain, sources_of
 
 PACKAGE = Path(bertdata.__file__).parent
 SOURCES = {
@@ -70,20 +73,25 @@ def test_a_module_that_kernels_take_constants_from_is_among_their_sources(kernel
 
 KERNEL = """
 import numpy as np
-from bertdata.kernels.jit import compiled, uncounted
+import numba
+from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.warmup import listeners
 told = []
 listeners.append(lambda: told.append(1))
 
-@compiled
+@kernel(makes_arrays=True)
 def doubled(values):
     return values * 2
 
-@uncounted
+@inlined
+def added(one, other):
+    return one + other
+
+@kernel(numba.int64(numba.types.Array(numba.int64, 1, "C", readonly=True)))
 def total(values):
     found = 0
     for value in values:
-        found += value
+        found = added(found, value)
     return found
 
 values = np.arange(4)
@@ -112,7 +120,43 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
 def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:
     command = [sys.executable, "-c", KERNEL]
     run = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, check=True, text=True)
-    assert run.stdout.strip() == "[0, 2, 4, 6] 6 2 [0.0, 2.0, 4.0, 6.0] 2"
+    assert run.stdout.strip() == "[0, 2, 4, 6] 6 2 [0.0, 2.0, 4.0, 6.0] 3"
+
+
+@kernel(numba.int64(numba.int64, numba.int64), numba.float64(numba.float64, numba.float64))
+def _product(one: Any, other: Any) -> Any:
+    return _times(one, other)
+
+
+@inlined
+def _times(one: Any, other: Any) -> Any:
+    return one * other
+
+
+def test_a_kernel_with_signatures_takes_what_converts_to_one_of_them_and_nothing_else() -> None:
+    assert (_product(6, 7), _product(1.5, 2), _product(np.int32(6), True)) == (42, 3.0, 6)
+    for wrong in ("6", 6, np.arange(2)), (1, 2, 3):
+        with pytest.raises(TypeError):
+            _product(*wrong)
+
+
+def test_python_cannot_call_what_is_compiled_into_kernels_but_can_call_its_python() -> None:
+    assert _product(2, 3) == 6
+    with pytest.raises(TypeError, match=r"compiled into the kernels that call it; in Python call plain\(_times\)"):
+        _times(2, 3)
+    assert plain(_times)(2, 3) == 6
+
+
+def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:
+    def mixed(a: Any, b: Any) -> Any:
+        return a + b, a - b, a * b, a // b, a % b, a / b, a < b, a == b, -a
+
+    values: list[Any] = [np.int8(5), np.uint8(7), np.int64(-9), np.uint64(3), np.uint32(11), 6, np.int64(2)]
+    values += [float(value) for value in values]
+    ours, theirs = kernel(makes_arrays=True)(mixed), numba.njit(mixed)
+    for a in values:
+        for b in values:
+            assert repr(ours(a, b)) == repr(theirs(a, b))
 
 
 def test_what_numba_does_not_promise_is_used_in_one_file() -> None:
