@@ -209,6 +209,14 @@ class _KernelLibrary(_Library):
         self._linking_libraries = list(libraries)
         super().finalize()
 
+    def _optimize_final_module(self) -> None:
+        made = self._codegen._module_pass_manager()
+        if isinstance(made, tuple):  # since 0.62: all passes once, not first the cheap ones for counts of references
+            passes, builder = made
+            passes.run(self._final_module, builder)
+        else:
+            super()._optimize_final_module()
+
 
 class _Compiler(Compiler):  # type: ignore[misc]
     """numba's compiler without the passes for what no kernel has: closures, generators, literal loops."""
