@@ -36,7 +36,7 @@ PEERS = {
     "spaCy sentencizer": ["spacy"],
 }
 OURS, STRINGS, TWIN = "bertdata spans_batch", "bertdata segment_batch", "bertdata, readable twin"
-JOINED = "bertdata spans_batch, join_references"
+JOINED = "bertdata spans_batch, attach_citations"
 SAME, NLTK = "NLTK, our parameters", "NLTK, its parameters"
 SLOW = (TWIN, SAME, NLTK, "pySBD", "spaCy sentencizer")
 Segment = Callable[[str], list[str]]
@@ -168,12 +168,12 @@ def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
 
         from bertdata import SentenceSegmenter
 
-        segmenter, column = SentenceSegmenter.from_pretrained(join_references=name == JOINED), pa.array(texts)
+        segmenter, column = SentenceSegmenter.from_pretrained(attach_citations=name == JOINED), pa.array(texts)
         rounds = {
             OURS: lambda: segmenter.spans_batch(column),
             JOINED: lambda: segmenter.spans_batch(column),
             STRINGS: lambda: segmenter.segment_batch(column),
-            TWIN: lambda: [segmenter._decisions.spans(text) for text in texts],
+            TWIN: lambda: [segmenter._classifier.spans(text) for text in texts],
         }
         return segmenter.segment, rounds[name]
     segment = peer(name)

@@ -82,7 +82,7 @@ def measure(path: Path, tokenizer: WordPieceTokenizer, segmenter: SentenceSegmen
         return run
 
     pieces: Any = Timed(tokenizer, "encode_batch", PIECES)
-    sentences: Any = Timed(segmenter, "split_batch", SENTENCES)
+    sentences: Any = Timed(segmenter, "segment_batch", SENTENCES)
     tables = ranges_of(path)
     next_range = timed(lambda: next(tables, None), READ)
     while (table := next_range()) is not None:

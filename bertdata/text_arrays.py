@@ -1,6 +1,6 @@
-"""Texts as they are given, lists of strings or Arrow arrays of strings, as Arrow arrays: checked, and told where wrong.
+"""Check texts, given as lists of strings or Arrow string arrays, and turn them into Arrow arrays.
 
-The tokenizer, the counter of words and the segmenter take the same texts and refuse the same, with the same errors.
+Tokenizers, the word counter and the segmenter accept and refuse the same texts, with the same errors.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 
 Texts: TypeAlias = Sequence[str] | pa.Array | pa.ChunkedArray
-STEP = 1 << 20
+BATCH_BYTES = 1 << 20
 READ_AHEAD = 80
-"""How many bytes behind a text kernels may read."""
+"""How many bytes after a text kernels may read."""
 _AT_A_TIME = 1 << 16
 _STRINGS = (pa.string(), pa.large_string())
 
@@ -28,8 +28,8 @@ _STRINGS = (pa.string(), pa.large_string())
 def as_strings(texts: object) -> pa.ChunkedArray:
     """Return texts as a chunked Arrow array of string or large_string, sharing the memory of Arrow input.
 
-    Raises ConfigError where `texts` is no list of strings or Arrow string array, and InputError, naming the row, for a
-    null, for something else than a string and for a lone surrogate.
+    Raises ConfigError where `texts` is neither a list of strings nor an Arrow string array, and InputError, naming the
+    row, for a null, for something that is not a string and for a lone surrogate.
     """
     strings: Any = pa.chunked_array([texts]) if isinstance(texts, pa.Array) else texts
     if not isinstance(texts, pa.Array | pa.ChunkedArray):
@@ -63,7 +63,7 @@ def as_array(texts: object) -> pa.Array:
         raise InputError(f"the texts hold 2 GiB or more together ({error}); give fewer at a time") from error
 
 
-def arrays_of(texts: object, size: int = STEP) -> Iterator[pa.Array]:
+def arrays_of(texts: object, size: int = BATCH_BYTES) -> Iterator[pa.Array]:
     """Yield texts as Arrow string arrays: strings in runs of about `size` characters, each array made when asked for.
 
     What comes of Arrow input, and what is raised, is as `as_strings` has it.
@@ -83,7 +83,7 @@ def arrays_of(texts: object, size: int = STEP) -> Iterator[pa.Array]:
 
 @contextmanager
 def _named_rows(texts: Sequence[Any]) -> Iterator[None]:
-    """Name the row that is no text where the work inside fails."""
+    """Name the row that is not text where the work inside fails."""
     try:
         yield
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
@@ -92,7 +92,7 @@ def _named_rows(texts: Sequence[Any]) -> Iterator[None]:
 
 
 def size_of(texts: Texts) -> int:
-    """Return about how many bytes texts have, 0 where one is no text; raises ConfigError where they are no texts."""
+    """Return about how many bytes texts have, 0 where one is not a string; raises ConfigError as `as_strings`."""
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         return int(texts.nbytes)
     try:
@@ -109,7 +109,7 @@ def _checked(texts: object) -> Sequence[Any]:
 
 
 def array_of(texts: Sequence[Any]) -> pa.Array:
-    """Return strings as an Arrow array of large_string, with room behind the last one for kernels to read.
+    """Return strings as an Arrow array of large_string, with room after the last one for kernels to read.
 
     They are encoded here, some at a time, into memory that Arrow keeps and uses again: what is touched for the first
     time costs more than what is written to it. `pa.array` would keep their UTF-8 in each string, and import pandas.

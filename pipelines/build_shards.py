@@ -36,7 +36,7 @@ from bertdata.tokenizers.loading import load_tokenizer
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     """Return the segmenter of a build; raises ConfigError, with what there is, for an unknown name."""
-    return SentenceSegmenter.from_pretrained(config.sentences, join_references=config.join_references)
+    return SentenceSegmenter.from_pretrained(config.sentences, attach_citations=config.attach_citations)
 
 
 def refuse_unread(flags: argparse.Namespace) -> None:

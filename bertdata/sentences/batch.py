@@ -1,7 +1,7 @@
 """Spans of the sentences of many rows at once: Arrow buffers in, arrays of byte offsets out.
 
-The kernel finds and decides; contexts it leaves open go to the function it is given. No Python object is made for a
-sentence, and the memory beyond the result is that of one round of records. What it does not do: know Punkt.
+The kernel finds candidates and classifies most; it hands the contexts it cannot classify to a function. No Python
+object is made for a sentence, and the memory beyond the result is that of one round of records.
 """
 
 from __future__ import annotations

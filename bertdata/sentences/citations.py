@@ -1,7 +1,7 @@
-"""Reference marks at the start of a sentence (`[3]`, `[1, 4-6]`, `[a]`, `[...]`) given back to the sentence before.
+"""Attach citation marks (`[3]`, `[1, 4-6]`, `[a]`, `[...]`) at the start of a sentence to the sentence before it.
 
-Punkt begins a sentence with the mark that a text puts behind a period: "in 1873.[12] He" parts well, "in 1873. [12] He"
-gives "[12] He". This is the readable twin of `kernel_references`; neither changes where else a sentence ends.
+Punkt starts a new sentence with a mark that follows a period and a space: it splits "in 1873.[12] He" well, but "in
+1873. [12] He" into "in 1873." and "[12] He". This is the readable reference of `citations_kernel`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 _MARK = re.compile(r"\[(?:[0-9][0-9 ,;\u2013-]*|[a-z]|\.\.\.|\u2026)\]")
 
 
-def join_references(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the (start, end) spans of sentences, their leading reference marks moved to the sentence before.
+def attach_citations(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the (start, end) spans of sentences, in characters, with citation marks moved to the sentence before.
 
     A mark moves when white space or the sentence's end follows it, and never across a blank line.
 
     >>> text = "It rained. [3] [4] We left."
-    >>> [text[start:stop] for start, stop in join_references(text, [(0, 10), (11, 27)])]
+    >>> [text[start:stop] for start, stop in attach_citations(text, [(0, 10), (11, 27)])]
     ['It rained. [3] [4]', 'We left.']
     """
     joined: list[tuple[int, int]] = []

@@ -38,7 +38,7 @@ def _mark_end(data: Bytes, begin: int, end: int) -> int:
 
 
 @kernel
-def join_references(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, counts: Longs) -> int:
+def attach_citations(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, counts: Longs) -> int:
     """Move leading reference marks in spans (starts, stops) of rows of counts sentences; returns how many are left."""
     written = at = 0
     for row in range(len(counts)):

@@ -1,4 +1,4 @@
-"""What Punkt decides, step by step on strings: the readable twin of `kernel.py`, and the last word on every context.
+"""How Punkt classifies sentence breaks, in Python: the reference of `punkt_kernel`, which asks it in rare contexts.
 
 Every `.`, `?` and `!` before white space or closing punctuation is a candidate; the word it ends and the next token
 decide (Kiss and Strunk 2006, sections 3 and 4). The steps are those of NLTK's `PunktSentenceTokenizer`, in linear time.
@@ -33,11 +33,11 @@ _CACHE_ENTRIES = 1 << 16
 _CACHE_LENGTH = 64
 
 
-class Decisions:
-    """Decides with parameters, and remembers up to 65,536 contexts; threads may share it.
+class BreakClassifier:
+    """Classifies candidates by Punkt parameters, and caches up to 65,536 contexts; threads may share it.
 
-    >>> decisions = Decisions(PunktParameters(abbrev_types=frozenset({"dr"})))
-    >>> decisions.contains_break("Dr. Brown"), decisions.contains_break("sir. Brown")
+    >>> classifier = BreakClassifier(PunktParameters(abbrev_types=frozenset({"dr"})))
+    >>> classifier.contains_break("Dr. Brown"), classifier.contains_break("sir. Brown")
     (False, True)
     """
 

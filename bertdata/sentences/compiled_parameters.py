@@ -1,6 +1,6 @@
 """Punkt parameters as flat arrays for `kernel.py`: hash tables over byte strings, and what each character is.
 
-Keys are UTF-8 and compared in full, so two words with one hash are still two words. What it does not do: decide.
+Keys are UTF-8 and compared in full, so two words with one hash are still two words.
 """
 
 from __future__ import annotations

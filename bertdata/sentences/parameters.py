@@ -2,7 +2,7 @@
 
 The files are those of NLTK's `punkt_tab` (`abbrev_types.txt`, `collocations.tab`, `ortho_context.tab`,
 `sent_starters.txt`), so each side reads what the other wrote. `card.json`, which NLTK does not have, says where the
-parameters come from. Nothing here decides or learns.
+parameters come from.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _read(directory: str) -> PunktParameters:
     for number, line in enumerate(lines["collocations.tab"], 1):
         first, tab, second = line.partition("\t")
         if not tab:
-            raise _bad_line(directory, "collocations.tab", number, line, "two types parted by a tab")
+            raise _bad_line(directory, "collocations.tab", number, line, "two types with a tab between them")
         collocations.add((first, second))
     for number, line in enumerate(lines["ortho_context.tab"], 1):
         type_, _, flags = line.rpartition("\t")

@@ -1,8 +1,7 @@
 """Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
 
-Long texts and columns go through a compiled kernel over UTF-8, short texts through its readable twin (`decisions`);
-both give the same. One option, `join_references`, goes beyond Punkt. What it does not do: learn parameters, or
-look across a blank line. It imports no NLTK.
+Long texts and columns go through a compiled kernel over UTF-8, short texts through its readable reference
+(`classifier`); both give the same. One option, `attach_citations`, goes beyond Punkt. A blank line ends a sentence.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import numpy as np
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.sentences.citations import join_references as moved_references
-from bertdata.sentences.classifier import Decisions
+from bertdata.sentences.citations import attach_citations
+from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import Tables, build_tables
 from bertdata.sentences.parameters import PunktParameters, load_parameters, save_parameters
 
@@ -33,30 +32,30 @@ _SHORT = 2000
 
 
 class SentenceSegmenter:
-    """Splits text into sentences; what it returns depends on the text, the parameters and `join_references` alone.
+    """Splits text into sentences; what it returns depends on the text, the parameters and `attach_citations` alone.
 
-    With `join_references`, a mark such as `[3]` or `[...]` at the start of a sentence belongs to the one before;
+    With `attach_citations`, a mark such as `[3]` or `[...]` at the start of a sentence belongs to the one before;
     without it the boundaries are exactly NLTK's.
 
     >>> SentenceSegmenter.from_pretrained().segment("Dr. Brown lives on St. James St. in the U.S. Do you? Yes.")
     ['Dr. Brown lives on St. James St. in the U.S.', 'Do you?', 'Yes.']
-    >>> SentenceSegmenter.from_pretrained(join_references=True).segment("It rained. [3] We left.")
+    >>> SentenceSegmenter.from_pretrained(attach_citations=True).segment("It rained. [3] We left.")
     ['It rained. [3]', 'We left.']
     """
 
-    def __init__(self, parameters: PunktParameters, *, join_references: bool = False) -> None:
+    def __init__(self, parameters: PunktParameters, *, attach_citations: bool = False) -> None:
         self.parameters = parameters
-        self.join_references = join_references
-        self._decisions = Decisions(parameters)
+        self.attach_citations = attach_citations
+        self._classifier = BreakClassifier(parameters)
 
     @classmethod
-    def from_pretrained(cls, name: str = "english", *, join_references: bool = False) -> SentenceSegmenter:
+    def from_pretrained(cls, name: str = "english", *, attach_citations: bool = False) -> SentenceSegmenter:
         """Return a segmenter with the parameters of a shipped name, a directory, or `nltk:LANGUAGE`.
 
         See `bertdata.sentences.load_parameters`; raises ConfigError for an unknown name and InputError for a damaged
         file.
         """
-        return cls(load_parameters(name), join_references=join_references)
+        return cls(load_parameters(name), attach_citations=attach_citations)
 
     def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
         """Write the parameters as `from_pretrained` reads them; the option is not among them.
@@ -66,11 +65,11 @@ class SentenceSegmenter:
         save_parameters(self.parameters, files.path_text(directory))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return functools.partial(type(self), self.parameters, join_references=self.join_references), ()
+        return functools.partial(type(self), self.parameters, attach_citations=self.attach_citations), ()
 
     def __repr__(self) -> str:
         known = len(self.parameters.abbrev_types)
-        return f"SentenceSegmenter(abbreviations={known}, join_references={self.join_references})"
+        return f"SentenceSegmenter(abbreviations={known}, attach_citations={self.attach_citations})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SentenceSegmenter) and self.fingerprint == other.fingerprint
@@ -81,7 +80,7 @@ class SentenceSegmenter:
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256, 64 hexadecimal digits, of the parameters, the revision of the algorithm, and the option."""
-        option = " join_references" if self.join_references else ""
+        option = " join_references" if self.attach_citations else ""
         return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}{option}".encode()).hexdigest()
 
     @functools.cached_property
@@ -112,8 +111,8 @@ class SentenceSegmenter:
 
             check_text(text, "the text")
         if len(text) < _SHORT:
-            spans = self._decisions.spans(text)
-            return moved_references(text, spans) if self.join_references else spans
+            spans = self._classifier.spans(text)
+            return attach_citations(text, spans) if self.attach_citations else spans
         data = np.frombuffer(text.encode(), np.uint8)
         found = self._find_spans(data, np.array([0, len(data)]))
         if not text.isascii():
@@ -122,21 +121,32 @@ class SentenceSegmenter:
             count_characters(data, found.starts, found.stops)
         return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
 
-    def segment_batch(self, texts: Texts) -> pa.ListArray:
-        """Return one row of sentences for each text: list<string> for strings and `string`, else list<large_string>.
+    def segment_batch(self, texts: Texts, *, keep_whitespace: bool = False) -> pa.ListArray:
+        r"""Return one row of sentences for each text: list<string> for strings and `string`, else list<large_string>.
 
         `texts` is what the tokenizer's `encode_batch` takes: a list of strings, or an Arrow array or chunked array of
-        strings. Raises ConfigError for another type, InputError, naming the row, for a null or a lone surrogate, and
-        InputError where the texts of a batch pass 2 GiB and are not large_string.
+        strings. With `keep_whitespace` each sentence keeps the white space after it, so that no text is copied; for a
+        tokenizer that ignores white space the result is the same. Raises ConfigError for another type, InputError,
+        naming the row, for a null or a lone surrogate, and InputError where the texts of a batch pass 2 GiB and are not
+        large_string.
 
-        >>> SentenceSegmenter.from_pretrained().segment_batch(["One. Two.", ""]).to_pylist()
+        >>> segmenter = SentenceSegmenter.from_pretrained()
+        >>> segmenter.segment_batch(["One. Two.", ""]).to_pylist()
         [['One.', 'Two.'], []]
+        >>> segmenter.segment_batch([" One. \n\nTwo.", "Three."], keep_whitespace=True).to_pylist()
+        [['One. \n\n', 'Two.'], ['Three.']]
         """
         import pyarrow as pa
 
         from bertdata.sentences.punkt_kernel import copy_spans
 
         column, data, _, found = self._find(texts)
+        if keep_whitespace:
+            offsets = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
+            if pa.types.is_string(column.type):
+                offsets = offsets.astype(np.int32)
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+            return _lists(found, pa.Array.from_buffers(column.type, len(found.starts), buffers))
         lengths = found.stops - found.starts
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         if pa.types.is_string(column.type):
@@ -149,28 +159,11 @@ class SentenceSegmenter:
         sentences = pa.Array.from_buffers(column.type, len(lengths), buffers)
         return _lists(found, sentences)
 
-    def split_batch(self, texts: Texts) -> pa.ListArray:
-        r"""Return what `segment_batch` does, the white space behind each sentence left on, so that no text is copied.
-
-        What stands between two sentences is white space: for a tokenizer that passes over it, this is the same.
-
-        >>> SentenceSegmenter.from_pretrained().split_batch([" One. \n\nTwo.", "Three."]).to_pylist()
-        [['One. \n\n', 'Two.'], ['Three.']]
-        """
-        import pyarrow as pa
-
-        column, data, _, found = self._find(texts)
-        offsets = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
-        if pa.types.is_string(column.type):
-            offsets = offsets.astype(np.int32)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        return _lists(found, pa.Array.from_buffers(column.type, len(found.starts), buffers))
-
     def spans_batch(self, texts: Texts) -> pa.ListArray:
-        """Return the places of the sentences of each text as list<struct<start: int64, end: int64>>.
+        """Return the (start, end) offsets, in bytes of UTF-8, of the sentences of each text; `spans` counts characters.
 
-        Offsets are in bytes of the text's UTF-8, from its first byte on, where `spans` counts characters; what is taken
-        and refused is as in `segment_batch`.
+        The rows are list<struct<start: int64, end: int64>>, offsets counted from the first byte of the text. Takes and
+        refuses what `segment_batch` does.
 
         >>> SentenceSegmenter.from_pretrained().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
@@ -193,12 +186,12 @@ class SentenceSegmenter:
     def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Spans:
         from bertdata.sentences.batch import find_spans
 
-        found = find_spans(data, offsets, self._tables, self._decisions.decide)
-        if not self.join_references:
+        found = find_spans(data, offsets, self._tables, self._classifier.decide)
+        if not self.attach_citations:
             return found
         from bertdata.sentences import citations_kernel
 
-        left = citations_kernel.join_references(data, self._tables.chars, *found)
+        left = citations_kernel.attach_citations(data, self._tables.chars, *found)
         return found._replace(starts=found.starts[:left], stops=found.stops[:left])
 
 

@@ -14,6 +14,6 @@ class SentencesConfig:
     sentences: str = option(
         "english", "Punkt parameters: english, nltk:LANGUAGE, or a folder, as train-sentences writes one"
     )
-    join_references: bool = option(
-        False, "a mark like [3] behind a sentence stays with it (Punkt begins the next sentence with it)"
+    attach_citations: bool = option(
+        False, "a citation mark such as [3] after a sentence stays with it (Punkt puts it into the next one)"
     )

@@ -60,7 +60,7 @@ class PunktSettings:
     Raises ConfigError for values out of range.
     """
 
-    include_all_collocs: bool = _option(False, "any pair parted by a period may be a collocation")
+    include_all_collocs: bool = _option(False, "any pair with a period between them may be a collocation")
     include_abbrev_collocs: bool = _option(False, "so may a pair whose first word is an abbreviation")
     min_colloc_freq: int = _option(1, "a collocation must be seen more often than this")
     abbreviations: frozenset[str] = frozenset()

@@ -40,7 +40,7 @@ class TokensSpec:
     sentences: str
     segmenter: str
     shard_ends: tuple[int, ...]
-    join_references: bool = False
+    attach_citations: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def _tokenizer(path: str, fingerprint: str) -> Tokenizer:
 
 
 @lru_cache(maxsize=2)
-def _segmenter(name: str, fingerprint: str, join_references: bool) -> SentenceSegmenter:
-    segmenter = SentenceSegmenter.from_pretrained(name, join_references=join_references)
+def _segmenter(name: str, fingerprint: str, attach_citations: bool) -> SentenceSegmenter:
+    segmenter = SentenceSegmenter.from_pretrained(name, attach_citations=attach_citations)
     if segmenter.fingerprint != fingerprint:
         raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
     return segmenter
@@ -103,7 +103,7 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     """Write the token file of one range of documents."""
     one: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
-    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.join_references)
+    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations)
     return write_tokens(read_range(one.documents), tokenizer, segmenter, spec.shard_ends, file)
 
 

@@ -89,8 +89,7 @@ def _tokenize(
     signs: SignTables,
     tally: Counters,
 ) -> pa.Table:
-    segment = segmenter.split_batch if tokenizer.IGNORES_WHITESPACE else segmenter.segment_batch
-    sentences = segment(documents["text"])
+    sentences = segmenter.segment_batch(documents["text"], keep_whitespace=tokenizer.IGNORES_WHITESPACE)
     encoded = tokenizer.encode_batch(sentences.flatten())
     tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
     lengths = np.diff(ends)

@@ -122,7 +122,7 @@ class WriteShards:
             files.join(self.output, "sentences"),
             self.segmenter.fingerprint,
             plan.ends,
-            self.segmenter.join_references,
+            self.segmenter.attach_citations,
         )
         store = files.join(self.output, "stages", "tokens")
         source_of = {task.path: names.index(name) for name, (task, _) in parts}
@@ -182,7 +182,7 @@ class WriteShards:
             "vocabulary": self._vocabulary_entry(standing),
             "sentences": {
                 "parameters": self.segmenter.parameters.fingerprint,
-                "join_references": self.segmenter.join_references,
+                "join_references": self.segmenter.attach_citations,
             },
         }
         manifests: dict[str, dict[str, Any]] = {}

@@ -11,18 +11,18 @@ from bertdata.options.option import check_types, choice, option, require
 class VocabularyConfig:
     """How a WordPiece vocabulary is trained."""
 
-    vocab_size: int = option(30_000, "pieces, special tokens included (BERT section 3: 30,000)")
+    vocab_size: int = option(30_000, "tokens, special tokens included (BERT section 3: 30,000)")
     do_lower_case: bool = option(True, "lower-case and strip accents, as BERT uncased")
     criterion: str = option(
-        "likelihood", "what a merge is chosen by (see train_wordpiece)", ("likelihood", "frequency", "score")
+        "likelihood", "the score that chooses a merge (see train_wordpiece)", ("likelihood", "frequency", "score")
     )
-    min_frequency: int = option(2, "a pair must occur this often to be merged")
+    min_frequency: int = option(2, "least occurrences of a pair that is merged")
     limit_alphabet: int = option(1000, "most frequent characters kept; rarer ones become [UNK]")
-    unused_tokens: int = option(0, "[unused0] and so on, slots for words of your own behind the special tokens")
+    unused_tokens: int = option(0, "[unused0] and so on, reserved for your own words, after the special tokens")
     max_words: int = option(
         5_000_000,
-        "distinct words that the trainer gets at most: the rarest counts are left out, of the whole corpus, so that "
-        "no range or worker decides (a million takes about half a gigabyte)",
+        "most distinct words that the trainer gets: pruning happens after counts are merged and drops the rarest words "
+        "of the whole corpus (a million words take about half a gigabyte)",
     )
 
     def __post_init__(self) -> None:

@@ -65,7 +65,7 @@ DEFAULTS: dict[type[Any], dict[str, Any]] = {
         "unused_tokens": 0,
         "max_words": 5_000_000,
     },
-    SentencesConfig: {"sentences": "english", "join_references": False},
+    SentencesConfig: {"sentences": "english", "attach_citations": False},
     ShardsConfig: {"shard_bytes": 64 << 20, "validation_fraction": 0.01},
     MaskingConfig: {
         "masked_lm_prob": 0.15,

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.sentences import SentenceSegmenter
-from bertdata.sentences.citations import join_references
+from bertdata.sentences.citations import attach_citations
 from tests.sentences.texts import english, pieces
 
-WITH = SentenceSegmenter.from_pretrained(join_references=True)
+WITH = SentenceSegmenter.from_pretrained(attach_citations=True)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def odd_texts() -> st.SearchStrategy[str]:
 def test_columns_give_what_the_twin_gives_on_the_exact_sentences(rows: list[str]) -> None:
     found = WITH.spans_batch(rows).to_pylist()
     for row, spans in zip(rows, found, strict=True):
-        expected = join_references(row, english().spans(row))
+        expected = attach_citations(row, english().spans(row))
         data = row.encode()
         assert [data[one["start"] : one["end"]].decode() for one in spans] == [row[a:b] for a, b in expected]
         assert WITH.spans(row) == expected
@@ -60,7 +60,7 @@ def test_bytes_that_are_not_utf_8_stay_inside_their_spans(parts: list[bytes]) ->
     data = np.frombuffer(b"x" + b"".join(parts), np.uint8)
     data.flags.writeable = False
     starts, stops, counts = np.array([0, 1]), np.array([1, len(data)]), np.array([2])
-    left = citations_kernel.join_references(data, english()._tables.chars, starts, stops, counts)
+    left = citations_kernel.attach_citations(data, english()._tables.chars, starts, stops, counts)
     assert left == counts[0] in (1, 2)
     assert (starts[:left] < stops[:left]).all()
     assert stops[left - 1] <= len(data)
@@ -73,5 +73,5 @@ def test_long_texts_give_what_their_parts_give() -> None:
 
 def test_the_option_is_kept_and_told_by_the_fingerprint() -> None:
     again = pickle.loads(pickle.dumps(WITH))
-    assert again.join_references
+    assert again.attach_citations
     assert again.fingerprint == WITH.fingerprint != english().fingerprint

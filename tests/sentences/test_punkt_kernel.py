@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.sentences import PunktParameters, SentenceSegmenter, batch
 from bertdata.sentences.batch import find_spans
-from bertdata.sentences.classifier import Decisions
+from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import build_tables, hash_bytes
 from tests.sentences.texts import by_nltk, english, english_by_nltk, texts
 
@@ -47,9 +47,11 @@ SMALL = PunktParameters(
 def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> None:
     rows = [row.replace("\ud800", "") for row in rows]
     found = english().segment_batch(rows).to_pylist()
-    assert found == [[row[a:b] for a, b in english()._decisions.spans(row)] for row in rows]
+    assert found == [[row[a:b] for a, b in english()._classifier.spans(row)] for row in rows]
     assert found == [by_nltk(english_by_nltk(), row) for row in rows]
-    assert [[one.rstrip() for one in row] for row in english().split_batch(rows).to_pylist()] == found
+    assert [
+        [one.rstrip() for one in row] for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
+    ] == found
 
 
 WHITE_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
@@ -84,9 +86,9 @@ def test_odd_parameters_and_any_room_for_records_give_the_sentences_of_the_twin(
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch, "RECORDS", room)
-        found = find_spans(data, np.array([0, len(data)]), build_tables(SMALL), Decisions(SMALL).decide)
+        found = find_spans(data, np.array([0, len(data)]), build_tables(SMALL), BreakClassifier(SMALL).decide)
     pieces = [bytes(data[a:b]).decode("utf-8", "surrogatepass") for a, b in zip(found.starts, found.stops, strict=True)]
-    assert pieces == [text[a:b] for a, b in Decisions(SMALL).spans(text)]
+    assert pieces == [text[a:b] for a, b in BreakClassifier(SMALL).spans(text)]
 
 
 @given(st.binary(max_size=60), st.integers(0, 60), st.integers(0, 60))
@@ -97,7 +99,7 @@ def test_bytes_that_are_not_utf_8_give_spans_inside_their_row_or_an_error_with_t
     first, last = sorted((min(one, len(data)), min(other, len(data))))
     offsets = np.array([0, first, last, len(data)])
     try:
-        found = find_spans(np.frombuffer(data, np.uint8), offsets, english()._tables, english()._decisions.decide)
+        found = find_spans(np.frombuffer(data, np.uint8), offsets, english()._tables, english()._classifier.decide)
     except InputError:
         return
     rows = np.repeat(np.arange(3), found.counts)
@@ -144,7 +146,7 @@ from bertdata.sentences import batch
 batch.RECORDS = 5
 rows = json.load(sys.stdin)
 for join in (False, True):
-    segmenter = SentenceSegmenter.from_pretrained(join_references=join)
+    segmenter = SentenceSegmenter.from_pretrained(attach_citations=join)
     print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
 """
 

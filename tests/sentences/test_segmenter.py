@@ -118,7 +118,7 @@ def test_a_hundred_megabytes_without_a_mark_are_one_sentence_or_none(text: str) 
 
 def test_long_texts_with_characters_of_all_lengths_have_their_places_in_characters() -> None:
     text = "\u00c9t\u00e9 \u4e2d \U0001f600. Mr. Brown! \u201cGo.\u201d " * 200
-    assert english().spans(text) == english()._decisions.spans(text)
+    assert english().spans(text) == english()._classifier.spans(text)
 
 
 def test_a_worker_that_sees_ever_new_words_does_not_grow() -> None:
@@ -127,7 +127,7 @@ def test_a_worker_that_sees_ever_new_words_does_not_grow() -> None:
     for start in range(0, 40_000, 1000):
         segmenter.segment(" ".join(f"etc. Word{n}x Mr. X{n}." for n in range(start, start + 1000)))
     assert len(segmenter.parameters.ortho_context) == size
-    assert len(segmenter._decisions._decided) <= 1 << 16
+    assert len(segmenter._classifier._decided) <= 1 << 16
 
 
 def test_a_pickled_segmenter_is_small_and_the_same() -> None:
@@ -170,7 +170,7 @@ def test_a_batch_gives_one_row_of_sentences_a_text(texts: Any, type_: pa.DataTyp
     assert rows.type == pa.list_(type_)
     assert rows.to_pylist() == ROWS
     rows.validate(full=True)
-    whole = english().split_batch(texts)
+    whole = english().segment_batch(texts, keep_whitespace=True)
     assert whole.type == rows.type
     assert [[one.rstrip() for one in row] for row in whole.to_pylist()] == ROWS
     whole.validate(full=True)
@@ -188,8 +188,9 @@ def test_places_in_a_column_are_bytes_of_each_row() -> None:
 
 
 def test_an_empty_batch_gives_no_rows() -> None:
-    assert english().segment_batch([]).to_pylist() == english().split_batch([]).to_pylist() == []
-    assert english().split_batch(["", " "]).to_pylist() == [[], []]
+    assert english().segment_batch([]).to_pylist() == []
+    assert english().segment_batch([], keep_whitespace=True).to_pylist() == []
+    assert english().segment_batch(["", " "], keep_whitespace=True).to_pylist() == [[], []]
     assert english().segment_batch(pa.chunked_array([], pa.string())).to_pylist() == []
 
 
@@ -221,7 +222,7 @@ def tokenizer() -> WordPieceTokenizer:
 def test_what_is_no_batch_of_texts_is_refused_as_the_tokenizer_refuses_it(
     texts: Any, kind: type[Exception], message: str
 ) -> None:
-    functions = english().segment_batch, english().split_batch, english().spans_batch, tokenizer().encode_batch
+    functions = english().segment_batch, english().spans_batch, tokenizer().encode_batch
     for function in functions:
         with pytest.raises(kind, match=message):
             function(texts)
@@ -258,13 +259,13 @@ def test_every_kind_of_strings_is_taken_as_the_tokenizer_takes_it(texts: Any) ->
 
 
 def test_segmenters_of_equal_parameters_are_equal() -> None:
-    same, other = SentenceSegmenter(english().parameters), SentenceSegmenter.from_pretrained(join_references=True)
+    same, other = SentenceSegmenter(english().parameters), SentenceSegmenter.from_pretrained(attach_citations=True)
     assert same == english() == pickle.loads(pickle.dumps(same))
     assert english() != other
     assert english() != SentenceSegmenter(PunktParameters())
     assert english() != "english"
     assert {same, english(), other} == {english(), other}
-    assert repr(other) == "SentenceSegmenter(abbreviations=1000, join_references=True)"
+    assert repr(other) == "SentenceSegmenter(abbreviations=1000, attach_citations=True)"
 
 
 def wikipedia_texts() -> Iterator[str]:

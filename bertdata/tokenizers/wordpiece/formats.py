@@ -1,7 +1,7 @@
 """The files a WordPiece tokenizer lives in: `vocab.txt`, `tokenizer.json`, `tokenizer_config.json`.
 
 Reads what `transformers` and `tokenizers` write, as long as it is BERT's pipeline; writes what `AutoTokenizer` opens.
-Knows the files only; encoding is in `tokenizer.py`. What a `tokenizer.json` says of truncation, padding, the template
+What a `tokenizer.json` says of truncation, padding, the template
 around texts and the decoder is not read: those are BERT's here, and given with each call.
 """
 

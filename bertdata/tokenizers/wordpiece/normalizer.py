@@ -1,7 +1,7 @@
 """BERT's normaliser and pre-tokenizer: the settings, and the words a chunk of text becomes.
 
 `tokenizers` is the definition. Chunks of printable ASCII, most of English, take a short way that gives the same
-words; everything else goes through `tokenizers` itself. No ids here.
+words; everything else goes through `tokenizers` itself.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from bertdata.tokenizers.wordpiece.train.partitions import (
     PARTITIONS,
-    deal_words,
     frequencies,
     frequent_words,
     least_count,
     merge_words,
+    partition_words,
 )
 from bertdata.tokenizers.wordpiece.train.trainer import train_wordpiece
 from bertdata.tokenizers.wordpiece.vocabulary import format_vocabulary
@@ -71,7 +71,7 @@ def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters
     tally = Counters()
     texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
     counted = count_words(pa.chunked_array(texts, pa.string()), do_lower_case=config.do_lower_case)
-    tally.details["streams"] = [write_stream(file, table) for table in deal_words(counted)]
+    tally.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
     _tally_words(tally, counted)
     return tally
 
@@ -131,7 +131,7 @@ def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Itera
 
 
 def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
-    """Write the vocabulary trained from the words of all partitions, one piece a line.
+    """Write the vocabulary trained from the words of all partitions, one token a line.
 
     The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
     vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
@@ -170,7 +170,7 @@ def trained_tokenizer(task: Task, config: VocabularyConfig) -> WordPieceTokenize
 
 
 def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:
-    """Return what a manifest says of a trained vocabulary: pieces, how many were asked for, words left out if any."""
+    """Return what a manifest says of a trained vocabulary: tokens, how many were asked for, words left out."""
     account = {"pieces": record.counts[WordCount.PIECES], "asked": config.vocab_size}
     return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})
 

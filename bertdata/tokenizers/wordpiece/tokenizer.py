@@ -1,7 +1,7 @@
 """`WordPieceTokenizer`: text to the ids that `tokenizers`, `transformers` and BERT's released code give.
 
-A batch goes through a compiled kernel (`encoder.py`), over Arrow buffers and without a Python object for a text or a
-word. Pairs are laid out in `pairs.py`, ids found again in their texts in `offsets.py`. It does not train.
+A batch goes through a compiled kernel (`encode.encoder`), over Arrow buffers and without a Python object for a text or
+a word.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class WordPieceTokenizer(Tokenizer):
         """Make a tokenizer of tokens in the order of their ids, such as `train_wordpiece` returns.
 
         `special_tokens` names further special tokens; the five of BERT always are. Raises InputError where the tokens
-        are no vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, and as
+        are not a vocabulary (`check_vocabulary`) and ConfigError where a special token is not among them, and as
         `check_special` does.
         """
         checked = check_vocabulary(tokens)

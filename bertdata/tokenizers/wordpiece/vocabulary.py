@@ -1,7 +1,6 @@
 """The WordPiece vocabulary: tokens in the order of their ids, read from and written to `vocab.txt`.
 
-A vocabulary is a plain tuple of tokens; what this module adds is the file, the checks, and which ids are special,
-unused or continuations. It does not tokenize and does not train.
+A vocabulary is a tuple of tokens; here are its file, its checks and its special and unused tokens.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _UNUSED = re.compile(r"\[unused\d+\]")
 
 
 def unused_tokens(n: int) -> tuple[str, ...]:
-    """Return the names of `n` slots kept free for later use.
+    """Return the names of `n` reserved tokens.
 
     >>> unused_tokens(2)
     ('[unused0]', '[unused1]')
@@ -31,7 +30,7 @@ def unused_tokens(n: int) -> tuple[str, ...]:
 
 
 def is_unused(token: str) -> bool:
-    """Tell a slot kept free from a token.
+    """Tell whether a token is reserved.
 
     >>> is_unused("[unused7]"), is_unused("unused")
     (True, False)
@@ -40,7 +39,7 @@ def is_unused(token: str) -> bool:
 
 
 def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[str, ...]:
-    """Return the tokens as a tuple; raise InputError where they are no BERT vocabulary.
+    """Return the tokens as a tuple; raise InputError where they are not a BERT vocabulary.
 
     Refused: no tokens, a blank token, a token twice, a lone surrogate, one of `SPECIAL_TOKENS` missing. `path` is
     put in front of the message.
@@ -75,7 +74,7 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
 
 
 def check_special(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Return special tokens as a tuple; raise ConfigError for one string in their place, and for what is no token.
+    """Return special tokens as a tuple; raise ConfigError for one string in their place, and for what is not a token.
 
     >>> check_special("[ENT]")
     Traceback (most recent call last):
@@ -86,7 +85,9 @@ def check_special(special_tokens: Iterable[str]) -> tuple[str, ...]:
     result = tuple(special_tokens)
     for token in result:
         if not isinstance(token, str) or not token.strip() or re.search("[\r\n]", token) or _SURROGATE.search(token):
-            raise ConfigError(f"{token!r} is no special token; expected a string that a line of vocab.txt can hold")
+            raise ConfigError(
+                f"{token!r} is not a valid special token; expected a string that a line of vocab.txt can hold"
+            )
     return result
 
 

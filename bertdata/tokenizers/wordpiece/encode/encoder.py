@@ -69,7 +69,7 @@ class Encoder:
 
     @contextmanager
     def cache(self) -> Iterator[ChunkCache]:
-        """Lend a cache, which is nobody else's meanwhile."""
+        """Borrow a cache exclusively."""
         try:
             cache = self._idle.pop()
         except IndexError:
@@ -177,8 +177,8 @@ class _Run:
         lengths = np.array([len(found[key]) for key in keys])
         first_row, first = pending[0, :2].tolist()
         row, written = int(self._registers[ROW]), int(self._registers[WRITTEN])
-        behind = np.repeat(pending[:, 1] - first, lengths)
-        joined = np.insert(self._out[first:written], behind, np.concatenate([found[key] for key in keys]))
+        places = np.repeat(pending[:, 1] - first, lengths)
+        joined = np.insert(self._out[first:written], places, np.concatenate([found[key] for key in keys]))
         if first + len(joined) > len(self._out):
             self._resize(2 * (first + len(joined)))
         self._out[first : first + len(joined)] = joined

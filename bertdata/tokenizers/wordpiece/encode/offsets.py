@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def characters_taken(tokens: Sequence[str]) -> NDArray[np.int32]:
-    """Return how many characters of a word the piece of each id takes, and 0 for [UNK], which takes them all: int32.
+    """Return how many characters of a word the token of each id takes, and 0 for [UNK], which takes them all: int32.
 
     >>> characters_taken(["[UNK]", "un", "##able"]).tolist()
     [0, 2, 4]
@@ -32,7 +32,7 @@ def characters_taken(tokens: Sequence[str]) -> NDArray[np.int32]:
 
 @dataclass(frozen=True)
 class Places:
-    """Of each id, all rows' one behind the other, `characters` from and to (int32, ids by 2) and `words` (int32).
+    """Of each id, all rows' one after the other, `characters` from and to (int32, ids by 2) and `words` (int32).
 
     They hold for the rows that are `located` (bool); `ends` (int64, rows + 1) says where each row's ids begin and end.
     """

@@ -4,7 +4,6 @@ A chunk is what stands between spaces, tabs, line feeds and carriage returns. BE
 of these before anything else, canonical reordering never moves a mark across a space, and the pre-tokenizer never
 joins over one; so a text's words are its chunks' words, in order. Other white space is left inside the chunks (the
 normaliser deletes some of it, such as the vertical tab, and so joins what stands around it).
-Nothing here knows of words or ids.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bertdata.text_arrays import STEP, offsets_of, text_of, utf8_error
+from bertdata.text_arrays import BATCH_BYTES, offsets_of, text_of, utf8_error
 
 _SEPARATORS = " \t\n\r"
 _TO_SPACE = bytes.maketrans(b"\t\n\r", b"   ")
@@ -32,7 +31,7 @@ class Chunks:
     offsets: NDArray[np.int64]
 
 
-def units_of(offsets: NDArray[np.int64], size: int = STEP) -> Iterator[tuple[int, int]]:
+def units_of(offsets: NDArray[np.int64], size: int = BATCH_BYTES) -> Iterator[tuple[int, int]]:
     """Yield runs of rows, from and to, of about `size` bytes between `offsets`; a longer row comes alone.
 
     >>> list(units_of(np.array([0, 2, 4, 9, 9, 10]), 4))
@@ -48,7 +47,7 @@ def units_of(offsets: NDArray[np.int64], size: int = STEP) -> Iterator[tuple[int
 def padded_units(
     text: NDArray[np.uint8], offsets: NDArray[np.int64], padding: int
 ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int]]:
-    """Yield text, offsets and runs of rows, from and to, such that `padding` bytes may be read behind each run.
+    """Yield text, offsets and runs of rows, from and to, such that `padding` bytes may be read after each run.
 
     Text and offsets are those given, or copies for rows at the very end; read-only in any case, so that kernels see one
     type.

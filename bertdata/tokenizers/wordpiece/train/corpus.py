@@ -1,7 +1,4 @@
-"""Word counts as the vocabulary trainer has them: checked, rare characters taken out, one array of code points.
-
-Nothing here trains or counts.
-"""
+"""Word counts as the vocabulary trainer has them: checked, rare characters taken out, one array of code points."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ class Corpus:
 
     `points` (int32) are the code points of all of them, `inside` is False where one stood at the start of its word, and
     `lengths` (int64) and `counts` (int64) have one number a word.
-    `characters` are the characters that were kept, and `continuing` those of them that stand behind another somewhere,
+    `characters` are the characters that were kept, and `continuing` those of them that follow another somewhere,
     both by code point.
     """
 
@@ -47,9 +44,9 @@ class Corpus:
 def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
     """Return the words that occur, of the `limit_alphabet` most frequent characters (on ties the lower code point).
 
-    Raises ConfigError for what is no mapping, pairs or table, and where a table has not one column word and one column
-    count, of strings and whole numbers; InputError where a word is null, no string, not UTF-8, or holds white space, ##
-    or a lone surrogate; where a count is no whole number from 0; and where all words together stand for over 2**53
+    Raises ConfigError for what is not a mapping, pairs or a table, and where a table has not one column word and one
+    column count, of strings and whole numbers; InputError where a word is null, no string, not UTF-8, or holds white
+    space, ## or a lone surrogate; where a count is not a whole number from 0; and where all words together stand for over 2**53
     characters, or the distinct ones have over 2**31.
 
     >>> corpus = read_corpus({"of": 2, "oft": 1, "no": 0}, 2)

@@ -2,7 +2,7 @@
 
 Words are exactly what BERT's normaliser and pre-tokenizer give. Distinct chunks between spaces are counted first and
 each is normalised once (`kernel_counts.py`), so the cost is that of finding them. No word is left out: that is for who
-has the counts of everything (`prune_counts`). Nothing here trains or tokenizes.
+has the counts of everything (`prune_counts`).
 """
 
 from __future__ import annotations

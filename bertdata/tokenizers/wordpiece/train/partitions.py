@@ -2,7 +2,7 @@
 
 Every word has its partition by a hash, so the sum of a partition is final, partitions are summed side by side, and none
 takes more memory than its own words. `frequencies` tells of each how many words it would leave, so that the rarest
-are left out while they are read and never held together. What it does not do: counting (`counting`) and training.
+are left out while they are read and never held together.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MERGE_ROWS = 4_000_000
 _WIDTH = 8
 
 
-def deal_words(counts: pa.Table) -> list[pa.Table]:
+def partition_words(counts: pa.Table) -> list[pa.Table]:
     """Return the rows of a table of word counts by partition, `PARTITIONS` tables, each in the order of the table.
 
     >>> counts = pa.table({"word": ["a", "b", "c"], "count": [1, 2, 3]}, schema=SCHEMA)
-    >>> [table["word"].to_pylist() for table in deal_words(counts) if table.num_rows]
+    >>> [table["word"].to_pylist() for table in partition_words(counts) if table.num_rows]
     [['a'], ['c'], ['b']]
     """
     partition = _partition_of(counts["word"])

@@ -1,7 +1,7 @@
 """`train_wordpiece`: a WordPiece vocabulary from word counts.
 
 A word begins as its characters, all but the first marked ##. The best pair of neighbouring symbols is joined
-everywhere and becomes a piece, again and again, until the vocabulary is full. The three criteria differ in what "best"
+everywhere and becomes a token, again and again, until the vocabulary is full. The three criteria differ in what "best"
 means. `kernel_merges.py` does it fast; `_educational.py` is the same in forty lines, and the oracle of its tests.
 Counting words is not done here (`counting.py`), nor reading the counts (`corpus.py`).
 """
@@ -54,7 +54,7 @@ def train_wordpiece(
 
     `word_counts` is a mapping, pairs, or a table of word and count, as `count_words` gives. The order of ids is
     `special_tokens`, `unused` slots ([unused0] ...), single characters by code point, ## characters by code point,
-    then the pieces in the order in which they were found.
+    then the tokens in the order in which they were found.
 
     Among the pairs ab that stand side by side `min_frequency` times or more, the best has the largest
 
