@@ -46,8 +46,8 @@ def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
 
     Raises ConfigError for what is not a mapping, pairs or a table, and where a table has not one column word and one
     column count, of strings and whole numbers; InputError where a word is null, no string, not UTF-8, or holds white
-    space, ## or a lone surrogate; where a count is not a whole number from 0; and where all words together stand for over 2**53
-    characters, or the distinct ones have over 2**31.
+    space, ## or a lone surrogate; where a count is not a whole number from 0; and where all words together stand for
+    over 2**53 characters, or the distinct ones have over 2**31.
 
     >>> corpus = read_corpus({"of": 2, "oft": 1, "no": 0}, 2)
     >>> corpus.points.tolist(), corpus.lengths.tolist(), corpus.counts.tolist(), corpus.characters, corpus.continuing
