@@ -56,7 +56,7 @@ class ReadSource:
                 "or clean-books",
                 path=own[0][0].path,
             )
-        given = {task.path for task, _ in own}
+        given = {task.payload.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
         tasks, notes = self._tasks(paths) if paths else ([], [])
 

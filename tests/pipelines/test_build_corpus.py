@@ -223,7 +223,7 @@ def test_a_path_that_matches_nothing_is_named(tmp_path: Path) -> None:
 def test_one_document_refuses_next_sentence_prediction(tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(json.dumps({"text": "Only one. With two sentences."}) + "\n")
     sources = Sources(documents=(str(tmp_path / "one.jsonl"),))
-    with pytest.raises(ConfigError, match="next sentence prediction"):
+    with pytest.raises(ConfigError, match="nsp takes B from another document"):
         build(tmp_path / "corpus", sources=sources)
 
 
