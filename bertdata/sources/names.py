@@ -43,10 +43,10 @@ _PATH_SIGNS = re.compile(r"[/\\:*?\[]")
 def named(given: str, default: str) -> tuple[str, str]:
     """Return the source that a path of a command line is of, and the path: that of NAME=PATH, or all of it.
 
-    A name is of letters a to z, digits, _ and -, and does not begin with -. What is there by its whole text is a path,
-    a file called a=b.txt as well as the glob year=2024/*.parquet, and so is what has a / or : in front of the =: ./
-    makes a path of anything, as ./ after the = makes a name of anything. Raises ConfigError for what looks like
-    NAME=PATH and is neither.
+    A name is of letters a to z, digits, _ and -, and does not begin with -. If the whole string names an existing path,
+    or matches one as a glob, it is a path: a=b.txt, or year=2024/*.parquet. So is a string with a / or : before the =,
+    so that ./ at the beginning makes it a path, and ./ after the = a name and a path. Raises ConfigError for anything
+    else with a =.
 
     >>> named("news=dir/*.parquet", "documents"), named("s3://bucket/x?y=z", "documents")
     (('news', 'dir/*.parquet'), ('documents', 's3://bucket/x?y=z'))
@@ -56,8 +56,8 @@ def named(given: str, default: str) -> tuple[str, str]:
         return default, given
     if not path or not _NAME.fullmatch(name):
         raise ConfigError(
-            f"{given} names nothing that is there, nor a source and its path; expected as news=PATH, the name of "
-            "letters, digits, _ and -, or ./ in front of a path with a ="
+            f"{given} is neither an existing path nor NAME=PATH; expected as news=PATH, the name of letters, digits, "
+            "_ and -, or ./ in front of a path with a ="
         )
     return name, path if files.is_remote(path) else os.path.expanduser(path)
 

@@ -16,7 +16,7 @@ class CleaningConfig:
         0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB"
     )
     split_chapters: bool = option(False, "make a document of each chapter of a book, not of each book")
-    min_words: int = option(0, "articles with fewer words are stubs and dropped; 0: none is")
+    min_words: int = option(0, "drop articles with fewer words; 0 keeps all")
     templates: str = option(
         "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
     )
@@ -33,7 +33,6 @@ class CleaningConfig:
         check_types(self)
         require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
         require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
-
         for text in self.filter:
             parse_filter(text)
 
