@@ -1,6 +1,6 @@
 """`numpy_batches`: shards to batches of NumPy arrays in one call, for JAX and others.
 
-The next batch is made in a thread while the last one is used: reading and masking let go of the interpreter. One thread
+The next batch is made in a thread while the last one is used: reading and masking release the GIL. One thread
 fills batches faster than an accelerator trains on them.
 """
 
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, Unpack
 
-from bertdata.loader.bins import Weights
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.datasets import Source
 from bertdata.loader.examples import ShardExamples
-from bertdata.loader.sampler import BatchSampler
+from bertdata.loader.sampler import BatchSampler, Sampling
 from bertdata.masking.settings import MaskingConfig
 
 
@@ -22,7 +21,7 @@ class NumpyBatches:
     """Batches of a sampler and a collator, with a `state_dict`.
 
     `ahead` batches are made before they are asked for; the state is that of what was taken. After an iteration that was
-    broken off, the next one goes on behind the last batch that was taken.
+    broken off, the next one goes on after the last batch that was taken.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class NumpyBatches:
                 yield batch
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the run is behind the last batch taken, as `BatchSampler.state_dict` does."""
+        """Return where the run is after the last batch taken, as `BatchSampler.state_dict` does."""
         return self.sampler.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -65,17 +64,10 @@ def numpy_batches(
     shards: Source | Sequence[Source],
     batch_size: int | None = None,
     *,
-    max_tokens: int | None = None,
-    bins: Sequence[int] | None = None,
-    weights: Weights | None = None,
-    epochs: int | None = 1,
-    seed: int = 0,
-    rank: int = 0,
-    world_size: int = 1,
-    drop_last: bool = False,
     masking: MaskingConfig | None = None,
     pad_to_multiple_of: int = 8,
     packing: bool = False,
+    **sampling: Unpack[Sampling],
 ) -> NumpyBatches:
     """Open shards and return their batches; the settings are those of `BatchSampler` and `BatchCollator`.
 
@@ -86,17 +78,6 @@ def numpy_batches(
         state = batches.state_dict()
     """
     examples = ShardExamples(shards)
-    sampler = BatchSampler(
-        examples,
-        batch_size,
-        max_tokens=max_tokens,
-        bins=bins,
-        weights=weights,
-        epochs=epochs,
-        seed=seed,
-        rank=rank,
-        world_size=world_size,
-        drop_last=drop_last,
-    )
+    sampler = BatchSampler(examples, batch_size, **sampling)
     collator = BatchCollator(examples, masking=masking, pad_to_multiple_of=pad_to_multiple_of, packing=packing)
     return NumpyBatches(examples, sampler, collator)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -34,6 +34,19 @@ class Sized(Protocol):
     """
 
     def __len__(self) -> int: ...
+
+
+class Sampling(TypedDict, total=False):
+    """The keywords of `BatchSampler`, which says what they mean."""
+
+    max_tokens: int | None
+    bins: Sequence[int] | None
+    weights: Weights | None
+    epochs: int | None
+    seed: int
+    rank: int | None
+    world_size: int | None
+    drop_last: bool
 
 
 class BatchSampler:
