@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bertdata
-from bertdata.kernels.jit import inlined, kernel, plain, sources_of
+from bertdata.kernels.jit import inlined, kernel, plain, sources_of, typed_kernel
 
 PACKAGE = Path(bertdata.__file__).parent
 SOURCES = {
@@ -87,7 +87,7 @@ def doubled(values):
 def added(one, other):
     return one + other
 
-@kernel(numba.int64(numba.types.Array(numba.int64, 1, "C", readonly=True)))
+@typed_kernel(numba.int64(numba.types.Array(numba.int64, 1, "C", readonly=True)))
 def total(values):
     found = 0
     for value in values:
@@ -123,7 +123,7 @@ def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:
     assert run.stdout.strip() == "[0, 2, 4, 6] 6 2 [0.0, 2.0, 4.0, 6.0] 3"
 
 
-@kernel(numba.int64(numba.int64, numba.int64), numba.float64(numba.float64, numba.float64))
+@typed_kernel(numba.int64(numba.int64, numba.int64), numba.float64(numba.float64, numba.float64))
 def _product(one: Any, other: Any) -> Any:
     return _times(one, other)
 
@@ -153,7 +153,7 @@ def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:
 
     values: list[Any] = [np.int8(5), np.uint8(7), np.int64(-9), np.uint64(3), np.uint32(11), 6, np.int64(2)]
     values += [float(value) for value in values]
-    ours, theirs = kernel(makes_arrays=True)(mixed), numba.njit(mixed)
+    ours, theirs = typed_kernel(makes_arrays=True)(mixed), numba.njit(mixed)
     for a in values:
         for b in values:
             assert repr(ours(a, b)) == repr(theirs(a, b))
