@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bertdata
-from bertdata.kernels.jit import inlined, kernel, plain, sources_of, typed_kernel
+from bertdata.kernels.jit import inlined, plain, sources_of, typed_kernel
 
 PACKAGE = Path(bertdata.__file__).parent
 SOURCES = {
@@ -74,12 +74,12 @@ def test_a_module_that_kernels_take_constants_from_is_among_their_sources(kernel
 KERNEL = """
 import numpy as np
 import numba
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined, typed_kernel
 from bertdata.kernels.warmup import listeners
 told = []
 listeners.append(lambda: told.append(1))
 
-@kernel(makes_arrays=True)
+@typed_kernel(makes_arrays=True)
 def doubled(values):
     return values * 2
 
