@@ -1,7 +1,4 @@
-"""The compiled core of `crc32c`: eight bytes at a time through eight tables.
-
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called.
-"""
+"""The compiled core of `crc32c`: eight bytes at a time through eight tables."""
 
 from __future__ import annotations
 

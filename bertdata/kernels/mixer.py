@@ -1,7 +1,6 @@
 """The compiled core of `draws`: the mixer, for kernels that draw for themselves, and draws put in order.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. The readable
-twin of the mixer is in `draws`. What it does not do: keys, which `draws` makes of a seed and a purpose.
+The readable twin of the mixer is in `draws`. What it does not do: keys, which `draws` makes of a seed and a purpose.
 """
 
 from __future__ import annotations

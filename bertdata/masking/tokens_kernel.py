@@ -1,7 +1,6 @@
 """The compiled core of masking single tokens, which is most of what is masked: nothing is sorted, a hash a token.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
-its offsets name and no more: `masking.Masker` checks them. The readable twin is `reference.mask_row`.
+It reads what its offsets name and no more: `masking.Masker` checks them. The readable twin is `reference.mask_row`.
 """
 
 from __future__ import annotations

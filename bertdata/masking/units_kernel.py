@@ -1,7 +1,6 @@
 """The compiled core of masking units of words: one pass over a batch, in place, each draw a hash.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
-its offsets name and no more: `masking.Masker` checks them. The readable twin is `reference.mask_row`.
+It reads what its offsets name and no more: `masking.Masker` checks them. The readable twin is `reference.mask_row`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The compiled core of `texts`: lines to documents in one pass, white space at their ends left out.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads within
-the line ends that it is given, which ascend within the data. Its tests hold it against a loop in plain Python.
+It reads within the line ends that it is given, which ascend within the data. Its tests hold it against a loop in plain
+Python.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ EMPTY = 0xFFFFFFFF
 WORD_PRIME = 0x9E3779B97F4A7C15
 RUN_BASE = 0xD6E8FEB86659FD93
 _MASK = 0xFFFFFFFFFFFFFFFF
-GAP, LETTER, ALONE = range(3)
+SEPARATOR, WORD, SINGLE = range(3)
 
 Signatures = NDArray[np.uint32]
 
@@ -88,12 +88,12 @@ def _words(text: str) -> Iterator[int]:
     for letter in text:
         code = ord(letter)
         kind = kind_of(code)
-        if kind != LETTER and held:
+        if kind != WORD and held:
             yield _mix(held)
             held = 0
-        if kind == ALONE:
+        if kind == SINGLE:
             yield _mix((code * WORD_PRIME) & _MASK)
-        elif kind == LETTER:
+        elif kind == WORD:
             held = ((held ^ lower(code)) * WORD_PRIME) & _MASK
     if held:
         yield _mix(held)
@@ -102,14 +102,14 @@ def _words(text: str) -> Iterator[int]:
 def kind_of(code: int) -> int:
     """Tell whether a code point parts words, belongs to one, or is one, as in scripts that write no spaces."""
     if code < 0xC0:
-        return LETTER if 48 <= code < 58 or 65 <= code < 91 or 97 <= code < 123 else GAP
+        return WORD if 48 <= code < 58 or 65 <= code < 91 or 97 <= code < 123 else SEPARATOR
     if code < 0x2000:
-        return GAP if code in (0xD7, 0xF7) else LETTER
+        return SEPARATOR if code in (0xD7, 0xF7) else WORD
     if code < 0x2C00 or 0x2E00 <= code < 0x2E80 or 0x3000 <= code < 0x3040:
-        return GAP
+        return SEPARATOR
     if 0x2E80 <= code < 0xA000 or 0xF900 <= code < 0xFB00 or code >= 0x20000:
-        return ALONE
-    return GAP if 0xFE10 <= code < 0xFE70 or 0xFF00 <= code < 0xFF66 else LETTER
+        return SINGLE
+    return SEPARATOR if 0xFE10 <= code < 0xFE70 or 0xFF00 <= code < 0xFF66 else WORD
 
 
 def lower(code: int) -> int:

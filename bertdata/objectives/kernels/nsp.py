@@ -1,7 +1,7 @@
 """The compiled core of `pairs`: draws for chunks, where a chunk is cut in two, and which pairs exchange their Bs.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads within
-the ends and numbers that it is given: `segments` and `pairs` check them. Its tests hold it against plain Python.
+It reads within the ends and numbers that it is given: `segments` and `pairs` check them. Its tests hold it against
+plain Python.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The compiled core of `rows`: tokens gathered span by span, special tokens between them.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads what
-its spans name and no more: `rows.build_rows` checks them.
+It reads what its spans name and no more: `rows.build_rows` checks them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The compiled core of `segments`: documents cut into chunks, one after another, each draw a hash.
 
-Importing this module compiles, or loads what an earlier process compiled; import it where it is called. It reads within
-the ends that it is given: `segments` checks them. Its tests hold it against loops in plain Python.
+It reads within the ends that it is given: `segments` checks them. Its tests hold it against loops in plain Python.
 """
 
 from __future__ import annotations
