@@ -23,7 +23,7 @@ from bertdata.cli import command_line
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.origin import Origin, read_origin
-from bertdata.engine.output_lock import MARKER, finished_manifest, mark_finished, output_lock, refuse_own
+from bertdata.engine.output_lock import MARKER, output_lock, refuse_own
 from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Stage
@@ -40,6 +40,7 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
+from bertdata.shards.finished import finished_manifest, mark_finished
 from bertdata.shards.lengths import plan_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards

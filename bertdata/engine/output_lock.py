@@ -10,19 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from bertdata.engine.origin import Origin, begin, finish
-from bertdata.engine.parts import is_sealed, sealed
-from bertdata.errors import ConfigError, InputError, OutputError, printable
+from bertdata.errors import ConfigError, OutputError
 from bertdata.io import files
 
 MARKER = ".bertdata.json"
-FINISHED = ".bertdata-finished.json"
 MANIFEST = "manifest.json"
-_SHARD = re.compile(r"data-[^/]*\.arrow")
 
 
 @contextlib.contextmanager
@@ -102,79 +97,6 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
                 "another build is writing here; wait for it, or choose another --output", path=directory
             ) from error
         yield
-
-
-def mark_finished(directory: str, made_from: str) -> None:
-    """Note that a build is finished, from which settings and inputs, and what its manifests are."""
-    manifests = {path: files.sha256(files.join(directory, path)) for path in _manifests(directory)}
-    files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": made_from, "manifests": manifests}))
-
-
-def finished_manifest(
-    directory: str, made_from: str, say: Callable[[str], None] = lambda text: None
-) -> dict[str, Any] | None:
-    """Return the manifest of a finished build of these settings and inputs that is whole, else None.
-
-    Whole: the manifests are those that were written, all files have the SHA-256 that these name, and there is no shard
-    more. Local shards are read for that once, as the loader reads them (`bertdata.shards.checked`); of shards at a URL
-    only the sizes are looked at: whoever reads them compares their SHA-256. `say` is told of what is damaged. Of a
-    build of several phases it holds their manifests by name.
-    """
-    path = files.join(directory, FINISHED)
-    try:
-        finished = files.read_json(path) if files.exists(path) else {}
-    except InputError:
-        return None
-    if not is_sealed(finished) or finished.get("fingerprint") != made_from:
-        return None
-    for path, digest in finished.get("manifests", {}).items():
-        place = files.join(directory, path)
-        if not files.exists(place) or files.sha256(place) != digest:
-            say(f"{printable(place)}: is missing or was changed: it is made again")
-            return None
-    found = {path: files.read_json(files.join(directory, path)) for path in finished["manifests"]}
-    for path, one in found.items():
-        place = files.join(directory, path).removesuffix(MANIFEST).rstrip("/")
-        if problems := list(_problems(place, one)):
-            for name, problem in problems:
-                say(f"{printable(files.join(place, name))}: {problem}: it is made again")
-            return None
-    manifest: dict[str, Any] = found.pop(MANIFEST)
-    if found:
-        manifest["phases"] = {name: found[f"{name}/{MANIFEST}"] for name in manifest["phases"]}
-    return manifest
-
-
-def _manifests(directory: str) -> list[str]:
-    """Return the paths of the manifests of a build: its own, and those of its phases."""
-    phases = files.read_json(files.join(directory, MANIFEST)).get("phases", [])
-    return [MANIFEST, *(f"{name}/{MANIFEST}" for name in phases)]
-
-
-def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is not as a manifest says: files by their path, each with what was found."""
-    if not files.exists(files.join(place, "README.md")) and "splits" in manifest:
-        yield "README.md", "is missing"
-    for name, digest in manifest.get("files", {}).items():
-        path = files.join(place, name)
-        if not files.exists(path) or files.sha256(path) != digest:
-            yield name, "is missing or was changed"
-    from bertdata.shards.checked import changed, is_wanted
-
-    local: list[tuple[str, str]] = []
-    for split, entry in manifest.get("splits", {}).items():
-        known = {files.name(shard["file"]) for shard in entry["shards"]}
-        for name in files.names(files.join(place, split)):
-            if _SHARD.fullmatch(name) and name not in known:
-                yield f"{split}/{name}", "is not a shard of this build"
-        for shard in entry["shards"]:
-            path = files.join(place, shard["file"])
-            if not files.exists(path) or files.size(path) != shard["bytes"]:
-                yield shard["file"], f"is missing or has not its {shard['bytes']:,} bytes"
-            elif not files.is_remote(path):
-                local.append((path, shard["sha256"]))
-    for path, problem in (changed(local) if is_wanted() else {}).items():
-        yield path.removeprefix(place).lstrip("/"), problem
 
 
 def _place(path: str) -> str:
