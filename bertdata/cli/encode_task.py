@@ -6,8 +6,7 @@
     OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
 
 The manifest is written last, so a folder without it is not finished. Files are read in runs of examples, and a run is
-written before the next is read (of SQuAD's JSON an article is held). What it does not do: shuffling, which is the
-loader's; training.
+written before the next is read (of SQuAD's JSON an article is held). The loader shuffles.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, 
 def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, file: Any) -> tuple[int, Counts]:
     """Write batches of encoded examples as one shard; returns its rows and the counts of all batches.
 
-    `example_id` counts from `first_id`. How the examples are parted into batches does not show in the bytes.
+    `example_id` counts from `first_id`. The bytes do not depend on how the examples are batched.
     """
     schema, tally, rows = shard_schema(info), Counters(), 0
     none = held = schema.empty_table()

@@ -1,6 +1,6 @@
 """The `bertdata` command: finds a subcommand by name and imports nothing but that one.
 
-What it does not do: any work. A subcommand is a module with `add_arguments` and `run`, or one of the pipelines.
+A subcommand is a module with `add_arguments` and `run`, or one of the pipelines.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMMANDS = {
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
     "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.cli.import_"),
-    "tokenize": Command("print the pieces or ids of lines of text", "bertdata.cli.tokenize"),
+    "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
     "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA", "bertdata.cli.pretrain"),
@@ -74,7 +74,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name.startswith("-"):
         parser.parse_args(arguments[:1])
-        parser.error(f"the flag {name} stands before a command; write it behind one")
+        parser.error(f"the flag {name} stands before a command; write it after one")
     if name not in COMMANDS:
         parser.error(f"there is no command {name!r}{_suggestion(name)}; bertdata --help lists all")
     code = _runner_of(name)(list(arguments[1:]))

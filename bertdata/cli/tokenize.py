@@ -1,7 +1,6 @@
-"""`bertdata tokenize`: lines of text to pieces, ids or JSON, a line each.
+"""`bertdata tokenize`: lines of text to tokens, ids or JSON, a line each.
 
-Lines end at a line feed only, so the output has as many lines as the input. What it does not do: special tokens around
-a line, padding, whole files as one text.
+Lines end at a line feed only, so the output has as many lines as the input. No special tokens are added.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--ids", action="store_true", help="print ids instead of pieces")
+    form.add_argument("--ids", action="store_true", help="print ids instead of tokens")
     form.add_argument("--json", action="store_true", help='print {"tokens": [...], "ids": [...]} for each line')
 
 
@@ -51,7 +50,7 @@ def _print(tokenizer: Tokenizer, stream: BinaryIO, path: str, form: str) -> None
 
 
 def read_lines(stream: BinaryIO, path: str, batch_bytes: int = _BATCH_BYTES) -> Iterator[list[str]]:
-    r"""Yield batches of lines of about `batch_bytes`; raises InputError, with the offset, for bytes that are no UTF-8.
+    r"""Yield batches of lines of about `batch_bytes`; raises InputError, with the offset, for bytes that are not UTF-8.
 
     >>> import io
     >>> list(read_lines(io.BytesIO(b"one\r\ntwo\n\nend"), "text"))

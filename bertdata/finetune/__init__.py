@@ -1,7 +1,7 @@
 """Fine-tuning data: labelled texts, tagged words and questions to rows of ids with what a task predicts.
 
     classification          texts and text pairs with a class or a number
-    token_classification    words with tags, the label at the first piece of each word
+    token_classification    words with tags, the label at the first token of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
     splits                  the files of a task, read and encoded a run of examples at a time
     labels                  the label set

@@ -1,9 +1,8 @@
 """Tagged words: CoNLL-2003 and CoNLL-U files, and rows with lists of words and tags.
 
-CoNLL-2003: a word a line, columns parted by spaces or a tab, a blank line behind each sentence, `-DOCSTART-` at the
+CoNLL-2003: a word a line, columns separated by spaces or a tab, a blank line after each sentence, `-DOCSTART-` at the
 beginning of a document; the word is the first column and the tag the last unless said otherwise. CoNLL-U: ten columns
-parted by tabs, comments (`# newdoc` begins a document); ranges of words (1-2) and empty words (1.1) are left out.
-What this module does not do: naming labels, changing the tagging scheme.
+separated by tabs, comments (`# newdoc` begins a document); ranges of words (1-2) and empty words (1.1) are left out.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Ite
             continue
         fields = line.split("\t")
         if len(fields) != 10:
-            raise InputError(f"line {number} has {len(fields)} columns; CoNLL-U has 10, parted by tabs", path=path)
+            raise InputError(f"line {number} has {len(fields)} columns; CoNLL-U has 10, separated by tabs", path=path)
         if "-" in fields[0] or "." in fields[0]:
             continue
         if not fields[0].isdigit():

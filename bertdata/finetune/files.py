@@ -119,7 +119,7 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
                 batch = next(batches, None)
                 rows = [] if batch is None else batch.to_pylist()
             except (pa.ArrowException, OSError, ValueError) as error:
-                raise InputError(f"is damaged behind row {number} ({error}); get it again", path=path) from error
+                raise InputError(f"is damaged after row {number} ({error}); get it again", path=path) from error
             if batch is None:
                 return
             for row in rows:
@@ -166,7 +166,7 @@ def _csv_fields_of_any_length(path: str) -> Iterator[tuple[int, list[str]]]:
             except csv.Error as error:
                 raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
             except UnicodeDecodeError as error:
-                raise InputError(f"is not UTF-8 behind line {line - 1}; convert the file", path=path) from error
+                raise InputError(f"is not UTF-8 after line {line - 1}; convert the file", path=path) from error
             if fields is None:
                 return
             if fields:

@@ -2,9 +2,8 @@
 
     {"version": "1.1", "data": [ELEMENT, ELEMENT, ...]}
 
-A window slides over the text; where the value that begins in it goes on behind it, it grows to twice what it holds, so
-that a value is looked at about twice, however long it is. Keys may stand in any order; the values of other keys are
-read and left. What this module does not do: knowing what the elements are.
+The text is read in pieces. Where a value does not end in what is held, twice as much is read, so that a value is parsed
+about twice, however long it is. Keys may stand in any order; the values of other keys are parsed and dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from bertdata.io import compression
 PIECE = 1 << 20
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONGEST_ATOM = 16
-"""Characters that tell a value cut off from a wrong one: `-Infinity`, `e+` behind a number, two escapes of a pair."""
+"""Characters that tell a value cut off from a wrong one: `-Infinity`, `e+` after a number, two escapes of a pair."""
 
 
 def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
@@ -46,7 +45,7 @@ def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
                     raise InputError(f"has no list `{name}`, but another value there", path=path)
                 yield from _elements(text)
         if text.sign():
-            text.broken("more behind the object; rows of JSON lines are read from a .jsonl")
+            text.broken("more after the object; rows of JSON lines are read from a .jsonl")
     if not found:
         raise InputError(f"has no list `{name}`; expected an object that has", path=path)
 
@@ -146,7 +145,7 @@ class _Window:
         )
 
     def _more(self) -> bool:
-        """Read as much as is held, or a piece, and leave what is behind; tells whether there was any."""
+        """Drop what was taken and read as much as is held, or a piece; returns whether there was any."""
         data = self._file.read(max(self._piece, len(self._text) - self._at))
         if data:
             self._text, self._at = self._text[self._at :], 0
@@ -168,7 +167,7 @@ class _Window:
         self._bytes += len(data)
 
     def _byte(self) -> int:
-        """Return the byte of the text that is being looked at, by those behind it."""
+        """Return the byte of the text that is being looked at, by those after it."""
         plain = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(self._encoding, self._encoding)
-        behind = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
-        return self._bytes - behind
+        left = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
+        return self._bytes - left

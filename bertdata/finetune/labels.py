@@ -83,7 +83,7 @@ def label_ids(
             missing = value is None or (name == "" and number is None) or (unlabelled and name == "-1")
         if number is None and not (missing and unlabelled):
             shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
-            what = "no label" if missing else f"the label {value!r}, which is none of the training file's"
+            what = "no label" if missing else f"the label {value!r}, which the training file does not have"
             raise InputError(f"{place} has {what}; expected one of {shown}", path=path)
         found.append(number)
     return found
@@ -92,7 +92,7 @@ def label_ids(
 def numbers(values: Iterable[tuple[str, Label]], path: str, *, unlabelled: bool) -> list[float | None]:
     """Return the labels of regression as numbers; None where there is none, if `unlabelled` allows it.
 
-    Raises InputError, with the place, for a label that is no finite number.
+    Raises InputError, with the place, for a label that is not a finite number.
     """
     found: list[float | None] = []
     for place, value in values:

@@ -1,6 +1,6 @@
 """Rows of one or two segments with special tokens around them, as flat arrays: what all tasks are laid out by.
 
-Ids in, ids out; which part of a text is in a row is the caller's. The readable twin of `join_segments` is `row_of` in
+Ids in, ids out; the caller cuts texts to length. The readable reference of `join_segments` is `row_of` in
 `bertdata.tokenizers.pairs`, a row at a time.
 """
 
@@ -95,11 +95,11 @@ def join_segments(
     heads = len(template.prefix) + first.lengths + np.where(has, len(template.between), suffix)
     tails = np.zeros(number, np.int64) if second is None else np.where(has, second.lengths + suffix, 0)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(heads + tails)])
-    behind = offsets[:-1] + heads
+    after_first = offsets[:-1] + heads
     input_ids = np.empty(offsets[-1], first.ids.dtype)
     for starts, ids in (
         (offsets[:-1], template.prefix),
-        (behind[has] - len(template.between), template.between),
+        (after_first[has] - len(template.between), template.between),
         (offsets[1:] - suffix, template.suffix),
     ):
         for place, token_id in enumerate(ids):
@@ -107,9 +107,9 @@ def join_segments(
     _copy(input_ids, offsets[:-1] + len(template.prefix), first)
     types = np.zeros(len(input_ids), np.uint8)
     if second is not None:
-        _copy(input_ids, behind, second.cut(np.maximum(tails - suffix, 0)))
-        types[np.repeat(behind, tails) + ranges(tails)] = template.second_type
-    return Layout(input_ids, types, offsets, behind)
+        _copy(input_ids, after_first, second.cut(np.maximum(tails - suffix, 0)))
+        types[np.repeat(after_first, tails) + ranges(tails)] = template.second_type
+    return Layout(input_ids, types, offsets, after_first)
 
 
 def _copy(target: NDArray[Any], places: Ints, segments: Segments) -> None:

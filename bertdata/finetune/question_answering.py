@@ -203,8 +203,8 @@ def answer_tokens(
     """
     if not len(starts) or starts[0] > first or ends[-1] < end:
         return None
-    behind, before = np.flatnonzero(starts > first), np.flatnonzero(ends < end)
-    one = int(behind[0]) - 1 if len(behind) else len(starts) - 1
+    after, before = np.flatnonzero(starts > first), np.flatnonzero(ends < end)
+    one = int(after[0]) - 1 if len(after) else len(starts) - 1
     other = int(before[-1]) + 1 if len(before) else 0
     return min(one, other), max(one, other)
 

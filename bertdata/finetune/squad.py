@@ -1,8 +1,8 @@
 """Questions on contexts: SQuAD 1.1 and 2.0 JSON, and rows with the columns of the `squad` data set.
 
 SQuAD's `is_impossible` and an empty list of answers both mean that there is none; `plausible_answers` are left out.
-Rows have `id`, `question`, `context` and `answers`, {"text": [...], "answer_start": [...]}. What this module does not
-do: checking that an answer stands where it says, which is done where it is encoded.
+Rows have `id`, `question`, `context` and `answers`, {"text": [...], "answer_start": [...]}. Whether an
+answer stands where it says is checked where it is encoded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bertdata.finetune.question_answering import Question
 def read_questions(path: str) -> Iterator[Question]:
     """Yield questions of SQuAD JSON, JSON lines or Parquet, an article or some rows at a time, and 8 bytes of each id.
 
-    Raises InputError, with the place, where something is missing, and behind the last one where an id is there twice.
+    Raises InputError, with the place, where something is missing, and after the last one where an id is there twice.
     """
     read = _squad if file_format(path, (".json",)) == ".json" else _rows
     keys = array("Q")

@@ -42,7 +42,7 @@ def read_texts(
 
     With `unlabelled` there may be no labels. Where all columns asked for are numbers and the first line of a CSV or TSV
     file has no name that data sets use, the file is one without names. Raises ConfigError for a column that is not
-    there, InputError, with the line or row, where a text is none.
+    there, InputError, with the line or row, where a text is not a string.
     """
     numbers = [one for one in (*text_columns, label_column) if one.isdecimal()]
     numbered = bool(text_columns) and set(text_columns) <= set(numbers) and file_format(path) in TABLES

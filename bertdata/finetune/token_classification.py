@@ -1,7 +1,7 @@
-"""Labels for words (BERT section 5.3, CoNLL-2003): a word's label stands at its first piece, -100 everywhere else.
+"""Labels for words (BERT section 5.3, CoNLL-2003): a word's label stands at its first token, -100 everywhere else.
 
-Words are cut to pieces one by one, as `transformers` does by `is_split_into_words=True`. A word of which the tokenizer
-leaves nothing has no piece and no label; such words, and what is over the length, are counted.
+Words are tokenized one by one, as `transformers` does by `is_split_into_words=True`. A word of which the tokenizer
+leaves nothing has no token and no label; such words, and what is over the length, are counted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def encode_token_classification(
     """Encode sentences of words to `input_ids`, `token_type_ids` and `labels`.
 
     labels: the id of each word's label; without them all are -100. Counts examples, words, tokens (special ones
-    included), words without a piece, and of truncation the examples it cut, the tokens that went and the words whose
-    first piece, and so their label, went. Raises ConfigError where a sentence has not as many labels as words, and
+    included), words without a token, and of truncation the examples it cut, the tokens that went and the words whose
+    first token, and so their label, went. Raises ConfigError where a sentence has not as many labels as words, and
     InputError for a word that has no UTF-8 form.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -52,15 +52,15 @@ def encode_token_classification(
     numbers = np.array([len(words) for words in sentences], np.int64)
     if labels is not None and (len(labels) != len(sentences) or (numbers != [len(one) for one in labels]).any()):
         raise ConfigError("there are not as many labels as words in every sentence; expected one for each word")
-    pieces = Segments.of(tokenizer.encode_batch([word for words in sentences for word in words]))
-    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(pieces.lengths)])
+    tokens = Segments.of(tokenizer.encode_batch([word for words in sentences for word in words]))
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(tokens.lengths)])
     borders = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers)])
     starts, lengths = ends[borders[:-1]], np.diff(ends[borders])
     kept = np.minimum(lengths, max_seq_length - special)
-    rows = join_segments(Segments(pieces.ids, starts, kept), template=template)
+    rows = join_segments(Segments(tokens.ids, starts, kept), template=template)
     sentence = np.repeat(np.arange(len(sentences)), numbers)
-    place = pieces.starts - starts[sentence]
-    empty = pieces.lengths == 0
+    place = tokens.starts - starts[sentence]
+    empty = tokens.lengths == 0
     lost = ~empty & (place >= kept[sentence])
     targets = np.full(len(rows.input_ids), IGNORE_INDEX, np.int32)
     if labels is not None:

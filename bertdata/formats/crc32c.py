@@ -1,7 +1,4 @@
-"""CRC-32C (Castagnoli; RFC 3720, appendix B.4), plain and masked as TFRecord has it.
-
-What it does not do: other polynomials.
-"""
+"""CRC-32C (Castagnoli; RFC 3720, appendix B.4), plain and masked as TFRecord stores it."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ def tables() -> NDArray[np.uint32]:
 
 
 def crc32c(data: bytes) -> int:
-    """Return the CRC-32C of bytes: the readable twin of `checksums`.
+    """Return the CRC-32C of bytes: the readable reference of `checksums`.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
@@ -45,7 +42,7 @@ def crc32c(data: bytes) -> int:
 def checksums(data: bytes, offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Return the CRC-32C of each run of bytes: run i is from offsets[i] to offsets[i + 1]; uint32 (N,).
 
-    Raises ValueError where the offsets run backwards or out of the data.
+    Raises ValueError where the offsets are not ascending and within the data.
 
     >>> [hex(crc) for crc in checksums(b"123456789", np.array([0, 9])).tolist()]
     ['0xe3069283']

@@ -4,8 +4,8 @@
     Features { map<string, Feature> feature = 1 }
     Feature { BytesList bytes_list = 1 | FloatList float_list = 2 | Int64List int64_list = 3 }
 
-Lists are written packed, as protobuf does, and read packed or not. What this module does not do: lists of bytes,
-negative numbers, records around the message (`tfrecord`).
+Lists are written packed, as protobuf does, and read packed or not. Numbers are 0 or more; `tfrecord` has the records
+around the messages.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def encode_examples(fields: Mapping[str, NDArray[Any]]) -> list[bytes]:
 def decode_examples(messages: Sequence[bytes], names: Collection[str] = ()) -> dict[str, list[NDArray[Any]]]:
     """Return the lists of each name, one for each message: int64 or float32; of some names only, if any are given.
 
-    Raises InputError, with the number of the message, where one is no Example or has not the names of the first.
+    Raises InputError, with the number of the message, where one is not a tf.train.Example, or has other names than the
+    first.
 
     >>> decode_examples(encode_examples({"a": np.array([[7, 300]]), "b": np.array([0.5])}))
     {'a': [array([  7, 300])], 'b': [array([0.5], dtype=float32)]}

@@ -101,12 +101,14 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
                 raise InputError(f"has no data set {missing[0]!r}, it has {there}; expected NVIDIA's layout", path=path)
             sizes = {name: len(file[name]) for name in names}
             if len(set(sizes.values())) > 1:
-                raise InputError(f"has data sets of unlike lengths: {sizes}; expected as many rows in each", path=path)
+                raise InputError(
+                    f"has data sets of different lengths: {sizes}; expected as many rows in each", path=path
+                )
             for begin in range(0, sizes["input_ids"], batch):
                 try:
                     fields = {name: file[name][begin : begin + batch].astype(np.int64) for name in names}
                 except (OSError, RuntimeError, ValueError) as error:
-                    raise InputError(f"is damaged behind row {begin} ({error}); get it again", path=path) from error
+                    raise InputError(f"is damaged after row {begin} ({error}); get it again", path=path) from error
                 ended = np.cumsum(fields["masked_lm_positions"] == 0, axis=1) > 0
                 yield fields | {"masked_lm_weights": (~ended).astype(np.float32)}
 

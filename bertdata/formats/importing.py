@@ -22,6 +22,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.formats.registry import IMPORT_FORMATS, Fields, ImportFormat
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
+from bertdata.io.matching import ends_in
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
@@ -96,7 +97,7 @@ def format_of(path: str) -> ImportFormat:
     with files.open_raw(path) as raw:
         head = raw.read(max(len(one.signature) for one in formats))
     fitting = [one for one in formats if head.startswith(one.signature)]
-    return max(fitting, key=lambda one: (len(one.signature), files.ends_in(path, one.suffixes)))
+    return max(fitting, key=lambda one: (len(one.signature), ends_in(path, one.suffixes)))
 
 
 def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> PretrainingInfo:

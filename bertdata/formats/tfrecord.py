@@ -69,8 +69,8 @@ def _framed(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bytes, byte
             size = int.from_bytes(head[:8], "little")
             if int(masked(checksums(head[:8], np.array([0, 8])))[0]) != int.from_bytes(head[8:], "little"):
                 raise InputError(
-                    "the length of this record does not have its checksum: the file is damaged, or no TFRecord; get it "
-                    "again",
+                    "the length of this record does not have its checksum: the file is damaged, or not a TFRecord; get "
+                    "it again",
                     path=path,
                     offset=offset,
                 )
@@ -100,18 +100,18 @@ def _check(records: Sequence[tuple[int, bytes, bytes, bytes]], path: str) -> Non
 def read_tfrecord(path: str) -> Iterator[Fields]:
     """Yield the rows of a file of TFRecords as Google's fields, 1,000 at a time.
 
-    Raises InputError, with the record, where one is damaged, is no tf.train.Example, or is not padded as the others.
+    Raises InputError, with the record, where one is damaged, is not a tf.train.Example, or is not padded as the others.
     """
     begin = 0
     for records in read_records(path):
         try:
             lists = decode_examples(records, {*FIELDS, *_OTHER_NAMES})
         except InputError as error:
-            raise InputError(f"behind record {begin}: {error}", path=path) from error
+            raise InputError(f"after record {begin}: {error}", path=path) from error
         for name, rows in lists.items():
             if len({len(row) for row in rows}) > 1:
                 raise InputError(
-                    f"behind record {begin}: `{name}` has lists of unlike lengths; expected rows padded to one length",
+                    f"after record {begin}: `{name}` has lists of different lengths; expected padded rows",
                     path=path,
                 )
         yield {_OTHER_NAMES.get(name, name): np.stack(rows) for name, rows in lists.items()}

@@ -1,7 +1,6 @@
-"""Compressed files, read through as one stream of bytes: gz, bz2, zst, streams one after another included.
+"""Compressed files, read as one stream of bytes: gz, bz2 and zst, also several streams one after another.
 
-Reading a damaged or truncated file raises an `InputError` that names the byte. What it does not do: find and open files
-(`files`), or unpack archives.
+Reading a damaged or truncated file raises an `InputError` that names the byte. Archives are not unpacked.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.raw_files import input_error
 
 _PIECE = 4 << 20
 _FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
@@ -54,7 +54,7 @@ def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
 def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CHUNK) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream they came from.
 
-    Streams or members one after another are read as one. Zero bytes behind the last stream are padding. Raises
+    Streams or members one after another are read as one. Zero bytes after the last stream are padding. Raises
     InputError with the byte offset where a stream is corrupt or ends too early.
     """
     position = raw.tell()
@@ -103,7 +103,7 @@ def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
     try:
         return raw.read(chunk)
     except OSError as error:
-        raise files.input_error(error, path) from error
+        raise input_error(error, path) from error
 
 
 class _Stream(io.RawIOBase):

@@ -7,9 +7,6 @@ hold; `decompression` reads compressed ones.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fnmatch
-import glob
 import hashlib
 import io
 import json
@@ -19,8 +16,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
-from bertdata.io.limits import limit_of
+from bertdata.errors import BertDataError, ConfigError, InputError, install_hint
+from bertdata.io.matching import local_matches, remote_matches
+from bertdata.io.raw_files import ReadFile, WrittenFile, input_error, output_error
 
 CHUNK = 1 << 20
 _BUFFER = 1 << 16
@@ -37,7 +35,7 @@ def is_remote(path: str) -> bool:
 
 
 def path_text(path: str | os.PathLike[str]) -> str:
-    """Return a path as text; raises ConfigError for bytes, None and whatever else is no path.
+    """Return a path as text; raises ConfigError for bytes, None and whatever else is not a path.
 
     >>> from pathlib import Path
     >>> path_text(Path("corpus") / "train"), path_text("gs://bucket/corpus")
@@ -122,15 +120,6 @@ def size(path: str) -> int:
         raise input_error(error, path) from error
 
 
-def input_error(error: OSError, path: str) -> InputError:
-    """Return what to raise where the operating system cannot read a file."""
-    if isinstance(error, IsADirectoryError):
-        return InputError("is a folder; expected a file: name those in it", path=path)
-    if told := limit_of(error):
-        return InputError(f"cannot be read: {told}", path=path)
-    return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
-
-
 def real_path(path: str) -> str:
     """Return what two paths to one file have in common: a local one with its links followed, a URL as it is."""
     return path if is_remote(path) else os.path.realpath(path)
@@ -175,10 +164,11 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     found: dict[str, str] = {}
     for pattern in patterns:
         if is_remote(pattern):
+            fs, place = _remote(pattern)
             with _reaching(pattern):
-                matches = _expand_remote(pattern, suffixes)
+                matches = remote_matches(fs, place, suffixes)
         else:
-            matches = _expand_local(pattern, suffixes)
+            matches = local_matches(pattern, suffixes)
         if not matches:
             isdir = not is_remote(pattern) and os.path.isdir(pattern)
             raise InputError(
@@ -192,51 +182,6 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     return sorted(found.values())
 
 
-def ends_in(name: str, suffixes: Sequence[str]) -> bool:
-    """Tell whether a name ends in one of some suffixes, whatever its case; a `*` in a suffix stands for anything.
-
-    >>> ends_in("x/A.TFRecord-00001-of-00002", (".tfrecord-*-of-*",))
-    True
-    """
-    return any(fnmatch.fnmatchcase(name.lower(), f"*{suffix}") for suffix in suffixes)
-
-
-def _expand_local(pattern: str, suffixes: Sequence[str]) -> list[str]:
-    if os.path.isfile(pattern):
-        return [pattern]
-    result: list[str] = []
-    for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
-        if not os.path.isdir(root):
-            result.append(root)
-        for folder, folders, files in os.walk(root):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            result += [
-                os.path.join(folder, name) for name in files if ends_in(name, suffixes) and not name.startswith(".")
-            ]
-    return result
-
-
-def _expand_remote(pattern: str, suffixes: Sequence[str]) -> list[str]:
-    fs, place = _remote(pattern)
-    if fs.isfile(place):
-        return [fs.unstrip_protocol(place)]
-    found = {place: fs.info(place)} if fs.isdir(place) else fs.glob(place, detail=True)
-    result: list[str] = []
-    for root, info in found.items():
-        if name(root).startswith(".") and not name(place).startswith("."):
-            continue
-        if info["type"] != "directory":
-            result.append(root)
-            continue
-        hidden = root.rstrip("/").count("/") + 1
-        result += [
-            entry
-            for entry in fs.find(root)
-            if ends_in(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[hidden:])
-        ]
-    return [fs.unstrip_protocol(entry) for entry in result]
-
-
 def open_raw(path: str) -> BinaryIO:
     """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
     if size(path) == 0:
@@ -246,29 +191,9 @@ def open_raw(path: str) -> BinaryIO:
             fs, place = _remote(path)
             with _reaching(path):
                 return cast("BinaryIO", fs.open(place, "rb"))
-        return cast("BinaryIO", io.BufferedReader(_Read(path), _BUFFER))
+        return cast("BinaryIO", io.BufferedReader(ReadFile(path), _BUFFER))
     except OSError as error:
         raise input_error(error, path) from error
-
-
-class _Read(io.FileIO):
-    """The file below `open_raw`, whose own errors are told as such."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "rb")
-        self._path = path
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            return super().readinto(buffer)
-        except OSError as error:
-            raise input_error(error, self._path) from error
-
-    def readall(self) -> bytes:
-        try:
-            return super().readall()
-        except OSError as error:
-            raise input_error(error, self._path) from error
 
 
 @contextlib.contextmanager
@@ -286,7 +211,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         descriptor, temporary = tempfile.mkstemp(
             prefix=TEMPORARY, suffix=f"-{os.path.basename(path)}", dir=None if remote else os.path.dirname(path) or "."
         )
-        with io.BufferedWriter(_Written(descriptor, path)) as file:
+        with io.BufferedWriter(WrittenFile(descriptor, path)) as file:
             inside = True
             yield cast("BinaryIO", file)
             inside = False
@@ -304,31 +229,8 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         if isinstance(error, OSError) and not inside:
-            raise _output_error(error, path) from error
+            raise output_error(error, path) from error
         raise
-
-
-class _Written(io.FileIO):
-    """The file below `atomic_write`, whose own errors are told as such."""
-
-    def __init__(self, descriptor: int, path: str) -> None:
-        super().__init__(descriptor, "wb")
-        self._path = path
-
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data)
-        except OSError as error:
-            raise _output_error(error, self._path) from error
-
-
-def _output_error(error: OSError, path: str) -> OutputError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return OutputError(
-            "no space left to write this file; make room and run the same command again: what is done is kept",
-            path=path,
-        )
-    return OutputError(f"cannot be written ({error.strerror or error}); choose another place", path=path)
 
 
 def remove_temporaries(directory: str) -> int:

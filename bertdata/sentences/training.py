@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.options.option import option
 from bertdata.sentences.parameters import (
     BEGIN_LOWER,
     BEGIN_UPPER,
@@ -38,10 +39,6 @@ _MARKS = frozenset(".?!")
 _INTERNAL_PUNCTUATION = frozenset(",:;")
 
 
-def _option(default: Any, help: str) -> Any:  # noqa: A002
-    return dataclasses.field(default=default, metadata={"help": help})
-
-
 @dataclasses.dataclass(frozen=True)
 class PunktSettings:
     """How counts become parameters; the defaults give what NLTK's `PunktTrainer` gives.
@@ -60,14 +57,14 @@ class PunktSettings:
     Raises ConfigError for values out of range.
     """
 
-    include_all_collocs: bool = _option(False, "any pair with a period between them may be a collocation")
-    include_abbrev_collocs: bool = _option(False, "so may a pair whose first word is an abbreviation")
-    min_colloc_freq: int = _option(1, "a collocation must be seen more often than this")
+    include_all_collocs: bool = option(False, "any pair with a period between them may be a collocation")
+    include_abbrev_collocs: bool = option(False, "so may a pair whose first word is an abbreviation")
+    min_colloc_freq: int = option(1, "a collocation must be seen more often than this")
     abbreviations: frozenset[str] = frozenset()
-    min_ortho_share: float = _option(0.0, "share of a word's occurrences that a place and case must have to count")
-    min_ortho_count: int = _option(0, "words seen less often have no orthographic context")
-    lower_case_starters: bool = _option(False, "leave names out of the sentence starters")
-    drop_idle_context: bool = _option(False, "leave out words never seen in lower case, which decide nothing")
+    min_ortho_share: float = option(0.0, "share of a word's occurrences that a place and case must have to count")
+    min_ortho_count: int = option(0, "words seen less often have no orthographic context")
+    lower_case_starters: bool = option(False, "leave names out of the sentence starters")
+    drop_idle_context: bool = option(False, "leave out words never seen in lower case, which decide nothing")
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_ortho_share <= 1:

@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from bertdata.engine.parts import fingerprint
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
 from bertdata.io.digests import damaged
+from bertdata.io.raw_files import input_error
 
 VARIABLE = "BERTDATA_CHECK_SHARDS"
 _FOLDER = "checked"
@@ -74,7 +74,7 @@ def _mark(path: str, sha256: str) -> str:
     try:
         status = os.stat(path)
     except OSError as error:
-        raise files.input_error(error, path) from error
+        raise input_error(error, path) from error
     times = [status.st_mtime_ns, status.st_ctime_ns]
     return fingerprint(os.path.realpath(path), status.st_size, times, status.st_ino, sha256)
 

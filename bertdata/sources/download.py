@@ -14,7 +14,8 @@ from collections.abc import Sequence
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.io.http import Client, NotThereError
+from bertdata.io.http import Client
+from bertdata.io.http_responses import NotThereError
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"

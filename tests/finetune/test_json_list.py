@@ -113,7 +113,7 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
         ('{"ü": "é", "data": [1, é]}'.encode(), 25, "Expecting value"),
         (b'{"data": [1,]}', 12, "Expecting value"),
         (b'{"data": [1], }', 14, "no name in double quotes"),
-        (b'{"data": [1]} {"data": [2]}', 14, "more behind the object; rows of JSON lines are read from a .jsonl"),
+        (b'{"data": [1]} {"data": [2]}', 14, "more after the object; rows of JSON lines are read from a .jsonl"),
         (b'{"data": [1], "data": [2]}', 21, "a second `data`"),
         (b'{"data": ["a\nb", 1, 2, 3, 4, 5, 6]}', 12, "Invalid control character at"),
         (b'{"data": ["\\x", 1, 2, 3, 4, 5, 6, 7]}', 11, "Invalid \\escape"),

@@ -153,7 +153,7 @@ def test_names_of_the_model_garden_and_further_fields_are_understood(tmp_path: P
         ({"masked_lm_positions": [0, 0]}, "row 1 predicts a token outside its text"),
         ({"masked_lm_positions": [5, 0]}, "row 1 predicts a token outside its text"),
         ({"next_sentence_labels": None}, "has the fields"),
-        ({"masked_lm_positions": [2, 0, 0]}, "lists of unlike lengths"),
+        ({"masked_lm_positions": [2, 0, 0]}, "lists of different lengths"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(tmp_path: Path, vocab: str, changes: dict[str, Any], message: str) -> None:

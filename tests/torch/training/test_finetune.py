@@ -18,6 +18,7 @@ from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.io import files
+from bertdata.io.raw_files import output_error
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
@@ -204,7 +205,7 @@ def test_a_loss_that_is_no_number_and_a_full_disk_are_told(
 
     def full(path: str, data: bytes) -> None:
         if path.endswith("model.safetensors"):
-            raise files._output_error(OSError(errno.ENOSPC, "full"), path)
+            raise output_error(OSError(errno.ENOSPC, "full"), path)
         write(path, data)
 
     monkeypatch.setattr(files, "write_bytes", full)

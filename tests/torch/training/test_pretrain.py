@@ -15,6 +15,7 @@ import transformers
 from bertdata.cli import pretrain as command
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files
+from bertdata.io.raw_files import output_error
 from bertdata.masking.reference import draw
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -139,7 +140,7 @@ def test_only_the_newest_checkpoint_is_kept_and_a_full_disk_leaves_the_last_good
 
     def full(path: str, data: bytes) -> None:
         if "step-000000010" in path and path.endswith("optimizer.pt"):
-            raise files._output_error(OSError(errno.ENOSPC, "full"), path)
+            raise output_error(OSError(errno.ENOSPC, "full"), path)
         write(path, data)
 
     with monkeypatch.context() as patch:
