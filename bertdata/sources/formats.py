@@ -17,6 +17,7 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
 from bertdata.io.compression import compression
+from bertdata.io.matching import ends_in
 from bertdata.registry import Registry
 from bertdata.sources.settings import CleaningConfig
 
@@ -159,7 +160,7 @@ def format_of(path: str, kind: str) -> str:
     ('plain-text', 'json-lines')
     """
     for name, one in formats_of(kind).items():
-        if files.ends_in(path, one.suffixes):
+        if ends_in(path, one.suffixes):
             return name
     return _DEFAULTS[kind]
 
