@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.text_arrays import Texts
-from bertdata.tokenizers.pairs import RowTemplate, Truncation, encode_pair
+from bertdata.tokenizers.pairs import RowTemplate, Truncation, check_pair_settings, kept, row_of
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,19 @@ class Tokenizer(ABC):
         >>> tokenizer.encode_pair("a a a", "b", max_length=6)
         {'input_ids': [2, 5, 5, 3, 6, 3], 'token_type_ids': [0, 0, 0, 0, 1, 1], 'attention_mask': [1, 1, 1, 1, 1, 1]}
         """
-        return encode_pair(
-            self.encode,
-            a,
-            b,
-            max_length,
-            template=self.row_template,
+        check_pair_settings(max_length, truncation, pad_to_multiple_of)
+        template = self.row_template
+        room = max_length - template.special(pair=b is not None)
+        if room < 0 and truncation != "do_not_truncate":
+            raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
+        first = self.encode(a)
+        second = None if b is None else self.encode(b)
+        n_first, n_second = kept(len(first), len(second or ()), room, truncation)
+        return row_of(
+            first[:n_first],
+            None if second is None else second[:n_second],
+            template=template,
             pad_token_id=self.pad_token_id,
-            truncation=truncation,
             pad_to_multiple_of=pad_to_multiple_of,
         )
 

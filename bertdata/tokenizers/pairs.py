@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -32,34 +32,6 @@ class RowTemplate:
     def special(self, *, pair: bool) -> int:
         """Return how many special ids a row of one text has, or of two."""
         return len(self.prefix) + len(self.suffix) + (len(self.between) if pair else 0)
-
-
-def encode_pair(
-    encode: Callable[[str], list[int]],
-    a: str,
-    b: str | None,
-    max_length: int,
-    *,
-    template: RowTemplate,
-    pad_token_id: int,
-    truncation: Truncation = "longest_first",
-    pad_to_multiple_of: int | None = None,
-) -> dict[str, list[int]]:
-    """Return the row of one text or two, as `Tokenizer.encode_pair` says."""
-    check_pair_settings(max_length, truncation, pad_to_multiple_of)
-    room = max_length - template.special(pair=b is not None)
-    if room < 0 and truncation != "do_not_truncate":
-        raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
-    first = encode(a)
-    second = None if b is None else encode(b)
-    n_first, n_second = kept(len(first), len(second or ()), room, truncation)
-    return row_of(
-        first[:n_first],
-        None if second is None else second[:n_second],
-        template=template,
-        pad_token_id=pad_token_id,
-        pad_to_multiple_of=pad_to_multiple_of,
-    )
 
 
 def kept(n_first: int, n_second: int, room: int, truncation: Truncation = "longest_first") -> tuple[int, int]:
