@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from bertdata import InputError
 from bertdata.kernels import warmup
+from bertdata.kernels.jit import kernel
 from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo, unescape
@@ -208,11 +210,16 @@ def test_escapes_are_undone_as_the_twin_undoes_them(pieces: list[str]) -> None:
     assert unescape_compiled(data) == unescape(data)
 
 
+@kernel
+def _row_of(table: Any, blob: Any, kind: int, end: int) -> Any:
+    return lookup(table, blob, kind, blob, 0, end)
+
+
 def test_a_name_is_found_only_under_its_kind_and_spelling() -> None:
     table, blob = build_table([(TAG, b"ref", 1, b""), (TAG, b"ref", 2, b""), (ENTITY, b"ref", 3, b"")])
-    assert table[lookup(table, blob, TAG, blob, 0, 3), 4] == 1
-    assert table[lookup(table, blob, ENTITY, blob, 0, 3), 4] == 3
-    assert lookup(table, blob, TAG, blob, 0, 2) == -1
+    assert table[_row_of(table, blob, TAG, 3), 4] == 1
+    assert table[_row_of(table, blob, ENTITY, 3), 4] == 3
+    assert _row_of(table, blob, TAG, 2) == -1
 
 
 IN_ANOTHER_PROCESS = """
