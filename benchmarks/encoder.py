@@ -27,7 +27,7 @@ from pathlib import Path
 import torch
 
 from bertdata.cli.encode_task import encode_task
-from bertdata.counter_rng import bits, happens, key, text_bits
+from bertdata.counter_rng import bernoulli, bits, key, text_bits
 from bertdata.finetune.settings import TaskConfig
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -164,7 +164,7 @@ def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
     for name in SENTENCES:
         for line in (data / "sentences" / name).read_text().splitlines():
             document = json.loads(line)
-            held = bool(happens(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
+            held = bool(bernoulli(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
             rows = [sentence.split() for paragraph in document["paragraphs"] for sentence in paragraph]
             found += [(held, words) for words in rows if 5 <= len(words) <= 16]
     order = sorted(range(len(found)), key=lambda place: int(bits(key(0, "encoder task order"), place)))

@@ -118,13 +118,13 @@ def work(build: str, batch_size: int, way: str) -> None:
 
 def ours(build: str, batch_size: int, way: str) -> Any:
     """Return a function that says what the first rows are, and endless batches, from our loader."""
-    from bertdata.loader import BatchCollator, BatchSampler, ShardExamples
+    from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
     examples = ShardExamples(build)
     bins = (64, 128, 256, 512) if way == "bins" else None
     if way == "numpy":
         collator: Any = BatchCollator(examples)
-        sampler = BatchSampler(examples, batch_size, epochs=None, bins=bins)
+        sampler = EpochBatchSampler(examples, batch_size, epochs=None, bins=bins)
         batches = (collator(examples.__getitems__(pairs)) for pairs in sampler)
     else:
         from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset

@@ -63,10 +63,10 @@ def _mix(x: Bits) -> Bits:
     return x ^ (x >> _S31)
 
 
-def below(draws: Bits, n: Any) -> NDArray[np.int64]:
+def randint(draws: Bits, n: Any) -> NDArray[np.int64]:
     """Map draws to integers in [0, n), n up to 2**32, by the high half of a product; the bias is under n / 2**32.
 
-    >>> below(bits(7, np.arange(5)), 10).tolist()
+    >>> randint(bits(7, np.arange(5)), 10).tolist()
     [3, 9, 2, 2, 2]
     """
     with np.errstate(over="ignore"):
@@ -83,19 +83,19 @@ def threshold(probability: float) -> int:
     return round(probability * 2**32)
 
 
-def happens(draws: Bits, probability: float) -> NDArray[np.bool_]:
+def bernoulli(draws: Bits, probability: float) -> NDArray[np.bool_]:
     """Tell, for each draw, whether an event of this probability happens.
 
-    >>> happens(bits(7, np.arange(5)), 1.0).all(), happens(bits(7, np.arange(5)), 0.0).any()
+    >>> bernoulli(bits(7, np.arange(5)), 1.0).all(), bernoulli(bits(7, np.arange(5)), 0.0).any()
     (np.True_, np.False_)
     """
     return (draws >> _S32) < np.uint64(threshold(probability))
 
 
-def ascending(draws: Bits) -> NDArray[np.int64]:
-    """Return `np.argsort(draws, kind="stable")`, in a quarter of its time.
+def argsort(draws: Bits) -> NDArray[np.int64]:
+    """Return `np.argsort(draws, kind="stable")` in a quarter of its time, int64 (N,).
 
-    >>> ascending(np.array([9, 7, 9, 8], np.uint64)).tolist()
+    >>> argsort(np.array([9, 7, 9, 8], np.uint64)).tolist()
     [1, 3, 0, 2]
     """
     from bertdata.kernels.mixer import sort_draws

@@ -68,7 +68,7 @@ class Settings:
 
     cleaning: CleaningConfig
     vocabulary: VocabularyConfig
-    dealing: ShardsConfig
+    sharding: ShardsConfig
     examples: ExamplesConfig
     masking: MaskingConfig
     vocab: str | None = None
@@ -123,7 +123,7 @@ def stages_of(
         WriteShards(
             output,
             inputs,
-            settings.dealing,
+            settings.sharding,
             settings.phases(),
             settings.masking,
             segmenter,

@@ -57,8 +57,8 @@ def write_build(
     task = Task(f"{stages}/documents", "documents-00000", ".parquet", "0" * 32, 1, list(texts(documents)))
     cleaned = run_once(task, _write_documents)
     size = cleaned.counts["text_bytes"] // shards + 1
-    dealing = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
-    plan = plan_shards([cleaned], dealing)
+    sharding = ShardsConfig(shard_bytes=max(1024, size), validation_fraction=0.1)
+    plan = plan_shards([cleaned], sharding)
     pieces, segmenter = pieces or tokenizer(), SentenceSegmenter.from_pretrained("english")
     place = str(output / "tokenizer")
     pieces.save_pretrained(place)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import _mix, ascending, below, bits, happens, key, permutation, text_bits, threshold
+from bertdata.counter_rng import _mix, argsort, bernoulli, bits, key, permutation, randint, text_bits, threshold
 from bertdata.kernels import mixer
 from bertdata.masking.reference import draw
 from tests.statistics import assert_uniform, hoeffding
@@ -84,7 +84,7 @@ def test_every_bit_of_a_counter_changes_half_of_the_bits() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 100])
 def test_integers_below_n_are_uniform(n: int) -> None:
-    values = below(bits(3, np.arange(30_000)), n)
+    values = randint(bits(3, np.arange(30_000)), n)
     counts = np.bincount(values, minlength=n)
     assert len(counts) == n
     if n > 1:
@@ -94,21 +94,21 @@ def test_integers_below_n_are_uniform(n: int) -> None:
 def test_integers_below_large_n_reach_the_ends_and_no_further() -> None:
     extremes = np.array([0, 2**64 - 1], np.uint64)
     for n in (1, 3, 2**31, 2**32):
-        assert below(extremes, n).tolist() == [0, n - 1]
-    assert below(extremes, np.array([5, 9])).tolist() == [0, 8]
+        assert randint(extremes, n).tolist() == [0, n - 1]
+    assert randint(extremes, np.array([5, 9])).tolist() == [0, 8]
 
 
 def test_neighbouring_counters_give_independent_integers() -> None:
-    values = below(bits(4, np.arange(40_001)), 8)
+    values = randint(bits(4, np.arange(40_001)), 8)
     assert_uniform(np.bincount(values[1:] * 8 + values[:-1], minlength=64))
 
 
 def test_an_event_happens_as_often_as_its_probability_says() -> None:
     draws = bits(6, np.arange(100_000))
     for probability in (0.01, 0.15, 0.5, 0.9):
-        assert abs(happens(draws, probability).mean() - probability) < hoeffding(100_000)
-    assert not happens(np.zeros(1, np.uint64), 0.0).any()
-    assert happens(np.array([2**64 - 1], np.uint64), 1.0).all()
+        assert abs(bernoulli(draws, probability).mean() - probability) < hoeffding(100_000)
+    assert not bernoulli(np.zeros(1, np.uint64), 0.0).any()
+    assert bernoulli(np.array([2**64 - 1], np.uint64), 1.0).all()
     assert (threshold(0.15) / 2**32) == pytest.approx(0.15, abs=2**-32)
 
 
@@ -168,7 +168,7 @@ def test_a_permutation_is_the_one_that_shuffled_what_is_already_trained_on(n: in
 @given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=40))
 def test_draws_are_put_in_order_and_equal_ones_stay_as_they_are(numbers: list[int]) -> None:
     draws = np.array(numbers, np.uint64)
-    assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()
+    assert argsort(draws).tolist() == np.argsort(draws, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5, 8, 9, 64, 65])
@@ -178,4 +178,4 @@ def test_draws_are_put_in_order_within_the_space_that_is_made_for_it(
     # In plain Python what lies past the end of an array is an IndexError.
     monkeypatch.setattr(mixer, "sort_draws", getattr(mixer.sort_draws, "py_func", mixer.sort_draws))
     draws = bits(1, np.arange(count))
-    assert ascending(draws).tolist() == np.argsort(draws, kind="stable").tolist()
+    assert argsort(draws).tolist() == np.argsort(draws, kind="stable").tolist()

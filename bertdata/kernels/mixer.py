@@ -1,6 +1,6 @@
-"""The compiled core of `draws`: the mixer, for kernels that draw for themselves, and draws put in order.
+"""The compiled core of `counter_rng`: the mixer, for kernels that draw for themselves, and draws put in order.
 
-The readable twin of the mixer is in `draws`. What it does not do: keys, which `draws` makes of a seed and a purpose.
+The readable twin of the mixer is in `counter_rng`, which makes the keys of a seed and a purpose.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _US, _US32 = numba.uint64[::1], numba.uint32[::1]
 
 @inlined
 def mix(x: Any) -> Any:
-    """One step of SplitMix64, as `draws.bits` takes it."""
+    """One step of SplitMix64, as `counter_rng.bits` takes it."""
     x = x + GOLDEN
     x = (x ^ (x >> _S30)) * _M1
     x = (x ^ (x >> _S27)) * _M2
@@ -42,7 +42,7 @@ def sort_draws(
 ) -> None:
     """Put kept[:found] into `order` by their draws, equal ones as they are.
 
-    They are dealt by their high bits to as many buckets as there are draws (`count`), then sorted by insertion.
+    They go by their high bits to as many buckets as there are draws (`count`), then sorted by insertion.
     """
     width = 1
     while (1 << width) < count:

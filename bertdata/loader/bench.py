@@ -62,10 +62,10 @@ def measure(
     first_batch_seconds: from the call to the first batch, opening the shards and loading compiled code included.
     """
     began = time.perf_counter()
-    from bertdata.loader import BatchCollator, BatchSampler, ShardExamples
+    from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
     examples = ShardExamples(shards)
-    sampler = iter(BatchSampler(examples, batch_size, max_tokens=max_tokens, bins=bins, epochs=None))
+    sampler = iter(EpochBatchSampler(examples, batch_size, max_tokens=max_tokens, bins=bins, epochs=None))
     collator = BatchCollator(examples, packing=packing)
     collator.arrays(examples.__getitems__(next(sampler)))
     first = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""The bins of a run: examples of like length, each with a line of its own, and how many of them a rank takes at once.
+"""The bins of a run: examples of like length, each with an order of its own, and how many of them a rank takes at once.
 
 Without length bins there is one, of all examples. Sets mixed by weight are mixed in each bin, so that the weights hold
 over all of them. What this module does not do: choosing the next bin (`schedule`), reading examples.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import key
 from bertdata.errors import ConfigError
-from bertdata.loader.sample_order import TURN, Line, Members, MixedLine, PermutedLine, apportion, blocks_of
+from bertdata.loader.sample_order import CYCLE, Members, MixedOrder, PermutedOrder, SampleOrder, apportion, blocks_of
 
 AUTOMATIC_BINS = 8
 
@@ -24,13 +24,13 @@ AUTOMATIC_BINS = 8
 class Bin:
     """The examples of at most `width` tokens that no narrower bin has.
 
-    size: how many an epoch has; batch: how many a rank takes at once; line: their order.
+    size: how many an epoch has; batch: how many a rank takes at once; order: their order.
     """
 
     width: int
     size: int
     batch: int
-    line: Line
+    order: SampleOrder
 
 
 Weights = Sequence[float] | Mapping[str, float]
@@ -65,7 +65,7 @@ def bins_of(
     if widths is None and max_tokens is None:
         [some] = _members(parts, None, 1)
         pieces = [_Piece(part.first, part.size, one) for part, one in zip(parts, some, strict=True)]
-        return (Bin(0, examples, batch_size or 0, _line(pieces, chances, seed, 0)),)
+        return (Bin(0, examples, batch_size or 0, _order(pieces, chances, seed, 0)),)
 
     _require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
     edges = _edges(widths, int(dataset.lengths.max()))
@@ -88,7 +88,7 @@ def bins_of(
             for part, count, one in zip(parts, counts[:, number], members[number], strict=True)
         ]
         if epoch[number]:
-            bins.append(Bin(width, epoch[number], batch, _line(pieces, rates[:, number].tolist(), seed, number)))
+            bins.append(Bin(width, epoch[number], batch, _order(pieces, rates[:, number].tolist(), seed, number)))
     return tuple(bins)
 
 
@@ -158,18 +158,18 @@ class _Piece:
     members: Members | None
 
 
-def _line(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number: int) -> Line:
-    """Make the line of a bin of the sets' parts, mixed by their chances where there are several."""
+def _order(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number: int) -> SampleOrder:
+    """Make the order of a bin of the sets' parts, mixed by their chances where there are several."""
     name = f"sampler epoch, bin {number}" if number else "sampler epoch"
     if len(pieces) == 1:
-        return PermutedLine(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
+        return PermutedOrder(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
     there = [(place, piece) for place, piece in enumerate(pieces) if piece.size]
-    lines = tuple(
-        PermutedLine(piece.size, key(seed, f"{name}, set {place}"), piece.first, piece.members)
+    orders = tuple(
+        PermutedOrder(piece.size, key(seed, f"{name}, set {place}"), piece.first, piece.members)
         for place, piece in there
     )
-    shares = apportion(TURN, [chances[place] for place, _ in there])
-    return MixedLine(lines, tuple(shares), key(seed, f"{name}, mixture"))
+    shares = apportion(CYCLE, [chances[place] for place, _ in there])
+    return MixedOrder(orders, tuple(shares), key(seed, f"{name}, mixture"))
 
 
 def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:
@@ -191,8 +191,8 @@ def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
         f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave a set out that is not wanted)",
     )
     _require(
-        min(weights) * TURN >= sum(weights),
-        f"weights are {', '.join(map(str, weights))}; expected none below 1/{TURN} of their sum",
+        min(weights) * CYCLE >= sum(weights),
+        f"weights are {', '.join(map(str, weights))}; expected none below 1/{CYCLE} of their sum",
     )
     _require(all(sizes), "a set of shards or a source to be mixed holds no examples; leave it out")
 

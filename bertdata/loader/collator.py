@@ -174,7 +174,7 @@ class BatchCollator:
         """Return the epoch of a batch's examples where neither they nor the collator know it; here it is refused."""
         raise ConfigError(
             "the epoch of the examples is not known, and their masks would be the same in every epoch; ask for them "
-            "by (epoch, number), as BatchSampler does, or call set_epoch of the collator before each epoch"
+            "by (epoch, number), as EpochBatchSampler does, or call set_epoch of the collator before each epoch"
         )
 
     def _lists(self, examples: Examples, name: str) -> Lists:

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.datasets import Source
 from bertdata.loader.examples import ShardExamples
-from bertdata.loader.sampler import BatchSampler, Sampling
+from bertdata.loader.sampler import EpochBatchSampler, Sampling
 from bertdata.masking.settings import MaskingConfig
 
 
@@ -25,7 +25,7 @@ class NumpyBatches:
     """
 
     def __init__(
-        self, examples: ShardExamples, sampler: BatchSampler, collator: BatchCollator, *, ahead: int = 2
+        self, examples: ShardExamples, sampler: EpochBatchSampler, collator: BatchCollator, *, ahead: int = 2
     ) -> None:
         self.examples, self.sampler, self.collator, self.ahead = examples, sampler, collator, ahead
 
@@ -49,11 +49,11 @@ class NumpyBatches:
                 yield batch
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the run is after the last batch taken, as `BatchSampler.state_dict` does."""
+        """Return where the run is after the last batch taken, as `EpochBatchSampler.state_dict` does."""
         return self.sampler.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state at the next iteration; raises ConfigError as `BatchSampler.load_state_dict` does."""
+        """Go on from a state at the next iteration; raises ConfigError as `EpochBatchSampler.load_state_dict` does."""
         self.sampler.load_state_dict(state)
 
     def _make(self, indices: Sequence[tuple[int, int]]) -> Batch:
@@ -69,7 +69,7 @@ def numpy_batches(
     packing: bool = False,
     **sampling: Unpack[Sampling],
 ) -> NumpyBatches:
-    """Open shards and return their batches; the settings are those of `BatchSampler` and `BatchCollator`.
+    """Open shards and return their batches; the settings are those of `EpochBatchSampler` and `BatchCollator`.
 
     batches = numpy_batches("corpus/train", 256, epochs=None, rank=jax.process_index(),
                             world_size=jax.process_count())
@@ -78,6 +78,6 @@ def numpy_batches(
         state = batches.state_dict()
     """
     examples = ShardExamples(shards)
-    sampler = BatchSampler(examples, batch_size, **sampling)
+    sampler = EpochBatchSampler(examples, batch_size, **sampling)
     collator = BatchCollator(examples, masking=masking, pad_to_multiple_of=pad_to_multiple_of, packing=packing)
     return NumpyBatches(examples, sampler, collator)

@@ -1,8 +1,8 @@
-"""Lines: endless orders of examples as functions of a position, so that a position is all the state there is.
+"""Sample orders: endless orders of examples as functions of a position, so that a position is all the state.
 
-A line sends each position to an (epoch, number). `PermutedLine` goes through its examples once an epoch, in an order of
-its own each time, by an index permutation in O(1) memory. `MixedLine` deals its positions to other lines by weight.
-`Members` names the examples of one length bin, with a byte an example. What this module does not do: batches, ranks.
+An order sends each position to an (epoch, number). `PermutedOrder` goes through its examples once an epoch, in another
+order each time, by an index permutation in O(1) memory. `MixedOrder` assigns its positions to other orders by weight.
+`Members` names the examples of one length bin, with a byte an example.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from bertdata.counter_rng import bits, permutation
 
 Ints = NDArray[np.int64]
 
-TURN = 1 << 16
-"""Positions of a mixed line in which each set gets its exact share."""
+CYCLE = 1 << 16
+"""Positions of a mixed order in which each set gets its exact share."""
 
 _BLOCK = 512
 
 
-class Line(Protocol):
+class SampleOrder(Protocol):
     """An endless order of examples."""
 
     def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
@@ -34,12 +34,12 @@ class Line(Protocol):
 
 
 @dataclass(frozen=True)
-class PermutedLine:
+class PermutedOrder:
     """`size` examples in epoch 0 by one permutation, in epoch 1 by another, and so on.
 
     The numbers are `first` and those behind it, or the members of a bin.
 
-    >>> epochs, numbers = PermutedLine(size=3, key=7).pairs(np.arange(6))
+    >>> epochs, numbers = PermutedOrder(size=3, key=7).pairs(np.arange(6))
     >>> epochs.tolist(), sorted(numbers[:3].tolist()), sorted(numbers[3:].tolist())
     ([0, 0, 0, 1, 1, 1], [0, 1, 2], [0, 1, 2])
     """
@@ -60,45 +60,45 @@ class PermutedLine:
 
 
 @dataclass(frozen=True)
-class MixedLine:
-    """Positions dealt to several lines: in each turn of 65,536, line i gets `shares[i]` of them, in a drawn order.
+class MixedOrder:
+    """Positions assigned to several orders: in each cycle of 65,536, order i gets `shares[i]` of them, as drawn.
 
-    Each line is gone through in order, so an example of a set with twice its part of the weight comes twice as
-    often. `shares` add up to 65,536.
+    Each order is gone through from its beginning, so an example of a set with twice its part of the weight comes twice
+    as often. `shares` add up to 65,536.
 
-    >>> lines = [PermutedLine(4, 1), PermutedLine(4, 2, first=4)]
-    >>> epochs, numbers = MixedLine(tuple(lines), (TURN // 4, TURN * 3 // 4), 7).pairs(np.arange(TURN))
-    >>> int((numbers < 4).sum()) * 4 == TURN
+    >>> orders = [PermutedOrder(4, 1), PermutedOrder(4, 2, first=4)]
+    >>> epochs, numbers = MixedOrder(tuple(orders), (CYCLE // 4, CYCLE * 3 // 4), 7).pairs(np.arange(CYCLE))
+    >>> int((numbers < 4).sum()) * 4 == CYCLE
     True
     """
 
-    lines: tuple[Line, ...]
+    orders: tuple[SampleOrder, ...]
     shares: tuple[int, ...]
     key: int
 
     def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
         """Return the epochs and the numbers at some positions, both int64 (P,)."""
-        turns, places = np.divmod(positions, TURN)
+        cycles, places = np.divmod(positions, CYCLE)
         owners, inner = np.empty_like(places), np.empty_like(places)
         shares = np.array(self.shares, np.int64)
-        for turn in np.unique(turns).tolist():
-            here = turns == turn
-            dealt, ranks = _dealt(self.shares, int(bits(self.key, turn)))
-            owners[here] = owner = dealt[places[here]]
-            inner[here] = turn * shares[owner] + ranks[places[here]]
+        for cycle in np.unique(cycles).tolist():
+            here = cycles == cycle
+            assigned, ranks = _assigned(self.shares, int(bits(self.key, cycle)))
+            owners[here] = owner = assigned[places[here]]
+            inner[here] = cycle * shares[owner] + ranks[places[here]]
         epochs, numbers = np.empty_like(places), np.empty_like(places)
         for owner in np.unique(owners).tolist():
             here = owners == owner
-            epochs[here], numbers[here] = self.lines[owner].pairs(inner[here])
+            epochs[here], numbers[here] = self.orders[owner].pairs(inner[here])
         return epochs, numbers
 
 
 @lru_cache(maxsize=16)
-def _dealt(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32]]:
-    """Return which line each place of a turn is dealt to, and how many places before it were."""
-    owners = np.searchsorted(np.cumsum(shares), permutation(np.arange(TURN), TURN, key), side="right")
+def _assigned(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32]]:
+    """Return which order each place of a cycle is assigned to, and how many places before it are too."""
+    owners = np.searchsorted(np.cumsum(shares), permutation(np.arange(CYCLE), CYCLE, key), side="right")
     order = np.argsort(owners, kind="stable")
-    ranks = np.empty(TURN, np.int32)
+    ranks = np.empty(CYCLE, np.int32)
     ranks[order] = np.concatenate([np.arange(share) for share in shares])
     return owners, ranks
 

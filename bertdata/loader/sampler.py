@@ -1,8 +1,8 @@
-"""`BatchSampler`: the order of a run as a function, so that positions are all its state.
+"""`EpochBatchSampler`: the order of a run as a function, so that positions are all its state.
 
-The run is one line of examples (`lines`), or one for each length bin (`bins`). Each step takes the next of a line for
-all ranks (`schedule`) and deals them to the ranks in equal runs. Nothing is buffered, and a run resumed on another
-world size goes on where the lines stopped.
+The run has one order of examples (`sample_order`), or one for each length bin (`bins`). Each step takes the next of an
+order for all ranks (`schedule`) and divides them among the ranks in equal runs. Nothing is buffered, and a run resumed
+on another world size goes on where the orders stopped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sized(Protocol):
 
 
 class Sampling(TypedDict, total=False):
-    """The keywords of `BatchSampler`, which says what they mean."""
+    """The keywords of `EpochBatchSampler`, which says what they mean."""
 
     max_tokens: int | None
     bins: Sequence[int] | None
@@ -49,7 +49,7 @@ class Sampling(TypedDict, total=False):
     drop_last: bool
 
 
-class BatchSampler:
+class EpochBatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs.
 
     One iteration is `epochs` epochs (None: without end); the next iteration goes on with the epochs behind them, in new
@@ -61,7 +61,7 @@ class BatchSampler:
     lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step; they cost a
     byte of memory an example, the plain order none; shards built in bins are read in theirs. `weights` mix the sets of
     a data set of several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then is
-    as many examples as there are, dealt by weight, and each set or source is gone through in its own epochs.
+    as many examples as there are, drawn by weight, and each set or source is gone through in its own epochs.
 
     Without weights, each example comes exactly once an epoch over all ranks, for any number of examples, ranks and
     batch size. A batch inside an iteration may span two epochs and is always full. The last steps share out what is
@@ -71,7 +71,7 @@ class BatchSampler:
 
     Raises ConfigError for settings that cannot be met, such as a world size of 0 or no examples.
 
-    >>> sampler = BatchSampler(range(5), 2, seed=1)
+    >>> sampler = EpochBatchSampler(range(5), 2, seed=1)
     >>> [len(batch) for batch in sampler], sorted(number for epoch, number in sum(sampler, []))
     ([2, 2, 1], [0, 1, 2, 3, 4])
     """
@@ -252,7 +252,7 @@ class BatchSampler:
             places = [np.arange(*part[number], dtype=np.int64) for part in parts]
             if not (whole := np.concatenate(places)).size:
                 continue
-            epochs, numbers = one.line.pairs(whole)
+            epochs, numbers = one.order.pairs(whole)
             pairs = zip(epochs.tolist(), numbers.tolist(), strict=True)
             for batch, place in zip(batches, places, strict=True):
                 batch.extend(islice(pairs, len(place)))
@@ -272,7 +272,7 @@ class BatchSampler:
 class _Iteration(Iterator[list[tuple[int, int]]]):
     """The batches of a running iteration; tells its sampler how many of them were used."""
 
-    def __init__(self, sampler: BatchSampler, steps: Iterator[list[tuple[int, int]]], ahead: int) -> None:
+    def __init__(self, sampler: EpochBatchSampler, steps: Iterator[list[tuple[int, int]]], ahead: int) -> None:
         self._sampler, self._steps, self._ahead, self._running = sampler, steps, ahead, sampler._running
         self._asked = self._passed = self._yielded = 0
 

@@ -1,6 +1,6 @@
 """The steps of a run: which bins are taken from next, for all ranks at once, as a function of the bins' positions.
 
-A step takes a run from the line of one bin, and every rank a part of it, so that all ranks have rows of like length at
+A step takes a run from the order of one bin, and every rank a part of it, so that all ranks have rows of like length at
 the same time. The bin that is furthest behind comes next. Which step follows depends on the positions alone, never on
 how they were reached: so a run that is resumed goes on exactly.
 
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from bertdata.loader.bins import Bin
 
 Segment = tuple[int, int, int]
-"""(bin, start, stop): a run of positions in a bin's line."""
+"""(bin, start, stop): a run of positions in a bin's order."""
 
 
 @dataclass(frozen=True)

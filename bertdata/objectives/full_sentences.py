@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import below, bits, happens
+from bertdata.counter_rng import bernoulli, bits, randint
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
 from bertdata.objectives.chunks import Chunks
 from bertdata.objectives.objective import Objective
@@ -23,9 +23,9 @@ class FullSentences(Objective):
         room = config.max_seq_length - 2
         pieces = sentence_pieces(block, room)
         owners = block.document_keys[pieces.document]
-        short = happens(bits(seeds["short"], owners, copy, pieces.number), config.short_seq_prob)
+        short = bernoulli(bits(seeds["short"], owners, copy, pieces.number), config.short_seq_prob)
         targets = np.where(
-            short, 2 + below(bits(seeds["length"], owners, copy, pieces.number), room - 1), room
+            short, 2 + randint(bits(seeds["length"], owners, copy, pieces.number), room - 1), room
         ).tolist()
         spans: list[list[int]] = []
         offsets, firsts = [0], []

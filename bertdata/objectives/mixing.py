@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import bits, happens, key
+from bertdata.counter_rng import bernoulli, bits, key
 from bertdata.errors import ConfigError
 
 MOST_EPOCHS = 1000
@@ -98,5 +98,5 @@ def documents_of_copy(
         for number, share in enumerate(epochs):
             rest = min(max(share - copy, 0.0), 1.0)
             here = sources == number
-            taken[here] = happens(draws[here], rest)
+            taken[here] = bernoulli(draws[here], rest)
     return taken

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import ascending, below, bits, happens, key
+from bertdata.counter_rng import argsort, bernoulli, bits, key, randint
 from bertdata.engine.parts import Counts
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
 from bertdata.objectives.chunks import cut_pairs
@@ -87,7 +87,7 @@ def fair_labels(draws: NDArray[np.uint64]) -> Flags:
     Of an odd number a coin says whether it is one more or one fewer.
     """
     if len(draws) >= FEW_PAIRS:
-        return happens(draws, 0.5)
+        return bernoulli(draws, 0.5)
     order = np.argsort(draws, kind="stable")
     result = np.zeros(len(draws), np.bool_)
     result[order[: (len(draws) + int(draws[order[:1]].sum() & np.uint64(1))) // 2]] = True
@@ -181,7 +181,7 @@ def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
     """
     width = np.uint64(int(lengths.max()).bit_length())
     keys = (lengths.astype(np.uint64) << (np.uint64(64) - width)) | (ties >> width)
-    order = ascending(keys)
+    order = argsort(keys)
     found = keys[order]
     return order if (found[1:] > found[:-1]).all() else np.lexsort((ties, lengths))
 
@@ -196,11 +196,11 @@ def _lenders(takers: Ints, owners: NDArray[np.uint64], b_length: Ints, ties: NDA
     sorted_owners = owners[by_owner]
     for first in range(0, len(takers), _AT_ONCE):
         here = takers[first : first + _AT_ONCE]
-        drawn = below(bits(ties[here][:, None], np.arange(DRAWN)), len(owners))
+        drawn = randint(bits(ties[here][:, None], np.arange(DRAWN)), len(owners))
         of_others = owners[drawn] != owners[here][:, None]
         none = np.flatnonzero(~of_others.any(1))
         begin, end = (np.searchsorted(sorted_owners, owners[here[none]], side)[:, None] for side in _SIDES)
-        number = below(bits(ties[here[none]][:, None], np.arange(DRAWN, 2 * DRAWN)), len(owners) - (end - begin))
+        number = randint(bits(ties[here[none]][:, None], np.arange(DRAWN, 2 * DRAWN)), len(owners) - (end - begin))
         drawn[none], of_others[none] = by_owner[np.where(number < begin, number, number + end - begin)], True
         unlike = np.where(of_others, np.abs(b_length[drawn] - b_length[here][:, None]), np.iinfo(np.int64).max)
         result[first : first + _AT_ONCE] = drawn[np.arange(len(here)), unlike.argmin(1)]

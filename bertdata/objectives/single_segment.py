@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import below, happens
+from bertdata.counter_rng import bernoulli, randint
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.chunks import Chunks, cut_documents, draw_chunks, example_ids, plan_halves
 from bertdata.objectives.objective import Objective
@@ -27,10 +27,10 @@ class SingleSegment(Objective):
         chunks = cut_documents(self, block, config, copy, room, fill=True, alone_prob=share)
         keys = [self.key(config, purpose) for purpose in ("alone", "short", "length", "cut", "id")]
         alone_draws, short_draws, length_draws, coins, id_draws = draw_chunks(block, chunks, keys, copy)
-        short = happens(short_draws, config.short_seq_prob)
-        targets = np.where(short, 2 + below(length_draws, room - 1), room)
+        short = bernoulli(short_draws, config.short_seq_prob)
+        targets = np.where(short, 2 + randint(length_draws, room - 1), room)
         middle = split_near_half(block, chunks, targets // 2, coins)
-        middle, ids = np.where(happens(alone_draws, share), chunks.end, middle), example_ids(id_draws)
+        middle, ids = np.where(bernoulli(alone_draws, share), chunks.end, middle), example_ids(id_draws)
         return plan_halves(chunks.start, middle, chunks.end, np.zeros(len(ids), np.bool_), ids)
 
 
@@ -45,7 +45,7 @@ def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArra
     last = np.searchsorted(block.sentence_ends, chunks.start + half, side="left") - 1
     last = np.maximum(last, first)
     below_half = block.sentence_ends[last] - chunks.start < half
-    last += below_half & happens(coins, 0.5)
+    last += below_half & bernoulli(coins, 0.5)
     middle: Ints = block.sentence_ends[np.minimum(last, len(block.sentence_ends) - 1)]
     return np.where(last < inner, middle, chunks.end)
 

@@ -5,7 +5,7 @@ Chunks and cuts are those of `nsp`; label 1 says that the two are swapped.
 
 from __future__ import annotations
 
-from bertdata.counter_rng import happens
+from bertdata.counter_rng import bernoulli
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.chunks import cut_pairs, plan_halves
 from bertdata.objectives.objective import Objective
@@ -18,7 +18,7 @@ class SentenceOrder(Objective):
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy of a block; chunks of a single word are left out and counted."""
         pairs = cut_pairs(self, block, config, copy)
-        swapped = happens(pairs.label_draws, 0.5)
+        swapped = bernoulli(pairs.label_draws, 0.5)
         return plan_halves(pairs.start, pairs.middle, pairs.end, swapped, pairs.ids, pairs.counts)
 
 

@@ -1,4 +1,4 @@
-"""How documents are dealt to shards: runs of slots, planned from the records before a token is made.
+"""How documents are assigned to shards: runs of slots, planned from the records before a token is made.
 
 A slot is the top of the hash of a document's id, so every shard is an even sample of the whole corpus, and a document
 stays in its split when others come or go. The first slots are the validation split.

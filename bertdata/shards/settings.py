@@ -9,7 +9,7 @@ from bertdata.options.option import MIB, check_types, option, require
 
 @dataclass(frozen=True)
 class ShardsConfig:
-    """How documents are dealt to shards."""
+    """How documents are assigned to shards."""
 
     shard_bytes: int = option(64 * MIB, "text bytes of one shard: a worker holds one shard's tokens in memory")
     validation_fraction: float = option(0.01, "share of the documents held out, chosen by the hash of their id")

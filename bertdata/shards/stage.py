@@ -19,7 +19,7 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.token_store import Slice, load_block, write_tokens
+from bertdata.shards.token_store import TokenSlice, load_block, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
@@ -82,7 +82,7 @@ class SourcedRange:
 class BinnedSlices:
     """The slices of a shard, which of its length bins is written, and the number of its phase."""
 
-    slices: tuple[Slice, ...]
+    slices: tuple[TokenSlice, ...]
     length_bin: int
     mixed: bool
     phase: int = 0
@@ -107,7 +107,7 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     return write_tokens(read_range(one.documents), tokenizer, segmenter, spec.shard_ends, file)
 
 
-def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin: int = 0) -> Task:
+def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0) -> Task:
     """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
     ordered = tuple(sorted(slices, key=lambda one: (one.path, one.offset)))
     found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
@@ -122,7 +122,7 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[Slice], length_bin
     return Task(files.join(spec.output, folder), stem, ".arrow", made_from, weight, payload, records)
 
 
-def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[Slice]) -> list[Task]:
+def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice]) -> list[Task]:
     """Return the tasks of one shard: one, or one for each length bin."""
     every = tuple(slices)
     return [shard_task(spec, shard, every, number) for number in range(len(spec.info.examples.bins))]
@@ -137,21 +137,21 @@ def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
     )
 
 
-def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tuple[tuple[int, int], Slice]]:
+def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tuple[tuple[int, int], TokenSlice]]:
     return [((phase, shard), one) for shard, one in slices_of(task, record) for phase in range(phases)]
 
 
-def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[Slice]) -> list[Task]:
+def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[TokenSlice]) -> list[Task]:
     phase, shard = key
     tasks = bin_tasks(specs[phase], shard, slices)
     return [replace(task, payload=replace(task.payload, phase=phase)) for task in tasks]
 
 
-def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, Slice]]:
+def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
     """Return the references (shard, slice) into one token file."""
     source = task.payload.source if isinstance(task.payload, SourcedRange) else 0
     return [
-        (shard, Slice(task.path, record.sha256, offset, length, source))
+        (shard, TokenSlice(task.path, record.sha256, offset, length, source))
         for shard, offset, length in record.details["slices"]
     ]
 
@@ -182,7 +182,7 @@ def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:
 
 
 @lru_cache(maxsize=1)
-def _planned(spec: ShardsSpec, slices: tuple[Slice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
+def _planned(spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
     """Return the block of a shard and its copies, kept while its length bins are written one after another."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)

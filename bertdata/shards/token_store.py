@@ -30,7 +30,7 @@ from bertdata.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True)
-class Slice(ByteRange):
+class TokenSlice(ByteRange):
     """Where a shard's rows lie in one token file; `source` is the number of its source."""
 
     source: int = 0
@@ -126,13 +126,15 @@ def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
     return pa.ListArray.from_arrays(_offsets(np.array([len(one) for one in lists])), pa.array(np.concatenate(lists)))
 
 
-def read_slices(slices: Sequence[Slice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the record batches that slices name; raises InputError where a file is not what it was."""
     for one in slices:
         yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
 
 
-def load_block(slices: Sequence[Slice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int) -> TokenBlock:
+def load_block(
+    slices: Sequence[TokenSlice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int
+) -> TokenBlock:
     """Return the documents of one shard as a block, in an order drawn by their ids.
 
     The order does not depend on that of the slices. `continuation` is True for ids of pieces that continue a word.

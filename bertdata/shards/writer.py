@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import ascending, bits, key
+from bertdata.counter_rng import argsort, bits, key
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import Masker, count_masked
 from bertdata.objectives.blocks import Plan, TokenBlock, take_documents
@@ -128,9 +128,9 @@ def _batches(
     draws, bins = order_draws(info.examples.seed, copy, planned.plan.ids), info.examples.bins
     if len(bins) > 1:
         chosen = np.flatnonzero(np.searchsorted(bins, planned.lengths) == length_bin)
-        order = chosen[ascending(draws[chosen])]
+        order = chosen[argsort(draws[chosen])]
     else:
-        order = ascending(draws)
+        order = argsort(draws)
     step = max(1, _TOKENS_AT_ONCE // (ROWS_PER_BATCH * info.examples.row_length)) * ROWS_PER_BATCH
     if not info.examples.pack:
         for start in range(0, len(order), step):
@@ -138,7 +138,7 @@ def _batches(
         return
     members, offsets = pack(planned.lengths[order], info.examples.row_length)
     packed = order[members]
-    rows = ascending(draws[packed[offsets[:-1]]])
+    rows = argsort(draws[packed[offsets[:-1]]])
     sizes = np.diff(offsets)
     for start in range(0, len(rows), step):
         here = rows[start : start + step]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from bertdata.loader import BatchSampler
+from bertdata.loader import EpochBatchSampler
 
 Pair = tuple[int, int]
 
@@ -39,12 +39,12 @@ settings_of_a_run = st.fixed_dictionaries(
 )
 
 
-def ranks(data: Any, world_size: int, **keywords: Any) -> list[BatchSampler]:
+def ranks(data: Any, world_size: int, **keywords: Any) -> list[EpochBatchSampler]:
     """Return the samplers of all ranks."""
-    return [BatchSampler(data, rank=rank, world_size=world_size, **keywords) for rank in range(world_size)]
+    return [EpochBatchSampler(data, rank=rank, world_size=world_size, **keywords) for rank in range(world_size)]
 
 
-def run(samplers: Sequence[BatchSampler], steps: int | None = None) -> list[list[list[Pair]]]:
+def run(samplers: Sequence[EpochBatchSampler], steps: int | None = None) -> list[list[list[Pair]]]:
     """Return the batches of each rank, up to a number of steps."""
     return [list(islice(sampler, steps)) for sampler in samplers]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
-from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
-from bertdata.loader.sample_order import TURN, MixedLine, PermutedLine, apportion
+from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples, numpy_batches
+from bertdata.loader.sample_order import CYCLE, MixedOrder, PermutedOrder, apportion
 from bertdata.objectives.settings import ExamplesConfig
 from tests.loader.runs import Lengths, counted, once, ranks, run
 from tests.torch.build import write_build
@@ -35,7 +35,7 @@ def test_several_sets_are_one_data_set_without_weights(dynamic_build: Path, tmp_
         second.fingerprint,
         ShardExamples([other, dynamic_build]).fingerprint,
     )
-    sampler = BatchSampler(both, 16, bins=(16, 32))
+    sampler = EpochBatchSampler(both, 16, bins=(16, 32))
     assert counted([list(sampler)]) == once(len(both), 1)
 
 
@@ -45,15 +45,15 @@ def test_sets_come_by_weight_and_each_example_of_a_set_as_often(
     weights: list[float], sizes: list[int], bins: tuple[int, ...] | None
 ) -> None:
     lengths = (np.arange(sum(sizes)) * 7 % 16 + 1).tolist()
-    sampler = BatchSampler(Lengths(lengths, sizes), 512, weights=weights, bins=bins, epochs=None)
-    taken = [pair for _, batch in zip(range(TURN // 512), sampler, strict=False) for pair in batch]
+    sampler = EpochBatchSampler(Lengths(lengths, sizes), 512, weights=weights, bins=bins, epochs=None)
+    taken = [pair for _, batch in zip(range(CYCLE // 512), sampler, strict=False) for pair in batch]
     ends = np.cumsum(sizes)
     owners = np.searchsorted(ends, [number for _, number in taken], side="right")
     counts = np.bincount(owners).tolist()
     if bins is None:
-        assert counts == apportion(TURN, weights)
+        assert counts == apportion(CYCLE, weights)
     for owner, weight in enumerate(weights):
-        assert counts[owner] / TURN == pytest.approx(weight / sum(weights), abs=2 * 512 / TURN)
+        assert counts[owner] / CYCLE == pytest.approx(weight / sum(weights), abs=2 * 512 / CYCLE)
         often = Counter(number for (_, number), at in zip(taken, owners.tolist(), strict=True) if at == owner)
         assert len(often) == sizes[owner]
         assert max(often.values()) - min(often.values()) <= (1 if bins is None else 2)
@@ -69,12 +69,12 @@ def test_data_sets_are_known_by_64_of_their_ids_and_the_last(tmp_path: Path) -> 
 
 
 def test_every_example_of_every_set_comes_once_in_each_epoch_of_its_set() -> None:
-    lines = (PermutedLine(5000, 1), PermutedLine(7000, 2, first=5000))
-    epochs, numbers = MixedLine(lines, (TURN // 8, TURN * 7 // 8), 3).pairs(np.arange(3 * TURN))
+    lines = (PermutedOrder(5000, 1), PermutedOrder(7000, 2, first=5000))
+    epochs, numbers = MixedOrder(lines, (CYCLE // 8, CYCLE * 7 // 8), 3).pairs(np.arange(3 * CYCLE))
     pairs = Counter(zip(epochs.tolist(), numbers.tolist(), strict=True))
     assert set(pairs.values()) == {1}
     assert (np.diff(epochs[numbers < 5000]) >= 0).all()  # an epoch ends before the next begins
-    for first, size, share in ((0, 5000, TURN // 8), (5000, 7000, TURN * 7 // 8)):
+    for first, size, share in ((0, 5000, CYCLE // 8), (5000, 7000, CYCLE * 7 // 8)):
         whole = 3 * share // size
         assert all((epoch, number) in pairs for epoch in range(whole) for number in range(first, first + size))
 
@@ -148,7 +148,7 @@ def test_sets_of_another_vocabulary_are_refused_by_name(
 )
 def test_weights_that_cannot_be_met_are_refused(weights: list[float], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        BatchSampler(Lengths([4] * 9, [4, 5]), 2, weights=weights)
+        EpochBatchSampler(Lengths([4] * 9, [4, 5]), 2, weights=weights)
     with pytest.raises(ConfigError, match="no set of shards"):
         ShardExamples([])
 
@@ -167,7 +167,7 @@ def test_weights_that_cannot_be_met_are_refused(weights: list[float], message: s
 )
 def test_batches_that_cannot_be_made_are_refused(keywords: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        BatchSampler(Lengths([4, 30, 9]), **keywords)  # type: ignore[arg-type]
+        EpochBatchSampler(Lengths([4, 30, 9]), **keywords)  # type: ignore[arg-type]
 
 
 def test_numpy_batches_count_what_was_taken_and_raise_what_went_wrong(dynamic_build: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bertdata.errors import ConfigError
-from bertdata.loader import BatchCollator, BatchSampler, ShardExamples
+from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 from bertdata.objectives.settings import ExamplesConfig
 from tests.shards.build import write_build
 
@@ -93,7 +93,7 @@ def binned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_shards_in_bins_are_read_in_their_bins_without_being_asked(binned: Path) -> None:
     examples = ShardExamples(binned)
     assert examples.bins == (8, 16, 24, 32)
-    sampler = BatchSampler(examples, 4)
+    sampler = EpochBatchSampler(examples, 4)
     assert {one.width for one in sampler.bins} == set(np.unique(-(-examples.lengths // 8) * 8).tolist())
     seen = []
     for batch in sampler:
@@ -101,7 +101,7 @@ def test_shards_in_bins_are_read_in_their_bins_without_being_asked(binned: Path)
         seen += numbers
         assert len(numbers) < 4 or len({-(-int(length) // 8) for length in examples.lengths[numbers]}) == 1
     assert sorted(seen) == list(range(len(examples)))
-    other = BatchSampler(examples, 4, bins=(16, 32))
+    other = EpochBatchSampler(examples, 4, bins=(16, 32))
     assert [one.width for one in other.bins] == [16, 32]
 
 
@@ -110,7 +110,7 @@ def test_every_batch_of_one_bin_pads_by_less_than_the_bin(binned: Path) -> None:
     collator = BatchCollator(examples, pad_to_multiple_of=1)
     padding = [
         int((1 - collator.arrays(examples.__getitems__(batch))["attention_mask"]).sum(1).max())
-        for batch in BatchSampler(examples, 4, drop_last=True)
+        for batch in EpochBatchSampler(examples, 4, drop_last=True)
     ]
     assert max(padding) < 8
 
@@ -124,7 +124,7 @@ def test_sources_come_by_weight_and_each_example_of_a_source_as_often(
     examples = ShardExamples(write_build(tmp_path, config, documents=60))
     assert examples.source_names == ("wikipedia", "books")
     sizes = np.bincount(examples.sources)
-    sampler = BatchSampler(examples, 8, weights={"books": 1, "wikipedia": 3}, bins=bins, epochs=40)
+    sampler = EpochBatchSampler(examples, 8, weights={"books": 1, "wikipedia": 3}, bins=bins, epochs=40)
     drawn = np.bincount([number for batch in sampler for _, number in batch], minlength=len(examples))
     shares = np.array([drawn[examples.sources == source].sum() for source in (0, 1)]) / drawn.sum()
     assert shares[0] == pytest.approx(0.75, abs=0.02)
@@ -139,17 +139,17 @@ def test_weights_of_other_sources_are_refused_with_the_list(binned: Path, weight
     with pytest.raises(
         ConfigError, match="but the sources of these shards are wikipedia, books; expected one for each"
     ):
-        BatchSampler(ShardExamples(binned), 4, weights=weights)
+        EpochBatchSampler(ShardExamples(binned), 4, weights=weights)
 
 
 def test_a_mixture_by_source_resumes_exactly(binned: Path) -> None:
     examples = ShardExamples(binned)
-    whole = BatchSampler(examples, 4, weights={"wikipedia": 3, "books": 1})
+    whole = EpochBatchSampler(examples, 4, weights={"wikipedia": 3, "books": 1})
     batches = list(whole)
-    first = BatchSampler(examples, 4, weights={"wikipedia": 3, "books": 1})
+    first = EpochBatchSampler(examples, 4, weights={"wikipedia": 3, "books": 1})
     taken = [batch for batch, _ in zip(first, range(5), strict=False)]
     state = first.state_dict(5)
-    rest = BatchSampler(examples, 4, weights={"books": 1, "wikipedia": 3})
+    rest = EpochBatchSampler(examples, 4, weights={"books": 1, "wikipedia": 3})
     rest.load_state_dict(state)
     assert taken + list(rest) == batches
 

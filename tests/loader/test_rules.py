@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.loader import BatchCollator, BatchSampler, ShardExamples, numpy_batches
+from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples, numpy_batches
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags
 from bertdata.options.option import option
@@ -80,7 +80,7 @@ def test_rule_23_label_and_tokens_come_from_the_same_row(dynamic_build: Path) ->
     examples = ShardExamples(dynamic_build)
     rows = rows_of_table(examples)
     assert len({label for _, _, label in rows}) == 2
-    sampler = BatchSampler(examples, 7, epochs=2)
+    sampler = EpochBatchSampler(examples, 7, epochs=2)
     collator = BatchCollator(examples)
     for pairs in sampler:
         batch = collator.arrays(examples.__getitems__(pairs))
@@ -266,9 +266,9 @@ def python(code: str, **environment: str) -> str:
 
 
 def test_rule_26_the_order_of_a_trillion_examples_takes_no_memory() -> None:
-    next(iter(BatchSampler(range(10), 2)))  # what is imported when it is first used is no memory of the order
+    next(iter(EpochBatchSampler(range(10), 2)))  # what is imported when it is first used is no memory of the order
     tracemalloc.start()
-    sampler = BatchSampler(range(10**12), 256, epochs=None, rank=3, world_size=8)
+    sampler = EpochBatchSampler(range(10**12), 256, epochs=None, rank=3, world_size=8)
     sampler.load_state_dict(sampler.state_dict(10**9))
     batch = next(iter(sampler))
     _, peak = tracemalloc.get_traced_memory()
@@ -279,9 +279,9 @@ def test_rule_26_the_order_of_a_trillion_examples_takes_no_memory() -> None:
 
 def test_rule_26_length_bins_take_a_byte_an_example() -> None:
     data = Lengths(range(1, 129), repeat=3000)
-    next(iter(BatchSampler(data, 256, bins=(32, 64, 96, 128))))
+    next(iter(EpochBatchSampler(data, 256, bins=(32, 64, 96, 128))))
     tracemalloc.start()
-    sampler = BatchSampler(data, 256, bins=(32, 64, 96, 128))
+    sampler = EpochBatchSampler(data, 256, bins=(32, 64, 96, 128))
     next(iter(sampler))
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.loader.bins import Bin
-from bertdata.loader.sample_order import PermutedLine
+from bertdata.loader.sample_order import PermutedOrder
 from bertdata.loader.schedule import Schedule, Segment
 from tests.loader.runs import Lengths, counted, ranks, run
 
@@ -22,7 +22,7 @@ def schedule(
 ) -> Schedule:
     """Return the schedule of bins of some sizes, the narrowest first, and of the rows that a rank takes of each."""
     bins = tuple(
-        Bin(8 * (number + 1), size, batch, PermutedLine(size, number))
+        Bin(8 * (number + 1), size, batch, PermutedOrder(size, number))
         for number, (size, batch) in enumerate(zip(sizes, batches, strict=True))
     )
     return Schedule(bins, world_size, epochs, drop_last)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from bertdata.errors import ConfigError
-from bertdata.loader import BatchSampler
+from bertdata.loader import EpochBatchSampler
 from tests.loader.runs import Lengths
 
 DATA = Lengths([4, 12, 20] * 10, [18, 12])
 
 
 def state_of(**keywords: Any) -> dict[str, int]:
-    return BatchSampler(DATA, 4, **keywords).state_dict()
+    return EpochBatchSampler(DATA, 4, **keywords).state_dict()
 
 
 WAYS: list[dict[str, Any]] = [
@@ -31,7 +31,7 @@ WAYS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("other", WAYS)
 def test_a_state_is_of_one_order_and_refused_by_any_other(way: dict[str, Any], other: dict[str, Any]) -> None:
-    sampler = BatchSampler(DATA, 4, **other)
+    sampler = EpochBatchSampler(DATA, 4, **other)
     if way == other:
         sampler.load_state_dict(state_of(**way))
         return
@@ -57,19 +57,19 @@ def test_numbers_of_a_state_fit_int64_and_a_plain_order_is_0() -> None:
 )
 def test_positions_below_0_or_that_do_not_add_up_are_refused(way: dict[str, Any], wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigError, match="expected numbers of 0 or more that add up"):
-        BatchSampler(DATA, 4, **way).load_state_dict(state_of(**way) | wrong)
+        EpochBatchSampler(DATA, 4, **way).load_state_dict(state_of(**way) | wrong)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_state_asked_for_out_of_order_is_that_of_the_number_of_batches(way: dict[str, Any]) -> None:
-    sampler = BatchSampler(DATA, 4, epochs=2, **way)
+    sampler = EpochBatchSampler(DATA, 4, epochs=2, **way)
     taken, states = [], [sampler.state_dict()]
     for batch in sampler:
         taken.append(batch)
         states.append(sampler.state_dict())
     for number in (3, 1, len(taken) - 1, 5, 0, len(taken)):
         assert sampler.state_dict(number) == states[number]
-        again = BatchSampler(DATA, 4, epochs=2, **way)
+        again = EpochBatchSampler(DATA, 4, epochs=2, **way)
         again.load_state_dict(states[number])
         assert list(islice(again, 3)) == (taken[number : number + 3] or list(islice(sampler, 3)))
     with pytest.raises(ConfigError, match="-1 batches were taken"):
@@ -79,9 +79,9 @@ def test_a_state_asked_for_out_of_order_is_that_of_the_number_of_batches(way: di
 def test_the_order_is_that_of_the_seed_in_every_version() -> None:
     data = Lengths([4, 30] * 5, [4, 6])
     numbers = {
-        "plain": [number for batch in BatchSampler(data, 4, seed=7) for _, number in batch],
-        "bins": [number for batch in BatchSampler(data, 4, seed=7, bins=(8, 32)) for _, number in batch],
-        "weights": [number for batch in BatchSampler(data, 4, seed=7, weights=[1.0, 2.0]) for _, number in batch],
+        "plain": [number for batch in EpochBatchSampler(data, 4, seed=7) for _, number in batch],
+        "bins": [number for batch in EpochBatchSampler(data, 4, seed=7, bins=(8, 32)) for _, number in batch],
+        "weights": [number for batch in EpochBatchSampler(data, 4, seed=7, weights=[1.0, 2.0]) for _, number in batch],
     }
     assert numbers == {
         "plain": [8, 1, 7, 6, 0, 2, 9, 5, 3, 4],
@@ -91,7 +91,7 @@ def test_the_order_is_that_of_the_seed_in_every_version() -> None:
 
 
 def test_a_run_without_end_begins_at_the_epoch_that_is_set() -> None:
-    sampler, epoch = BatchSampler(DATA, 4, epochs=None), BatchSampler(DATA, 4)
+    sampler, epoch = EpochBatchSampler(DATA, 4, epochs=None), EpochBatchSampler(DATA, 4)
     for one in (sampler, epoch):
         one.set_epoch(3)
     assert list(islice(sampler, 7)) == list(islice(epoch, 7))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import below, bits
+from bertdata.counter_rng import bits, randint
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
@@ -21,7 +21,7 @@ from tests.masking.masker import mask_tokens
 
 
 def numbers(purpose: int, count: int, n: int) -> NDArray[np.int64]:
-    return below(bits(purpose, np.arange(count)), n)
+    return randint(bits(purpose, np.arange(count)), n)
 
 
 def digest(*arrays: NDArray[Any]) -> str:

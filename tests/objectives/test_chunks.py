@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import below, bits, happens, key
+from bertdata.counter_rng import bernoulli, bits, key, randint
 from bertdata.objectives.blocks import Plan, TokenBlock
 from tests.objectives.blocks import (
     SPECIALS,
@@ -52,8 +52,8 @@ def _plain_cut(
     block: TokenBlock, begin: int, limit: int, room: int, draws: list[int], counters: tuple[int, int, int], fill: bool
 ) -> int:
     target = room
-    if happens(bits(draws[0], *counters), 0.4):
-        target = 2 + int(below(bits(draws[1], *counters), room - 1))
+    if bernoulli(bits(draws[0], *counters), 0.4):
+        target = 2 + int(randint(bits(draws[1], *counters), room - 1))
     ends = [end for end in block.sentence_ends.tolist() if begin < end <= limit]
     end: int = next((end for end in ends if end - begin >= target), limit)
     if end - begin <= room:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import below, bits
+from bertdata.counter_rng import bits, randint
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.nsp import DRAWN, FEW_PAIRS, _in_order, _lenders, exchange, fair_labels
 from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block, tokens_of
@@ -254,7 +254,7 @@ def test_a_lender_is_of_another_document_and_of_the_likest_length_of_those_drawn
     owners, lengths = np.arange(5000).astype(np.uint64) % np.uint64(7), np.arange(5000) * 37 % 101
     ties, takers = bits(2, np.arange(5000)), np.arange(0, 5000, 11)
     for taker, lender in zip(takers.tolist(), _lenders(takers, owners, lengths, ties).tolist(), strict=True):
-        drawn = below(bits(int(ties[taker]), np.arange(DRAWN)), 5000)
+        drawn = randint(bits(int(ties[taker]), np.arange(DRAWN)), 5000)
         others = [one for one in drawn.tolist() if owners[one] != owners[taker]]
         assert lender == min(others, key=lambda one: abs(lengths[one] - lengths[taker]))
 

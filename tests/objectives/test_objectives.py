@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import below, bits, happens, key
+from bertdata.counter_rng import bernoulli, bits, key, randint
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import plan_examples
@@ -103,17 +103,19 @@ def test_rows_of_electra_are_cut_as_the_plain_loop_cuts_them(
         number = 0
         while begin < limit:
             place = owner, copy, number
-            alone = bool(happens(bits(draws["alone"], *place), 0.4))
+            alone = bool(bernoulli(bits(draws["alone"], *place), 0.4))
             room = length - (2 if alone else 3)
             target = room
-            if happens(bits(draws["short"], *place), short):
-                target = 2 + int(below(bits(draws["length"], *place), room - 1))
+            if bernoulli(bits(draws["short"], *place), short):
+                target = 2 + int(randint(bits(draws["length"], *place), room - 1))
             ends = [end for end in block.sentence_ends.tolist() if begin < end <= limit]
             end = next((end for end in ends if end - begin >= target), limit)
             if end - begin > room:
                 end = next((at for at in range(begin + room, begin, -1) if block.word_start[at]), begin + room)
             middle = (
-                end if alone else _electra_cut(begin, end, ends, target, bool(happens(bits(draws["cut"], *place), 0.5)))
+                end
+                if alone
+                else _electra_cut(begin, end, ends, target, bool(bernoulli(bits(draws["cut"], *place), 0.5)))
             )
             expected.append([(begin, middle), (middle, end)] if middle < end else [(begin, end)])
             begin, number = end, number + 1

@@ -24,7 +24,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from pipelines import build_shards, clean_wikipedia
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, with_examples
 
-SMALL = replace(SETTINGS, dealing=ShardsConfig(shard_bytes=2048, validation_fraction=0.1))
+SMALL = replace(SETTINGS, sharding=ShardsConfig(shard_bytes=2048, validation_fraction=0.1))
 NOTHING = "\u200b \u00ad\u200b"
 
 
@@ -110,7 +110,7 @@ def test_documents_of_blanks_alone_are_refused_with_the_reason(tmp_path: Path) -
 
 @pytest.mark.parametrize("objective", ["nsp", "sop", "full-sentences"])
 def test_a_validation_split_without_a_token_is_an_empty_split(objective: str, vocabulary: str, tmp_path: Path) -> None:
-    held_out = round(SMALL.dealing.validation_fraction * 65536)
+    held_out = round(SMALL.sharding.validation_fraction * 65536)
     sources = documents(
         tmp_path / "rows.jsonl", 100, lambda n: NOTHING if slot(str(n)) < held_out else "It is long. It flows."
     )

@@ -109,7 +109,7 @@ def test_fewer_shards_leave_no_old_shard_behind(tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output)
     many = digests(output)
-    build(output, replace(SETTINGS, dealing=ShardsConfig(validation_fraction=0)))
+    build(output, replace(SETTINGS, sharding=ShardsConfig(validation_fraction=0)))
     assert list(digests(output)) == ["train/data-00000-of-00001.arrow"]
     assert len(many) > 2
     assert not (output / "validation").exists()

@@ -68,8 +68,8 @@ def write_build(
     }
     size = sum(record.counts["text_bytes"] for _, record in parts.values()) // shards + 1
     examples = examples or ExamplesConfig(max_seq_length=32)
-    dealing = ShardsConfig(max(1024, size), validation_fraction)
-    plan = plan_shards([record for _, record in parts.values()], dealing)
+    sharding = ShardsConfig(max(1024, size), validation_fraction)
+    plan = plan_shards([record for _, record in parts.values()], sharding)
     segmenter, place = SentenceSegmenter.from_pretrained("english"), f"{output}/tokenizer"
     tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}

@@ -1,4 +1,4 @@
-"""How documents are dealt to shards."""
+"""How documents are assigned to shards."""
 
 from __future__ import annotations
 

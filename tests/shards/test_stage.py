@@ -29,7 +29,7 @@ from bertdata.shards.stage import (
     slices_of,
     tokens_part,
 )
-from bertdata.shards.token_store import Slice
+from bertdata.shards.token_store import TokenSlice
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, cleaned, text_of
 
@@ -96,7 +96,10 @@ def test_shards_have_the_same_bytes_however_documents_were_dealt_to_parts(tmp_pa
 
 
 def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
-    slices = [Slice("/a/tokens-00000.arrow", "1" * 64, 8, 100), Slice("/a/tokens-00001.arrow", "2" * 64, 8, 100)]
+    slices = [
+        TokenSlice("/a/tokens-00000.arrow", "1" * 64, 8, 100),
+        TokenSlice("/a/tokens-00001.arrow", "2" * 64, 8, 100),
+    ]
     moved = [replace(one, path=one.path.replace("/a/", "/b/")) for one in slices]
     spec = spec_of(tmp_path)
     assert shard_task(spec, 0, slices).fingerprint == shard_task(spec, 0, moved).fingerprint
@@ -113,14 +116,14 @@ def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
 )
 def test_another_setting_makes_a_shard_stale(tmp_path: Path, change: dict[str, object]) -> None:
     spec = spec_of(tmp_path)
-    slices = [Slice("/a/tokens-00000.arrow", "1" * 64, 8, 100)]
+    slices = [TokenSlice("/a/tokens-00000.arrow", "1" * 64, 8, 100)]
     other = replace(spec, info=replace(INFO, **change))  # type: ignore[arg-type]
     assert shard_task(other, 0, slices).fingerprint != shard_task(spec, 0, slices).fingerprint
 
 
 def test_another_token_file_makes_a_shard_stale(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
-    marks = {shard_task(spec, 0, [Slice("/a", digit * 64, 8, 100)]).fingerprint for digit in "12"}
+    marks = {shard_task(spec, 0, [TokenSlice("/a", digit * 64, 8, 100)]).fingerprint for digit in "12"}
     assert len(marks) == 2
 
 

@@ -17,7 +17,7 @@ from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.token_store import Slice, load_block, read_slices, token_schema, write_tokens
+from bertdata.shards.token_store import TokenSlice, load_block, read_slices, token_schema, write_tokens
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 ENDS = (10_000, 30_000, SLOTS)
@@ -37,18 +37,18 @@ def documents(texts: dict[str, str]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
-def stored(folder: Path, tables: list[pa.Table], name: str = "tokens.arrow") -> tuple[Counters, list[list[Slice]]]:
+def stored(folder: Path, tables: list[pa.Table], name: str = "tokens.arrow") -> tuple[Counters, list[list[TokenSlice]]]:
     """Write tables as one token file; returns its tally and the slices of each shard."""
     file = io.BytesIO()
     tally = write_tokens(tables, TOKENIZER, SEGMENTER, ENDS, file)
     (folder / name).write_bytes(file.getvalue())
-    slices: list[list[Slice]] = [[] for _ in ENDS]
+    slices: list[list[TokenSlice]] = [[] for _ in ENDS]
     for shard, offset, length in tally.details["slices"]:
-        slices[shard].append(Slice(str(folder / name), "0" * 64, offset, length))
+        slices[shard].append(TokenSlice(str(folder / name), "0" * 64, offset, length))
     return tally, slices
 
 
-def load(slices: list[Slice], seed: int = 0) -> TokenBlock:
+def load(slices: list[TokenSlice], seed: int = 0) -> TokenBlock:
     return load_block(slices, TOKENIZER.id_type, TOKENIZER.continuation, seed)
 
 
@@ -87,7 +87,7 @@ def test_a_word_starts_where_no_piece_continues_one(tmp_path: Path) -> None:
     assert block.word_start.tolist() == [not piece.startswith("##") for piece in pieces]
 
 
-def split_store(folder: Path, parts: int) -> list[Slice]:
+def split_store(folder: Path, parts: int) -> list[TokenSlice]:
     """Write the documents as several token files; returns the slices of shard 2 in all of them."""
     rows = list(TEXTS.items())
     size = -(-len(rows) // parts)
@@ -183,7 +183,7 @@ def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     tally = write_tokens([documents({"a": "w69999 w3 w65531"})], many, SEGMENTER, (SLOTS,), file)
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     [(_, offset, length)] = tally.details["slices"]
-    slices = [Slice(str(tmp_path / "tokens.arrow"), "", offset, length)]
+    slices = [TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)]
     block = load_block(slices, many.id_type, many.continuation, 0)
     assert block.tokens.tolist() == [70_004, 8, 65_536]
 
@@ -214,4 +214,4 @@ def test_damaged_offsets_in_a_token_store_are_an_error_and_read_nothing_beyond_i
 
 def test_a_missing_token_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.arrow"):
-        load([Slice(str(tmp_path / "gone.arrow"), "", 0, 10)])
+        load([TokenSlice(str(tmp_path / "gone.arrow"), "", 0, 10)])

@@ -36,7 +36,7 @@ def draw_chunks(
     copy: int,
     draws: NDArray[Any],
 ) -> None:
-    """Write `draws.bits(key, document key, copy, number)` of each chunk, a row for each key."""
+    """Write `counter_rng.bits(key, document key, copy, number)` of each chunk, a row for each key."""
     of_copy = mix(np.uint64(copy) + GOLDEN)
     for purpose in range(len(keys)):
         key, document, state = keys[purpose], -1, np.uint64(0)

@@ -25,7 +25,7 @@ _INTS, _FLAGS, _BITS = (
 
 @typed_kernel(numba.uint64(numba.uint64, numba.uint64, numba.uint64, numba.uint64))
 def _draw(key: Any, owner: Any, copy: Any, number: Any) -> Any:
-    """The high half of `draws.bits(key, owner, copy, number)`."""
+    """The high half of `counter_rng.bits(key, owner, copy, number)`."""
     state = mix(mix(key ^ mix(owner + GOLDEN)) ^ mix(copy + GOLDEN))
     return mix(state ^ mix(number + GOLDEN)) >> _S32
 

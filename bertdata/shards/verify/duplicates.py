@@ -123,7 +123,7 @@ def _compare(part: NDArray[np.void], source: _Source, flags: NDArray[np.uint8]) 
 
 
 class _Spill:
-    """Keys in files, dealt by their top bits, so that each comes back alone."""
+    """Keys in files, partitioned by their top bits, so that each comes back alone."""
 
     def __init__(self, folder: str, size: int) -> None:
         self._folder, self._bits = folder, max(4, (size // _PART_BYTES).bit_length())

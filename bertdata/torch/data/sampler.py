@@ -12,15 +12,15 @@ from collections.abc import Iterator
 import torch.distributed
 from torch.utils.data import DataLoader, Sampler
 
-from bertdata.loader.sampler import BatchSampler
+from bertdata.loader.sampler import EpochBatchSampler
 
 
-class ResumableBatchSampler(BatchSampler, Sampler[list[tuple[int, int]]]):
+class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
     """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
 
-    It is `bertdata.loader.BatchSampler`, which says what the settings mean and what holds for the batches, with the
-    rank and world size of torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings that
-    cannot be met, such as a world size of 0 or no examples.
+    It is `bertdata.loader.EpochBatchSampler`, which says what the settings mean and what holds for the batches, with
+    the rank and world size of torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings
+    that cannot be met, such as a world size of 0 or no examples.
 
         sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
         loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)

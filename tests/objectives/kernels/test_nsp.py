@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import below, bits
+from bertdata.counter_rng import bits, randint
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.chunks import Chunks, split_chunks
 from bertdata.objectives.kernels import nsp as nsp_kernel
@@ -41,7 +41,7 @@ def test_a_chunk_is_cut_at_a_drawn_sentence_or_the_word_border_nearest_its_middl
         inner = [place for place in block.sentence_ends.tolist() if begin < place < stop]
         words = [place for place in range(begin + 1, stop) if block.word_start[place]]
         if inner:
-            expected.append(inner[int(below(draw, len(inner)))])
+            expected.append(inner[int(randint(draw, len(inner)))])
         else:
             expected.append(min(words, key=lambda place: (abs(2 * place - begin - stop), place), default=begin))
     chunks = Chunks(np.zeros_like(start), np.zeros_like(start), start, end)
