@@ -197,6 +197,8 @@ class _NotLoaded:
 class _KernelLibrary(_Library):
     """The code of a kernel: it and all that it calls are optimised together and become machine code once."""
 
+    _linking_libraries: list[Any]
+
     def finalize(self) -> None:
         libraries: dict[Any, None] = {}
         waiting = list(self._linking_libraries)
