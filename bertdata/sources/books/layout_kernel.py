@@ -2,6 +2,8 @@
 
 Plainly: full to the margin, no sign of a heading, list, table, note or credit, and no character that its bytes do not
 tell. Whatever is not plain is left to the twin, so that a wrong "no" costs time and nothing else.
+
+With it books are cleaned 1.8 times as fast (`benchmarks/kernels.py --only books`).
 """
 
 # ruff: noqa: PLR1714  (numba compiles comparisons and loops well, sets and generators not)

