@@ -65,7 +65,14 @@ def test_what_is_there_by_its_whole_text_is_a_path(folder: Path) -> None:
     (folder / "year=2024" / "month=1" / "x.jsonl").write_text("{}")
     (folder / "x=[1].jsonl").write_text("{}")
     assert named("x=[1].jsonl", "documents") == ("documents", "x=[1].jsonl")
-    for whole in ("a=b.jsonl", "a=*.jsonl", "year=2024", "year=2024/month=1/x.jsonl", "year=*/**/*.jsonl"):
+    for whole in (
+        "a=b.jsonl",
+        "a=*.jsonl",
+        "year=2024",
+        "year=2024/month=1/x.jsonl",
+        "year=*/**/*.jsonl",
+        "year=*/**/month=1/*",
+    ):
         assert named(whole, "documents") == ("documents", whole)
     assert named("a=./b.jsonl", "documents") == ("a", "./b.jsonl")
     assert find(["a=b.jsonl", "year=*/*/*.jsonl", "a=./b.jsonl"]) == {
@@ -158,3 +165,4 @@ def test_what_came_in_is_counted_in_the_units_of_all_kinds() -> None:
     assert units_of(counts) == ["pages", "books", "rows"]
     assert input_count(counts) == 6
     assert input_count({}) == 0
+    assert input_count({"books": 3, "chapters": 5, "books_in_chapters": 2}) == 6
