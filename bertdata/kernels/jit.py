@@ -6,10 +6,7 @@ itself looks at the file of a function and not at those whose functions and cons
 be kept, or what was kept cannot be read, it is compiled anew and nothing is said. Under NUMBA_DISABLE_JIT a kernel is
 plain Python.
 
-Compiling is quick for two reasons (`benchmarks/kernels.py --compile`): numba would optimise each function, and make
-machine code of it, again in each function that calls it; here an `inlined` function is only typed, and optimised with
-the kernel it is part of. And for each operator numba would try dozens of rules each time it comes; what an operator on
-numbers is is remembered. What is numba's own and not promised by it is used here and nowhere else.
+What is numba's own and not promised by it (`_nrt`, `_cache`, `_insert`) is used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -25,8 +21,6 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import sigutils
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 
 from bertdata.kernels.warmup import compilation_begins
 
@@ -95,7 +89,7 @@ def inlined(function: Function) -> Function:
         return function
     function.__qualname__ = _versioned_name(function)
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-    dispatcher: Any = numba.njit(nogil=True, pipeline_class=_InlinedCompiler, **options)(function)
+    dispatcher: Any = numba.njit(nogil=True, **options)(function)
     dispatcher._insert = lambda *_, **__: None  # there is no machine code of it alone that Python could call
     dispatcher._compile_for_args = functools.partial(_refuse, function.__name__)
     return dispatcher  # type: ignore[no-any-return]
@@ -112,19 +106,32 @@ def _refuse(name: str, *_: Any) -> None:
 
 def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool) -> Function:
     function.__qualname__ = _versioned_name(function)
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
     if not makes_arrays:
         options["_nrt"] = False
     try:
         dispatcher: Any = numba.njit(cache=True, **options)(function)
     except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
         dispatcher = numba.njit(**options)(function)
-    if hasattr(dispatcher, "compile"):
-        kept: Any = getattr(dispatcher, "_cache", None)
-        kept.load_overload, kept.save_overload = _or_nothing(kept.load_overload), _or_nothing(kept.save_overload)
+    kept: Any = getattr(dispatcher, "_cache", None)
+    if kept is not None:
+        kept.load_overload = _or_telling(_or_nothing(kept.load_overload))
+        kept.save_overload = _or_nothing(kept.save_overload)
         if signatures:
             dispatcher.compile = _compile_one_of(dispatcher, signatures)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that tells the listeners where there is nothing to load, so that compiling follows."""
+
+    def load_or_tell(*arguments: Any) -> Any:
+        found = load(*arguments)
+        if found is None:
+            compilation_begins()
+        return found
+
+    return load_or_tell
 
 
 def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -165,119 +172,3 @@ def _or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:
             return None
 
     return attempt
-
-
-class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function, not optimised as long as it stands alone."""
-
-    _linking_libraries: Any
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-
-
-class _InlinedLibrary(_Library):
-    """The code of a function that only kernels call: LLVM gets it with each kernel, and not before."""
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        self._finalized = True
-
-    @property
-    def codegen(self) -> Any:
-        return _NotLoaded
-
-
-class _NotLoaded:
-    @staticmethod
-    def set_env(name: str, environment: Any) -> None:
-        """Do nothing: code that is not loaded has no place for its environment."""
-
-
-class _KernelLibrary(_Library):
-    """The code of a kernel: it and all that it calls are optimised together and become machine code once."""
-
-    _linking_libraries: list[Any]
-
-    def finalize(self) -> None:
-        libraries: dict[Any, None] = {}
-        waiting = list(self._linking_libraries)
-        while waiting:
-            library = waiting.pop()
-            if library not in libraries:
-                libraries[library] = None
-                if isinstance(library, _InlinedLibrary):
-                    waiting += library._linking_libraries
-        self._linking_libraries = list(libraries)
-        super().finalize()
-
-    def _optimize_final_module(self) -> None:
-        made = self._codegen._module_pass_manager()
-        if isinstance(made, tuple):  # since 0.62: all passes once, not first the cheap ones for counts of references
-            passes, builder = made
-            passes.run(self._final_module, builder)
-        else:
-            super()._optimize_final_module()
-
-
-class _Compiler(Compiler):  # type: ignore[misc]
-    """numba's compiler without the passes for what no kernel has: closures, generators, literal loops."""
-
-    library: type[_Library]
-
-    def define_pipelines(self) -> Any:
-        _remember_operators(self.state.typingctx)
-        self.state.library = self.library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
-        self.state.library.enable_object_caching()
-        pipelines = super().define_pipelines()
-        for pipeline in pipelines:
-            pipeline.passes = [one for one in pipeline.passes if one[0].__name__ not in _UNNEEDED]
-            pipeline.finalize()
-        return pipelines
-
-
-class _InlinedCompiler(_Compiler):
-    library = _InlinedLibrary
-
-
-class _KernelCompiler(_Compiler):
-    library = _KernelLibrary
-
-    def define_pipelines(self) -> Any:
-        compilation_begins()
-        return super().define_pipelines()
-
-
-_UNNEEDED = {
-    *("WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "InlineInlinables"),
-    *("FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads", "DeadBranchPrune"),
-    *("RewriteSemanticConstants", "NoPythonSupportedFeatureValidation", "AnnotateTypes", "DumpParforDiagnostics"),
-}
-_OPERATORS = (
-    *("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and_", "or_", "xor", "neg", "invert"),
-    *("iadd", "isub", "imul", "ifloordiv", "imod", "ilshift", "irshift", "iand", "ior", "ixor", "not_"),
-    *("eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"),
-)
-_PLAIN = (numba.types.Number, numba.types.Boolean, numba.types.Array)
-
-
-@functools.cache
-def _remember_operators(context: Any) -> None:
-    """Let what operators on numbers and on elements of arrays become be found once, not in each function."""
-    for name in _OPERATORS:
-        function = context.resolve_value_type(getattr(operator, name))
-        function.get_call_type = _remembering(function.get_call_type)
-
-
-def _remembering(resolve: Callable[..., Any]) -> Callable[..., Any]:
-    known: dict[Any, Any] = {}
-
-    def get_call_type(context: Any, arguments: Any, keywords: Any) -> Any:
-        plain = tuple(map(numba.types.unliteral, arguments))
-        if keywords or not all(isinstance(one, _PLAIN) for one in plain):
-            return resolve(context, arguments, keywords)
-        if plain not in known:
-            known[plain] = resolve(context, plain, keywords)
-        return known[plain]
-
-    return get_call_type
