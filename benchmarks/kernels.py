@@ -18,8 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,8 +53,8 @@ def rows() -> dict[str, Callable[[], Row]]:
         "MinHash": minhash,
         "plain text": plain_text,
         "CRC-32C": crc,
-        **{f"examples, {objective}": lambda objective=objective: examples(objective) for objective in OBJECTIVES},
-        **{f"masks, {unit}": lambda unit=unit: masks(unit) for unit in ("token", "word", "ngram", "span")},
+        **{f"examples, {objective}": partial(examples, objective) for objective in OBJECTIVES},
+        **{f"masks, {unit}": partial(masks, unit) for unit in ("token", "word", "ngram", "span")},
     }
 
 
@@ -295,7 +296,13 @@ def masks(unit: str) -> Row:
     choices, offsets, examples = np.arange(1000, 20000), np.arange(0, len(ids) + 1, length), np.arange(count)
     config = MaskingConfig(mask_unit=unit)
     masker = Masker(config, 0, 101, 102, 103, choices, continuation)
-    named = {"config": config, "seed": 0, "epoch": 0, "mask_token_id": 103, "continuation": continuation.tolist()}
+    named: dict[str, Any] = {
+        "config": config,
+        "seed": 0,
+        "epoch": 0,
+        "mask_token_id": 103,
+        "continuation": continuation.tolist(),
+    }
 
     def by_reference() -> None:
         for row in range(few):
@@ -352,7 +359,7 @@ def compile_times(chosen: dict[str, Callable[[], Row]]) -> None:
     """Call each row once and print what was compiled meanwhile."""
     from numba.core import event
 
-    spent: Counter[str] = Counter()
+    spent: defaultdict[str, float] = defaultdict(float)
     open_: list[list[float]] = []
 
     class Listener(event.Listener):  # type: ignore[misc]
@@ -368,13 +375,13 @@ def compile_times(chosen: dict[str, Callable[[], Row]]) -> None:
 
     event.register("numba:compile", Listener())
     for name, make in chosen.items():
-        before = spent.total()
+        before = sum(spent.values())
         make().kernel()
-        print(f"{name:28} {spent.total() - before:6.1f} s", flush=True)
+        print(f"{name:28} {sum(spent.values()) - before:6.1f} s", flush=True)
     print()
-    for module, seconds in spent.most_common():
+    for module, seconds in sorted(spent.items(), key=lambda item: -item[1]):
         print(f"{seconds:6.2f} {module}")
-    print(f"{spent.total():6.2f} all kernels")
+    print(f"{sum(spent.values()):6.2f} all kernels")
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Stage
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import summary
-from bertdata.inspect.summary import Row
 from bertdata.io import files
+from bertdata.io.console import Row, table
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix, parse_mix
 from bertdata.objectives.settings import ExamplesConfig
@@ -157,10 +157,10 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
     build = Build(sources, output, settings)
     rows = list(source_rows(build.inputs))
     if not force and finished_manifest(output, build.fingerprint):
-        return summary.table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
+        return table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
     rows += stage_rows(build.stages, force=force)
     rows += _setting_rows(settings)
-    return summary.table([*rows, *end_rows(output, build.origin, runner, force=force)])
+    return table([*rows, *end_rows(output, build.origin, runner, force=force)])
 
 
 def _setting_rows(settings: Settings) -> list[Row]:
@@ -331,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not worked:
         print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
-    print(summary.table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
+    print(table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
     if lines := warning_lines(manifest):
         print("\n" + "\n".join(lines))
     first = plan_phases(flags.output, settings.phases())[0].output

@@ -17,6 +17,7 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.engine.run_stages import run_stages
 from bertdata.inspect import summary
 from bertdata.io import files
+from bertdata.io.console import table
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -98,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ],
             runner,
         ).account
-    print(summary.table(summary.build_rows(manifest)))
+    print(table(summary.build_rows(manifest)))
     if lines := warning_lines(manifest):
         print("\n" + "\n".join(lines))
     return 0

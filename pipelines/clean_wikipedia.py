@@ -15,6 +15,7 @@ from bertdata.engine.parts import delete_orphans
 from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import require_documents
 from bertdata.inspect import summary
+from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import source_entry
 from bertdata.sources.formats import described, find_kind, settings_of
@@ -37,7 +38,7 @@ def clean(parser: argparse.ArgumentParser, arguments: Sequence[str] | None, kind
             delete_orphans(flags.output, [])
         documents = run_stages([stage], command_line.runner(flags)).documents
     require_documents(documents)
-    print(summary.table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
+    print(table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
     return 0
 
 

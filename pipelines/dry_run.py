@@ -9,8 +9,8 @@ from bertdata.beam.runner import Runner, cores
 from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import look
 from bertdata.engine.stages import Stage
-from bertdata.inspect.summary import Row, counted
 from bertdata.io import files
+from bertdata.io.console import Row, counted
 from bertdata.sources.inputs import Inputs
 
 

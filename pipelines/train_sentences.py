@@ -17,8 +17,8 @@ from typing import get_type_hints
 from bertdata.cli import command_line
 from bertdata.engine.run_stages import run_stages
 from bertdata.errors import InputError
-from bertdata.inspect import summary
 from bertdata.io import compression, files
+from bertdata.io.console import table
 from bertdata.options.flags import shown_default
 from bertdata.sentences import PunktSettings
 from bertdata.sentences.stage import TrainParameters
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command_line.runner(flags),
         ).account["counts"]
     names = ["documents", "tokens", "abbrev_types", "collocations", "sent_starters", "ortho_context"]
-    print(summary.table([(name.replace("_", " "), f"{counts[name]:,}") for name in names]))
+    print(table([(name.replace("_", " "), f"{counts[name]:,}") for name in names]))
     return 0
 
 

@@ -16,6 +16,7 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.engine.run_stages import run_stages
 from bertdata.inspect import summary
 from bertdata.io import files
+from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         trained_tokenizer(task, config).save_pretrained(flags.output)
     counts, vocabulary = record.counts, summary.vocabulary_text(account_of(record, config))
     words = f"{counts['words']:,} ({counts['distinct_words']:,} distinct)"
-    print(summary.table([("words", words), ("vocabulary", vocabulary)]))
+    print(table([("words", words), ("vocabulary", vocabulary)]))
     return 0
 
 

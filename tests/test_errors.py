@@ -14,7 +14,7 @@ from bertdata.errors import (
     VerificationError,
     printable,
 )
-from bertdata.inspect.summary import table
+from bertdata.io.console import table
 
 CHILDREN = [ConfigError, InputError, OutputError, VerificationError]
 

@@ -31,8 +31,8 @@ from bertdata.errors import InputError
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.splits import Columns, TaskSplit, batches
-from bertdata.inspect.summary import Row, table
 from bertdata.io import files
+from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export as parsed arguments say and print what was written."""
     from tqdm import tqdm
 
-    from bertdata.inspect.summary import table
+    from bertdata.io.console import table
 
     with tqdm(unit="file", disable=None) as bar:
 

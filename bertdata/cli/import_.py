@@ -6,7 +6,7 @@ import argparse
 
 from bertdata.cli.command_line import add_force
 from bertdata.formats import IMPORT_FORMATS, import_shards
-from bertdata.inspect.summary import counted, table
+from bertdata.io.console import counted, table
 from bertdata.objectives import OBJECTIVES
 
 

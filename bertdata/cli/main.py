@@ -29,7 +29,7 @@ class Command:
 COMMANDS = {
     "build": Command("dumps, books and other documents to shards, all stages in a row", "build_corpus", True),
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
-    "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.inspect.stats"),
+    "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
     "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
@@ -116,7 +116,7 @@ def _runner_of(name: str) -> Callable[[list[str]], int]:
 
 
 def _print_summary(result: dict[str, Any]) -> None:
-    from bertdata.inspect.summary import table
+    from bertdata.io.console import table
 
     print(table([(name.replace("_", " "), _shown(value)) for name, value in result.items()]))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.errors import printable
+from bertdata.io.console import Row, byte_size, counted
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.sources.names import KINDS, units_of
 
 _SHOWN_BROKEN = 3
-
-Row = tuple[str, str]
 
 
 def source_rows(sources: Mapping[str, Any]) -> list[Row]:
@@ -32,7 +30,9 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
             )
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
-        rows.append(("  documents", f"{counts.get('documents', 0):,} ({_bytes(counts.get('text_bytes', 0))} of text)"))
+        rows.append(
+            ("  documents", f"{counts.get('documents', 0):,} ({byte_size(counts.get('text_bytes', 0))} of text)")
+        )
     return rows
 
 
@@ -87,7 +87,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             reason = _TOKEN_FATES.get(name) or "dropped, " + name.removeprefix(DROPPED).replace("_", " ")
             rows.append((f"  tokens {reason}", f"{counts[name]:,}"))
         size = sum(shard["bytes"] for shard in entry["shards"])
-        rows.append(("  bytes", f"{_bytes(size)} in {counted(len(entry['shards']), 'shard')}"))
+        rows.append(("  bytes", f"{byte_size(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows
 
 
@@ -102,15 +102,6 @@ def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
         for name, one in mix.items()
         if len(mix) > 1
     ]
-
-
-def counted(number: int, name: str) -> str:
-    """Return a number and what it counts.
-
-    >>> counted(1, "shard"), counted(1200, "shard")
-    ('1 shard', '1,200 shards')
-    """
-    return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
 _TOKEN_FATES = {
@@ -154,23 +145,3 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
             ("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {masking['max_predictions_per_seq']}")
         )
     return rows
-
-
-def _bytes(number: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} TB"
-
-
-def table(rows: list[Row]) -> str:
-    """Return rows as two aligned columns, control characters in them as escapes.
-
-    >>> print(table([("pages", "12"), ("documents", "9")]))
-    pages      12
-    documents  9
-    """
-    shown = [(printable(left), printable(right)) for left, right in rows]
-    width = max((len(left) for left, _ in shown), default=0)
-    return "\n".join(f"{left:<{width}}  {right}" for left, right in shown)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from bertdata.engine.parts import Counters
-from bertdata.inspect.summary import build_rows, source_rows, table, vocabulary_text
+from bertdata.inspect.summary import build_rows, source_rows, vocabulary_text
+from bertdata.io.console import table
 from bertdata.shards.manifest import source_entry
 
 

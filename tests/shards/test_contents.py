@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from bertdata.cli import stats
 from bertdata.errors import BertDataError, InputError, VerificationError
 from bertdata.formats import export
-from bertdata.inspect import stats
 from bertdata.inspect.report import report_html
 from bertdata.io import files
 from bertdata.shards import open_shards

@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import ConfigError, InputError, VerificationError
-from bertdata.inspect import summary
-from bertdata.inspect.summary import Row
 from bertdata.io import files
+from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
 from bertdata.shards.contents import changed_files, inside, is_changed
@@ -260,6 +259,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     with tqdm(unit=" shards", disable=None, leave=False) as bar:
         rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
-    print(summary.table(rows))
+    print(table(rows))
     print(f"\nverified: {arguments.directory} holds what its manifest says")
     return 0

@@ -15,8 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
-from bertdata.inspect.summary import Row
 from bertdata.io import files
+from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest import dataset_files

@@ -1,0 +1,127 @@
+"""The packages stand in the order in which data goes through them, and the map in CONTRIBUTING.md is true."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bertdata
+from bertdata.registry import Registry
+
+PACKAGE = Path(bertdata.__file__).parent
+ROOT = PACKAGE.parent
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ORDER = re.findall(
+    r"^      (\w+)(?:\.py|/)", CONTRIBUTING.replace("registry.py ", "registry.py\n      registry.py "), re.M
+)
+ENTRIES = ["__init__", "__main__", "pipelines", "sample", "vocab"]
+"""What is in no order: the public names, the command's entry, and data."""
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return the modules of bertdata, parsed, by their dotted names; those of pipelines aside."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if parts[1] != "pipelines":
+            name = ".".join(parts).removesuffix(".__init__")
+            found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+def imports(name: str, *, at_the_top: bool = False) -> Iterator[str]:
+    """Yield the modules of bertdata that a module imports, those for type checkers aside."""
+    tree = modules()[name]
+    checked = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    ]
+    skipped = {id(inner) for node in checked for inner in ast.walk(node)}
+    if at_the_top:
+        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+        skipped |= {id(inner) for node in functions for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "bertdata":
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules() else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules())
+
+
+def package(name: str) -> str:
+    _, *rest = name.split(".")
+    return rest[0] if rest else "__init__"
+
+
+def test_at_most_eight_modules_are_in_no_package() -> None:
+    loose = [path.name for path in PACKAGE.glob("*.py")]
+    assert len(loose) <= 8, loose
+
+
+def test_the_map_has_every_package_and_module_once() -> None:
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+    assert sorted(ORDER) == sorted(there - set(ENTRIES))
+
+
+@pytest.mark.parametrize("name", sorted(set(map(package, modules())) - set(ENTRIES)))
+def test_a_package_imports_from_those_above_it_alone(name: str) -> None:
+    for module in (one for one in modules() if package(one) == name):
+        for other in imports(module):
+            if package(other) not in ENTRIES:
+                assert ORDER.index(package(other)) <= ORDER.index(name), f"{module} imports {other}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    arrows = {name: {one for one in imports(name, at_the_top=True) if one != name} for name in modules()}
+    while leaves := [name for name, others in arrows.items() if not others & arrows.keys()]:
+        for name in leaves:
+            del arrows[name]
+    assert not arrows, sorted(arrows)
+
+
+def test_every_package_says_what_it_is() -> None:
+    for path in PACKAGE.rglob("__init__.py"):
+        assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
+
+
+def registries() -> list[tuple[str, Any]]:
+    found = []
+    for name, tree in modules().items():
+        for node in tree.body:
+            value = getattr(node, "value", None)
+            if (
+                isinstance(value, ast.Call)
+                and ast.unparse(value.func) == "Registry"
+                and isinstance(node, ast.AnnAssign)
+            ):
+                found.append(
+                    (ast.unparse(node.target), getattr(importlib.import_module(name), ast.unparse(node.target)))
+                )
+    return found
+
+
+def test_what_a_registry_names_is_there() -> None:
+    found = registries()
+    assert len(found) >= 9
+    for name, registry in found:
+        assert isinstance(registry, Registry), name
+        assert [registry[one] for one in registry], name
+
+
+def test_the_table_of_doors_names_files_that_are_there() -> None:
+    [table] = re.findall(r"\| to add \|.*?\n\n", CONTRIBUTING, re.S)
+    rows = [row.split("|")[1:-1] for row in table.strip().split("\n")[2:]]
+    assert len(rows) == 8
+    for added, _, *others in rows:
+        for path in re.findall(r"`([\w/]+\.py)`", " ".join(others)):
+            assert (ROOT / path).is_file(), f"{path}, for {added.strip()}"
