@@ -13,7 +13,7 @@ from bertdata.engine.parts import sealed
 from bertdata.errors import VerificationError
 from bertdata.io import files
 from bertdata.shards.manifest import dataset_files
-from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import ShardInfo
 from bertdata.shards.verify.build import verify
 
 Change = Callable[[Any], object]
@@ -53,7 +53,7 @@ def claim(build: Path, shard: str) -> None:
     def change(manifest: Any) -> None:
         [entry] = [one for one in manifest["splits"]["train"]["shards"] if one["file"] == shard]
         entry.update(bytes=path.stat().st_size, sha256=files.sha256(str(path)))
-        for name, value in dataset_files(manifest["splits"], PretrainingInfo.from_values(manifest["info"], "")).items():
+        for name, value in dataset_files(manifest["splits"], ShardInfo.from_values(manifest["info"], "")).items():
             files.write_json(str(build / name), value)
             manifest["files"][name] = files.sha256(str(build / name))
 

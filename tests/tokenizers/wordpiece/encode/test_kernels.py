@@ -6,7 +6,7 @@ import numba
 import pytest
 from numba.core import caching
 
-from bertdata.kernels.jit import kernel
+from bertdata.kernels.jit import typed_kernel
 
 
 def _double(n: int) -> int:
@@ -26,4 +26,4 @@ def test_a_kernel_compiles_where_no_cache_can_be_kept(
     else:
         monkeypatch.setattr(caching.FunctionCache, "save_overload", fail)
         monkeypatch.setattr(caching.FunctionCache, "load_overload", lambda *_: None)
-    assert kernel(numba.int64(numba.int64))(_double)(21) == 42
+    assert typed_kernel(numba.int64(numba.int64))(_double)(21) == 42
