@@ -5,7 +5,6 @@ between documents; each line to words at white space and punctuation and each wo
 instances of pieces, one draw of a sequential generator after another; pieces to ids; instances to `tf.train.Example`s.
 The original leaves the bytes of a message and its checksum to compiled libraries. Here each number is looked up in a
 table of its bytes, and checksums are those of `bertdata.formats.tfrecord`, so that no interpreter's time counts there.
-What it does not do: whole-word masks, several input and output files.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 Run: python benchmarks/build.py [--repeat N] [--run "FLAGS"]...
 Each --run is one build with these flags; its shards are compared with those of the first. --repeat builds from N copies
 of the data, each page and book under an id of its own. It needs the folder that BERTDATA_DATA names, or ../shared/data.
-What it does not do: compare with peers; no peer goes from a dump to shards in one command.
 """
 
 from __future__ import annotations

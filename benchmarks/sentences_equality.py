@@ -4,7 +4,7 @@ Run: python benchmarks/sentences_equality.py [--workers N] [--sets N] [--share F
 The sets are the shipped English one, NLTK's English one, one without any parameters, and some trained here on one kind
 of text each, with settings of their own. All sets cut all texts: English articles and books, and whatever there is in
 other languages, their markup included. --share takes every so many-th text only. It needs the folder that
-BERTDATA_DATA names, or ../shared/data. What it does not do: measure speed (`sentences.py`).
+BERTDATA_DATA names, or ../shared/data.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ processor time of all threads, so that other work on the machine counts for litt
 BERTDATA_DATA names, or ../shared/data.
 Below the table: bertdata on Arrow arrays from one and from two threads, by the clock, with the processor time that the
 threads took; where other work has the second core, the clock says so and the processor time does not.
-What it does not do: files.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Run: python benchmarks/tokens.py [--megabytes 10] [--rounds 3] [--vocab bertdata-30k-uncased]
 It reads plain Wikipedia articles from Parquet as a build does, and writes token files; each round has documents of its
 own, and the first, which loads kernels and fills caches, is left out. It needs the folder that BERTDATA_DATA names, or
-../shared/data. What it does not do: compare with peers (`sentences.py` and `tokenizer.py` do).
+../shared/data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The worker processes of a local run: they start and end with the process that started them, and it hears of theirs.
 
 A worker reads a pipe from its parent, which the kernel closes when the parent dies, however it dies, so no worker
-outlives it. The parent waits for every worker, so it knows at once of one that could not start or was killed. What it
-does not do: give them work; Beam does that, over gRPC.
+outlives it. The parent waits for every worker, so it knows at once of one that could not start or was killed.
 """
 
 from __future__ import annotations

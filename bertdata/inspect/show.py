@@ -1,8 +1,7 @@
 """`bertdata show`: examples of a build as text, each predicted place marked.
 
 Static masks are read from the shards; dynamic ones are drawn as the loader draws them for an epoch. The marks say what
-stands in the row and what is to be predicted: [MASK→word] hidden, [other→word] replaced, [word=] left as it is. What
-this module does not do: telling documents (shards keep none, but of several sources the name), HTML (`report`).
+stands in the row and what is to be predicted: [MASK→word] hidden, [other→word] replaced, [word=] left as it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """`bertdata stats`: what the shards of a build hold, measured from their bytes, or how a vocabulary fits texts.
 
-Batches are read one after another from the memory map, so memory does not grow with the build. What it does not do:
-judge. Whether bytes and manifest agree is the business of `bertdata verify`.
+Batches are read one after another from the memory map, so memory does not grow with the build.
 """
 
 from __future__ import annotations

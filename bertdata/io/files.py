@@ -1,7 +1,7 @@
 """Files anywhere: find them, open them, write them whole or not at all.
 
 A path is local, or a URL that fsspec knows (`gs://`, `s3://`, `memory://`). Nothing here knows what the files
-hold; `decompression` reads compressed ones.
+hold; `compression` reads compressed ones.
 """
 
 from __future__ import annotations

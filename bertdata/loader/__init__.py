@@ -6,7 +6,7 @@
     collator    BatchCollator: padded or packed int64 arrays, dynamic masks
     batches     numpy_batches: all of these in a row
 
-Importing it imports neither torch nor Beam, and compiles nothing. What it does not do: worker processes.
+Importing it imports neither torch nor Beam, and compiles nothing.
 """
 
 from bertdata.loader.collator import BatchCollator

@@ -1,7 +1,6 @@
 """`bertdata bench`: how fast one core turns a user's own shards into padded, dynamically masked int64 batches.
 
 It measures what a training step waits for: the order, reading, masks and padding, in this process and on one thread.
-What it does not do: comparing with other loaders (`benchmarks/loader.py`), worker processes, copies to a device.
 """
 
 from __future__ import annotations

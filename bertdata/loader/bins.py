@@ -1,7 +1,7 @@
 """The bins of a run: examples of like length, each with an order of its own, and how many of them a rank takes at once.
 
 Without length bins there is one, of all examples. Sets mixed by weight are mixed in each bin, so that the weights hold
-over all of them. What this module does not do: choosing the next bin (`schedule`), reading examples.
+over all of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`BatchCollator`: examples to one batch of NumPy arrays, masks drawn here (dynamic) or read from the shards (static).
 
 A dynamic mask is what a `Masker` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
-after any resume. Padding is added behind the mask, so it is never masked and never labelled. Batches are padded, a row
+after any resume. Padding is added after the mask, so it is never masked and never labelled. Batches are padded, a row
 for each example, or packed, all examples one after another in one row with their borders beside it. Which examples
 share a batch is the matter of `sampler`.
 """
@@ -251,7 +251,7 @@ class BatchCollator:
 
 
 def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[np.integer]:
-    """Return lists as the rows of one array, filled up behind their ends."""
+    """Return lists as the rows of one array, filled up after their ends."""
     rows: NDArray[np.integer] = np.full((len(lists), width), fill, kind)
     for row, values in zip(rows, lists, strict=True):
         row[: len(values)] = values

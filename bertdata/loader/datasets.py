@@ -1,7 +1,7 @@
 """Shard sets that are read together: opened, and checked that they fit.
 
 Sets fit where a model that learns from one can learn from the other in the same batch: one vocabulary, the same pair
-label, masks drawn or written in both. What this module does not do: weights (`bins`), reading.
+label, masks drawn or written in both.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class SampleOrder(Protocol):
 class PermutedOrder:
     """`size` examples in epoch 0 by one permutation, in epoch 1 by another, and so on.
 
-    The numbers are `first` and those behind it, or the members of a bin.
+    The numbers are `first` and those after it, or the members of a bin.
 
     >>> epochs, numbers = PermutedOrder(size=3, key=7).pairs(np.arange(6))
     >>> epochs.tolist(), sorted(numbers[:3].tolist()), sorted(numbers[3:].tolist())

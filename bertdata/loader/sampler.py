@@ -52,8 +52,8 @@ class Sampling(TypedDict, total=False):
 class EpochBatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs.
 
-    One iteration is `epochs` epochs (None: without end); the next iteration goes on with the epochs behind them, in new
-    orders. After an iteration that was broken off, the next one goes on behind the last batch that was taken, to the
+    One iteration is `epochs` epochs (None: without end); the next iteration goes on with the epochs after them, in new
+    orders. After an iteration that was broken off, the next one goes on after the last batch that was taken, to the
     end of the same epochs, just as it does from a state: so no example is left out or comes twice. `set_epoch` starts
     an epoch from its beginning.
 
@@ -67,7 +67,7 @@ class EpochBatchSampler:
     batch size. A batch inside an iteration may span two epochs and is always full. The last steps share out what is
     left evenly, so that every rank takes as many steps and has no batch over `batch_size`; two cases cannot be shared
     so: with a batch size of 1, the last batch of some ranks has two examples, and where fewer examples than ranks are
-    left altogether, the ranks behind them end a step earlier. `drop_last` leaves out what does not fill a step.
+    left altogether, the ranks after them end a step earlier. `drop_last` leaves out what does not fill a step.
 
     Raises ConfigError for settings that cannot be met, such as a world size of 0 or no examples.
 
@@ -158,7 +158,7 @@ class EpochBatchSampler:
         """Begin an iteration for one who asks for `ahead` batches before using the first, then for one with each.
 
         So it is known which batches were used, also of those that were made ahead: with each call of `next` after
-        the first `ahead`, also behind the last batch, one more.
+        the first `ahead`, also after the last batch, one more.
         """
         self._go_to(self._behind(self._taken))
         return _Iteration(self, self._steps(), ahead)
@@ -219,7 +219,7 @@ class EpochBatchSampler:
         self._go_to(positions, loaded=True)
 
     def _behind(self, batches: int) -> tuple[int, ...]:
-        """Return the positions behind a number of steps of the running iteration."""
+        """Return the positions after a number of steps of the running iteration."""
         _require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
         done, places = self._mark if self._mark[0] <= batches else (0, self._begin)
         if len(self.bins) == 1:

@@ -7,7 +7,7 @@ how they were reached: so a run that is resumed goes on exactly.
 At the end of an iteration each bin shares its rest over all ranks. Where a bin has fewer left than there are ranks, its
 rest waits for the last step, in which the narrow bins stand first; if all of them do not suffice, the widest bin that
 can spare them gives the few that are missing. So every rank takes as many steps, while at least as many examples as
-ranks are left altogether. What this module does not do: reading, ranks other than their number.
+ranks are left altogether.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def mask_batch_of_tokens(
 ) -> int:
     """Write the masked ids and the labels of the rows of `given`; returns in how many rows the limit bit.
 
-    The other arguments are those of `kernel.mask_batch`. What is in no row is written by nobody.
+    The other arguments are those of `units_kernel.mask_batch`. What is in no row is written by nobody.
     """
     longest = 1
     for row in range(len(example_ids)):

@@ -21,7 +21,7 @@ class TokenBlock:
     """The tokenised documents of one shard, one after another.
 
     tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
-    sentence_ends: position behind each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
+    sentence_ends: position after each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
     document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
     document_sources: which source each document is of, int8 (D,); empty where that is not told.
     """
@@ -38,7 +38,7 @@ class TokenBlock:
 class Plan:
     """The examples of one copy of a block.
 
-    spans: the first token of each span and the one behind its last, int64 (N, 2); types: token type of each span, int8
+    spans: the first token of each span and the one after its last, int64 (N, 2); types: token type of each span, int8
     (N,); offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the
     objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens in no example by the reason
     (`tokens_dropped_REASON`) and those used twice (`tokens_borrowed`).
@@ -53,7 +53,7 @@ class Plan:
 
 
 def word_start_before(block: TokenBlock, position: Ints, begin: Ints) -> Ints:
-    """Return the nearest word start at or before each position, `begin` where there is none behind that.
+    """Return the nearest word start at or before each position, `begin` where there is none after that.
 
     >>> block = TokenBlock(np.zeros(6, np.uint16), np.array([1, 0, 1, 0, 0, 1], bool), np.array([6]), np.array([6]),
     ...     np.array([1], np.uint64))

@@ -2,8 +2,7 @@
 
 Weights are shares of the text. The whole stays as large as it was (times `dupe_factor`), so a source that weighs more
 than it holds is gone through more often, and another one less: as many whole copies as its epochs have, and in the copy
-behind them the documents that a hash of their ids draws. What it does not do: mixing finished shards, which the loader
-does (`bertdata.loader`).
+after them the documents that a hash of their ids draws.
 """
 
 from __future__ import annotations

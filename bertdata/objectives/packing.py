@@ -3,7 +3,7 @@
 
 From the longest to the shortest, an example goes where the least room is left that it fits into, else into a new row.
 All examples of one length are placed at once, so the time depends on the lengths there are and hardly on the number
-of examples. What it does not do: looking at anything but lengths; masks and labels stay those of each example.
+of examples.
 """
 
 from __future__ import annotations

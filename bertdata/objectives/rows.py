@@ -1,7 +1,4 @@
-"""Examples as rows of ids: special tokens around the spans of a plan, gathered from a token block.
-
-What it does not do: choosing the spans (`segments`) or masking (`masking`).
-"""
+"""Examples as rows of ids: special tokens around the spans of a plan, gathered from a token block."""
 
 from __future__ import annotations
 

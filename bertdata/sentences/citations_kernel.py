@@ -1,4 +1,4 @@
-"""The compiled twin of `references`: reference marks given back to the sentence before, on UTF-8 and in place.
+"""The compiled twin of `citations`: reference marks given back to the sentence before, on UTF-8 and in place.
 
 It works on the spans that `find_spans` gives, and reads nothing outside them and the bytes between two of a row.
 """

@@ -1,4 +1,4 @@
-"""Punkt parameters as flat arrays for `kernel.py`: hash tables over byte strings, and what each character is.
+"""Punkt parameters as flat arrays for `punkt_kernel.py`: hash tables over byte strings, and what each character is.
 
 Keys are UTF-8 and compared in full, so two words with one hash are still two words.
 """

@@ -2,11 +2,11 @@
 
 `find_breaks` leaves records of paragraphs and breaks, `join_breaks` makes spans of them, closing punctuation moved to
 the sentence it closes. What a mark decides is read from the token it ends and the token after; where these are out
-of the ordinary (rare characters, several marks in one word) the record is UNKNOWN, and `decisions` decides. All works
+of the ordinary (rare characters, several marks in one word) the record is UNKNOWN, and `classifier` decides. All works
 on bytes, never reads beyond the rows it is given, whether or not they are UTF-8, and stops when the records are full.
 
 A function is compiled when it is first called, or loaded if an earlier process did (`compiled`); `data` and `offsets`
-are read-only arrays. The readable twin is `decisions`.
+are read-only arrays. The readable twin is `classifier`.
 
 6 times as fast as the reference (`benchmarks/kernels.py --only sentences`).
 """
@@ -208,7 +208,7 @@ def find_breaks(
 
 @inlined
 def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
-    """Return the ends of the closing punctuation at byte i and of the white space behind it; (-1, -1) for none."""
+    """Return the ends of the closing punctuation at byte i and of the white space after it; (-1, -1) for none."""
     start = i
     while i < end:
         if data[i] in (34, 39, 41, 93, 125):

@@ -1,8 +1,7 @@
 """Training Punkt: counts that add up, and parameters out of them, the same as NLTK's `PunktTrainer`.
 
 NLTK needs all tokens of a text in memory, in order. Here a text leaves four tables of counts, which are merged in any
-order; only the end, `PunktCounts.parameters`, classifies, with NLTK's own likelihoods and thresholds. What it does
-not do: read files, or choose abbreviations by hand.
+order; only the end, `PunktCounts.parameters`, classifies, with NLTK's own likelihoods and thresholds.
 """
 
 from __future__ import annotations

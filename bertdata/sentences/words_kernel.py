@@ -156,7 +156,7 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
 
 @inlined
 def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> int:
-    """Return where a candidate's context ends: behind the one character at the mark, or behind the next word.
+    """Return where a candidate's context ends: after the one character at the mark, or after the next word.
 
     U+001C to U+001F belong to a word, but `str.strip` takes them from the end of a paragraph.
     """
@@ -256,7 +256,7 @@ def is_number(word: Bytes, n: int) -> bool:
 
 @inlined
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
-    """Tell whether a word, or what stands behind its last hyphen, is an abbreviation."""
+    """Tell whether a word, or what stands after its last hyphen, is an abbreviation."""
     if value_of(key, index, chars, BEFORE) & ABBREVIATION:
         return True
     for i in range(n - 1, -1, -1):

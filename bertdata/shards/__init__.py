@@ -1,4 +1,4 @@
-"""Shards: planned (`plan`), made from a token store (`tokens`, `writer`), described, read and verified."""
+"""Shards: planned (`plan`), made from a token store (`token_store`, `writer`), described, read and verified."""
 
 from bertdata.shards.reader import Shards, open_shards
 

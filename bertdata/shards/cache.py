@@ -6,8 +6,8 @@ holds what it has opened, which counts from before it is fetched and is not dele
 ago goes first. A random order reads all shards of a split all the time, so a split must fit as a whole:
 where it does not, that is an error, and never a cache that fetches everything again and again.
 
-`gs://`, `s3://` and others go through fsspec; `http://` and `https://` need nothing. What this module does not do:
-local shards, which are mapped where they are.
+`gs://`, `s3://` and others go through fsspec; `http://` and `https://` need nothing. Local shards are mapped
+where they are.
 """
 
 from __future__ import annotations

@@ -8,8 +8,6 @@ its length, which everything that reads a build opens, and the output's manifest
     corpus/512/manifest.json
     corpus/sentences            the parameters that cut the sentences of both
     corpus/stages               documents, the one token store, the records of all shards
-
-What it does not do: how long a model trains on which phase; that is the trainer's.
 """
 
 from __future__ import annotations

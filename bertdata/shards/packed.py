@@ -2,7 +2,7 @@
 
 A packed row holds several examples one after another; `cu_seqlens` says where each ends (0, the end of the first, of
 the second, ...), as kernels for sequences of any length take it. What there is once for an example (id, pair label,
-source) is a list in a packed row. What it does not do: packing (`examples.packing`).
+source) is a list in a packed row.
 """
 
 from __future__ import annotations

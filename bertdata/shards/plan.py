@@ -77,7 +77,7 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
 
 
 def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: int, first: int) -> list[int]:
-    """Cut a run of slots into shards of like size; returns the slot behind each.
+    """Cut a run of slots into shards of like size; returns the slot after each.
 
     A shard has `shard_bytes` of text; of few long documents it takes more, up to four times that, to have at least 16.
     """

@@ -1,7 +1,7 @@
 """Reading shards: a split of a build as one memory-mapped Arrow table.
 
 It needs pyarrow alone; `datasets.load_from_disk` reads the same files. Remote shards are kept in a local cache
-(`cache`). What it does not do: batching, shuffling and padding (see `bertdata.loader`).
+(`cache`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What an objective needs of its documents, looked at before a vocabulary is trained or a token made.
-
-What it does not do: counting what the examples leave out, which the manifest tells.
-"""
+"""What an objective needs of its documents, looked at before a vocabulary is trained or a token made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`bertdata download`: the multistream dump of a Wikipedia, or plain texts of Project Gutenberg books.
 
-Files are resumed and checked (`fetch`); the same command goes on where the last one stopped. What it does not do:
-choose a dump or books, unpack, run several downloads at once.
+Files are resumed and checked (`io/http`); the same command goes on where the last one stopped.
 """
 
 from __future__ import annotations

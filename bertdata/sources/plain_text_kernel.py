@@ -1,4 +1,4 @@
-"""The compiled core of `texts`: lines to documents in one pass, white space at their ends left out.
+"""The compiled core of `plain_text`: lines to documents in one pass, white space at their ends left out.
 
 It reads within the line ends that it is given, which ascend within the data. Its tests hold it against a loop in plain
 Python.
@@ -44,8 +44,8 @@ def find_documents(
 ) -> int:
     """Write the text of each document, its end there, and the place of its first line in `data`; returns how many.
 
-    A document ends at a blank line, and at the end of the data where that is the `whole` rest; what stands behind the
-    last that ended is left for next time. A blank line that begins at `limit` or behind it ends the work.
+    A document ends at a blank line, and at the end of the data where that is the `whole` rest; what stands after the
+    last that ended is left for next time. A blank line that begins at `limit` or after it ends the work.
     """
     begin, at, count = 0, 0, 0
     opened = -1

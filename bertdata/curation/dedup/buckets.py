@@ -1,7 +1,6 @@
 """Buckets: the documents of one partition of the signature store that share a key.
 
-A document is named by (file, row): the number of its file in the order of the paths, and its row there. What it does
-not do: look at the documents, which may have met by chance (`decide`).
+A document is named by (file, row): the number of its file in the order of the paths, and its row there.
 """
 
 from __future__ import annotations

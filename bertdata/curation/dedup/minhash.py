@@ -5,7 +5,7 @@ runs that both have among those that either has (their Jaccard similarity). A si
 of 256 bins, from one hash of each run (Li, Owen and Zhang, "One Permutation Hashing", 2012); a bin that no run falls
 into borrows from the next one to the left or the right that has one (Shrivastava and Li, "Improved Densification of
 One Permutation Hashing", 2014). The share of equal numbers estimates the similarity with a standard error of at most
-0.032, for texts of some hundred words or more. What it does not do: find a short text inside a long one.
+0.032, for texts of some hundred words or more. It does not find a short text inside a long one.
 """
 
 from __future__ import annotations

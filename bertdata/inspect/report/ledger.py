@@ -1,6 +1,6 @@
 """The ledger of a build: at each step what came in, what was dropped and why, what went on; and whether it adds up.
 
-It reads the manifest alone. What it does not do: recount from the bytes (`bertdata verify`).
+It reads the manifest alone.
 """
 
 from __future__ import annotations

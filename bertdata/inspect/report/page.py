@@ -1,7 +1,4 @@
-"""The page of a report: put together from the ledger, the figures and a few examples, every text escaped.
-
-What it does not do: measure (`bertdata.inspect.stats`), mask (`bertdata.inspect.show`), draw (`figures`).
-"""
+"""The page of a report: put together from the ledger, the figures and a few examples, every text escaped."""
 
 from __future__ import annotations
 

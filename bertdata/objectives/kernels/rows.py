@@ -45,7 +45,7 @@ def word_starts(ids: NDArray[Any], continuation: NDArray[Any], starts: NDArray[A
 
 @typed_kernel(_ENDS)
 def row_ends(spans: NDArray[Any], offsets: NDArray[Any], chosen: NDArray[Any], tokens: int, ends: NDArray[Any]) -> bool:
-    """Write where each row ends into `ends`: [CLS], and each span with a [SEP] behind it.
+    """Write where each row ends into `ends`: [CLS], and each span with a [SEP] after it.
 
     Returns False where an example that is not there is chosen, or one names a span or tokens that are not there.
     """

@@ -1,15 +1,13 @@
 """What a manifest says of a build, taken apart, and whether its numbers add up from stage to stage.
 
-    bytes of a source's files      = bytes of the ranges they were read in
-    source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
-    documents, bytes of text       = those tokenised, or dropped there
-    documents, sentences, tokens   = those of all shards
-    tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
-    tokens in copies               + those used twice - those dropped by reason = tokens in examples
-    examples, tokens of a shard    = those of all its sources
-    a split                        = its shards
-
-What it does not do: counting anything in the shards themselves (`recount`), files (`verify`).
+bytes of a source's files      = bytes of the ranges they were read in
+source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
+documents, bytes of text       = those tokenised, or dropped there
+documents, sentences, tokens   = those of all shards
+tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
+tokens in copies               + those used twice - those dropped by reason = tokens in examples
+examples, tokens of a shard    = those of all its sources
+a split                        = its shards
 """
 
 from __future__ import annotations

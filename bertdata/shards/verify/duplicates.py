@@ -4,8 +4,7 @@ Each token is taken for a word, and the rest is MinHash as for documents (`curat
 from 0.8 of their runs of five tokens on. Masks that are written into the shards are undone first, and [CLS] and [SEP]
 do not count. Keys go to files in a temporary folder, about 800 bytes an example, and come back a part at a time;
 candidates are read again from the shards. So memory is a byte an example and some hundred MiB, whatever the build. Of a
-bucket each example is compared with the first and with the one before it. What it does not do: dropping anything
-(`--dedup`).
+bucket each example is compared with the first and with the one before it.
 """
 
 from __future__ import annotations

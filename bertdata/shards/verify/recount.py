@@ -1,7 +1,7 @@
 """The rows of one shard counted again from its record batches, and held against what rows must be.
 
 It looks at the layout of every row (special tokens, token types, ids, labels, length), at the order of the rows, and
-draws static masks again. What it does not do: files, and what the manifest says of them (see `verify`).
+draws static masks again.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class _Order:
         self._copy, self._last, self._ended = 0, 0, False
 
     def end_copy(self) -> None:
-        """Note an empty batch: behind it the next copy begins."""
+        """Note an empty batch: after it the next copy begins."""
         self._copy, self._last, self._ended = self._copy + self._ended, 0, True
 
     def copy_of(self, example_ids: Ints, begin: int) -> int:

@@ -1,7 +1,7 @@
 """Verification of shards that no build has made: fine-tuning data and imports, whose rows cannot be drawn again.
 
 Checked are the bytes and the schema of each shard, what stands beside them, and that every row is one: ids of the
-vocabulary, [CLS] first and [SEP] last, labels of the task. What this module does not do: masks, accounts of documents.
+vocabulary, [CLS] first and [SEP] last, labels of the task.
 """
 
 from __future__ import annotations

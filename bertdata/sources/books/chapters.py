@@ -2,7 +2,7 @@
 
 The headings that count are those of one rank and above: divisions by name ("Chapter 4") where there are at least two,
 else by number, else by layout alone. A title is the heading's last division and what stands under it, so a table of
-contents before it does not get into it. What it does not do: find headings (`layout`), or keep a hierarchy.
+contents before it does not get into it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TITLE_LINES = 3
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter: its title, empty before the first heading, and its paragraphs, parted by a blank line."""
+    """A chapter: its title, empty before the first heading, and its paragraphs, separated by a blank line."""
 
     title: str
     text: str

@@ -1,7 +1,4 @@
-"""Wrapped lines to paragraphs of one line: words that a line end parts are healed, dashes made alike.
-
-What it does not do: tell which lines make a paragraph (`layout`).
-"""
+"""Wrapped lines to paragraphs of one line: words that a line end parts are healed, dashes made alike."""
 
 from __future__ import annotations
 

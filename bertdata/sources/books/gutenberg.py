@@ -1,7 +1,7 @@
 """What an archive and its transcribers add to a book: header, licence, credits, notes, and marks inside the text.
 
 The forms are those of Project Gutenberg from 1991 on; other archives that write `*** START OF ... EBOOK` are served
-too. What it does not do: telling prose from headings and tables (`layout`).
+too.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _marker(line: str) -> str | None:
 
 
 def _small_print_is_first(lines: Sequence[str], marks: Sequence[tuple[int, str]]) -> bool:
-    """Tell whether the small print stands before the text, as until 2002, or behind it."""
+    """Tell whether the small print stands before the text, as until 2002, or after it."""
     closing = next((number for number, kind in marks if kind == "small print"), None)
     if closing is None:
         return False

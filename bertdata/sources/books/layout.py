@@ -1,8 +1,7 @@
 """Prose out of plain text by its layout: paragraphs joined from wrapped lines; headings, tables and contents left out.
 
 What is prose is read from the geometry of a block of lines (how full they are, how they begin and end) and not from its
-language. Verse that reads as sentences is kept as one paragraph. What it does not do: archive headers and
-transcribers' marks (`gutenberg`).
+language. Verse that reads as sentences is kept as one paragraph.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from bertdata.sources.books.dehyphenate import joined, one_line
 
 Block = list[str]
 PlainBlock = str
-"""Lines that are known to be prose, parted by line feeds (`plain`)."""
+"""Lines that are known to be prose, separated by line feeds (`plain`)."""
 
 
 class Heading(NamedTuple):
@@ -173,7 +172,7 @@ def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
 
 
 def rank_of(heading: str) -> int:
-    """Tell how a heading divides a book: 0 before or behind its chapters, 1 by name, 2 by number, 3 by its layout only.
+    """Tell how a heading divides a book: 0 before or after its chapters, 1 by name, 2 by number, 3 by its layout only.
 
     4 is what divides nothing: the heading of a table of contents, or what ends as no title does.
 
@@ -319,7 +318,7 @@ def _is_running(lines: Block, width: int) -> bool:
 
 
 def _is_synopsis(lines: Block) -> bool:
-    """Tell what follows a chapter's heading in old books: phrases parted by dashes."""
+    """Tell what follows a chapter's heading in old books: phrases separated by dashes."""
     phrases = _DASH.split(" ".join(lines))
     return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
 

@@ -29,7 +29,7 @@ BEGIN, END, INDENT, WORD, SOLID, SIGNS, FLAGS, LINE_COLUMNS = range(8)
 ODD, TRAILING, LOWER, LOWER_FIRST, ENTRY, CREDIT, ARCHIVE, HEADING, SPEECH, SENTENCE, CLAUSE = (
     1 << bit for bit in range(11)
 )
-# of each block: its first line, the line behind its last, whether it may be plain
+# of each block: its first line, the line after its last, whether it may be plain
 FIRST, LAST, PLAIN, BLOCK_COLUMNS = range(4)
 _SPACE, _NEWLINE = 32, 10
 _ODD_SPACE = 2

@@ -1,7 +1,7 @@
 """A book's blocks of lines, those that are plainly prose as one string each: the rules of `layout` look at the others.
 
-`kernel_layout` tells them by the bytes of their lines; all others are lists of lines, as `layout.blocks_of` gives. The
-text that comes out of a book is the same either way. What it does not do: text without wrapped lines.
+`layout_kernel` tells them by the bytes of their lines; all others are lists of lines, as `layout.blocks_of` gives. The
+text that comes out of a book is the same either way.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Table = Any
 
 
 class Candidate(NamedTuple):
-    """A block that may be plainly prose: its lines, parted by line feeds, and its number in the table of blocks."""
+    """A block that may be plainly prose: its lines, separated by line feeds, and its number in the table of blocks."""
 
     text: str
     number: int

@@ -68,7 +68,7 @@ class BrokenBook:
 
 
 def clean_book(source: str, *, drops: Counter[str] | None = None, compiled: bool | None = None) -> str | None:
-    """Return a book's paragraphs of prose, parted by a blank line; None, counted in `drops`, where there are none.
+    """Return a book's paragraphs of prose, separated by a blank line; None, counted in `drops`, where there are none.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; None chooses by
     the size of this book alone, so a program that cleans many books says True. Raises ConfigError where `source` is no

@@ -182,7 +182,7 @@ def read_chunks(span: DumpRange) -> Iterator[Chunk]:
     """Yield (offset, UTF-8 bytes, exact) from what `span` owns on to the end of the file; the caller stops when done.
 
     Where `exact`, `offset` is the file offset of the first of the bytes, else of the compressed stream (or UTF-16
-    piece) they came from; what starts at or behind `span.end` belongs to the next range. A bz2 stream that is corrupt
+    piece) they came from; what starts at or after `span.end` belongs to the next range. A bz2 stream that is corrupt
     is reported by the range before it too, so that no reader can pass over it. Raises InputError.
     """
     kind = compression(span.path)

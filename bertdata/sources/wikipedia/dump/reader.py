@@ -2,7 +2,7 @@
 
 A page belongs to the range in which the first byte of its `<page` tag lies, so any cut of a file into ranges gives
 each page exactly once. The XML is cut by scanning bytes: no tree is built, and text inside a page is escaped, so a tag
-that is seen is a tag. What it does not do: choosing pages or cleaning wikitext.
+that is seen is a tag.
 """
 
 from __future__ import annotations

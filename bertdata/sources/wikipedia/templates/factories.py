@@ -1,7 +1,7 @@
 """Functions that make the functions which write a template's text: an argument kept, fixed text, arguments joined.
 
 What each made is read back where the compiled passes write the same (`names`). The functions for one template each are
-in `template_functions`; which template uses which stands in `templates`.
+in `templates/functions`; which template uses which stands in `templates/registry`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Five passes, each reading the text once from left to right, so that the time is 
    that `templates` knows for them, files, categories and tables go;
 3. `paragraphs` drops lists, headings and sections without prose, and strips quote marks;
 4. `inline` resolves external links, HTML tags and entities;
-5. `healing` mends the places where something was dropped.
+5. `cleanup` mends the places where something was dropped.
 
 `compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin and the
 oracle of its tests. No template of the wiki is expanded: those it knows are functions, all others leave nothing.
@@ -50,7 +50,7 @@ def clean_wikitext(
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
 ) -> str | None:
-    """Return the prose of a page, paragraphs parted by a blank line, or None with the reason counted in `drops`.
+    """Return the prose of a page, paragraphs separated by a blank line, or None with the reason counted in `drops`.
 
     `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the

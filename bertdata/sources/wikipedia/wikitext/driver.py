@@ -1,4 +1,4 @@
-"""The passes over wikitext as compiled kernels: the fast twin of `wikitext.extract`, with the same result.
+"""The passes over wikitext as compiled kernels: the fast twin of `clean.extract`, with the same result.
 
 It drives the kernels over buffers of bytes, answers what they ask (the text of a call they do not know, verse,
 formulas), and makes buffers larger where they say so. Each call has buffers to itself: a user's template function may
@@ -120,7 +120,7 @@ def _run(text: Bytes, page: PageContext, work: _Buffers, table: Ints, blob: Byte
 
 
 def unescape_compiled(data: bytes) -> bytes:
-    """Return what `dump.unescape` returns.
+    """Return what `reader.unescape` returns.
 
     >>> unescape_compiled(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
     'AT&amp;T <b> é'

@@ -1,4 +1,4 @@
-"""Rows of text to ids: the tables that `kernel_encode.scan` works on, and the answers that it asks for.
+"""Rows of text to ids: the tables that `kernels/encode.scan` works on, and the answers that it asks for.
 
 A cache from chunk to ids lives as long as its encoder, begins with the words of the vocabulary, and grows to at most
 53 MB; then it begins anew. A call has one to itself, so nothing is locked and nothing can be seen half-written; those

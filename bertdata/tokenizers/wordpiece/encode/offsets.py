@@ -1,4 +1,4 @@
-"""Where in their texts the ids of many texts stand, and of which word they are: by a kernel (`kernel_offsets.py`).
+"""Where in their texts the ids of many texts stand, and of which word they are: by a kernel (`kernels/offsets.py`).
 
 It says of which texts it cannot tell, such as one with a mark that reordering moves; `tokenizers` is then asked by the
 caller. The ids are given.

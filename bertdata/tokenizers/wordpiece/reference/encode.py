@@ -1,4 +1,4 @@
-"""The tokenizer as its definition reads: normalise, cut into words, take the longest piece, begin again behind it.
+"""The tokenizer as its definition reads: normalise, cut into words, take the longest piece, begin again after it.
 
 Slow on purpose; for reading, and for checking the kernel. The words are those of `tokenizers`; the matching is here.
 """

@@ -1,7 +1,7 @@
 """Word counts of texts, the input of the vocabulary trainer.
 
 Words are exactly what BERT's normaliser and pre-tokenizer give. Distinct chunks between spaces are counted first and
-each is normalised once (`kernel_counts.py`), so the cost is that of finding them. No word is left out: that is for who
+each is normalised once (`kernels/counts.py`), so the cost is that of finding them. No word is left out: that is for who
 has the counts of everything (`prune_counts`).
 """
 

@@ -2,7 +2,7 @@
 
 A word begins as its characters, all but the first marked ##. The best pair of neighbouring symbols is joined
 everywhere and becomes a token, again and again, until the vocabulary is full. The three criteria differ in what "best"
-means. `kernel_merges.py` does it fast; `_educational.py` is the same in forty lines, and the oracle of its tests.
+means. `kernels/merges.py` does it fast; `reference/train.py` is the same in forty lines, and the oracle of its tests.
 Counting words is not done here (`counting.py`), nor reading the counts (`corpus.py`).
 """
 

@@ -1,4 +1,4 @@
-"""The last pass over wikitext, compiled: holes, spaces, paragraphs without a word. The readable twin is `healing`."""
+"""The last pass over wikitext, compiled: holes, spaces, paragraphs without a word. The readable twin is `cleanup`."""
 
 # ruff: noqa: PLR1714, SIM109  (numba compiles comparisons and loops well, sets and generators not)
 
@@ -156,7 +156,7 @@ def _is_only_a_url(out: Bytes, begin: int, end: int) -> bool:
 
 @inlined
 def _heal(work: Bytes, length: int, out: Bytes, n: int, starts: Ints) -> Int:
-    """Close the holes of the paragraph work[:length], token by token (see `healing.heal`)."""
+    """Close the holes of the paragraph work[:length], token by token (see `reference.cleanup.heal`)."""
     depth = i = 0
     next_hole = -1
     hole = spaced = False

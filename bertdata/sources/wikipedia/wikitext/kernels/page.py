@@ -1,7 +1,7 @@
 """The passes over one page, compiled, in a row: what Python calls, and calls again once it has done what was asked.
 
 It returns DONE with the prose in `first`; else what it needs: the text of a tag, a call or a link, the variants of a
-page that has them, marks of unclosed constructs cleared, or larger buffers. The readable twin is `wikitext.extract`.
+page that has them, marks of unclosed constructs cleared, or larger buffers. The readable twin is `clean.extract`.
 
 Compiled, the passes are 16 times as fast as the reference (`benchmarks/kernels.py --only wikitext`).
 """

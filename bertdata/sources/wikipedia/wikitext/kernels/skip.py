@@ -1,7 +1,7 @@
 """Where a construct ends that leaves nothing, compiled: its insides are not walked but for what can end it.
 
 An infobox, a table or a file with its caption is most of many pages. `end_of_dropped` finds the end by matching braces,
-tables and, inside a link, brackets. Wherever the walk of `kernel_brackets` could come to another end it gives up, and
+tables and, inside a link, brackets. Wherever the walk of `kernels/brackets` could come to another end it gives up, and
 the walk takes over. Which constructs leave nothing is told by `call_leaves_nothing` and `link_leaves_nothing`.
 """
 

@@ -1,7 +1,7 @@
-"""What one call or one link leaves, compiled; the readable twin is `calls`.
+"""What one call or one link leaves, compiled; the readable twin is `template_calls`.
 
 Most names say by themselves what is left: nothing, a fixed text, one argument. The frequent templates are written by
-`kernel_templates` and `kernel_convert`; for any other the answer is -1: Python is asked.
+`kernels/templates` and `kernels/convert`; for any other the answer is -1: Python is asked.
 """
 
 # ruff: noqa: PLR1714, SIM109  (numba compiles comparisons and loops well, sets and generators not)
@@ -34,7 +34,7 @@ from bertdata.sources.wikipedia.wikitext.kernels.frames import DEPTH, REASON, SP
 from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK, HOLE_LEFT, may_be_space, stripped, write_call
 
 # what a call leaves: Python is asked, a fixed text, one of its arguments, a hole that tells why this is no article,
-# what `kernel_templates` or `kernel_convert` write, an argument that has a name or else a hole
+# what `kernels/templates` or `kernels/convert` write, an argument that has a name or else a hole
 ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN_CALL, CONVERSION, NAMED = range(7)
 COLON = -2
 

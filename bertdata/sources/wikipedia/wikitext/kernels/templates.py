@@ -1,4 +1,4 @@
-"""What calls of the most frequent templates leave, compiled; the readable twins are in `template_functions`.
+"""What calls of the most frequent templates leave, compiled; the readable twins are in `templates/functions`.
 
 Each function reads arguments without a name and writes to the end of what is written; all it cannot be sure of (named
 arguments, spaces of Unicode at an edge, too little room) it leaves to Python.

@@ -1,7 +1,7 @@
 """The second pass over wikitext: braces, brackets and tables, walked once with a stack.
 
-Links become their text, templates the text that `templates` knows for them; files, categories and tables go. What is
-never closed is cleared by `recover`. `kernel_brackets` is the compiled twin; the two give the same text.
+Links become their text, templates the text that their registry knows; files, categories and tables go. What is never
+closed is cleared by `recover`. `kernels/brackets` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The passes before leave `HOLE` where a construct vanished from inside a text: empty parentheses, doubled spaces, a comma
 before a full stop. Only the surroundings of a hole are touched, so what an author really wrote (code, French spacing,
-an emoticon) stays. `kernel_healing` is the compiled twin; the two give the same text.
+an emoticon) stays. `kernels/cleanup` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ONLY_URL = re.compile(r"[A-Za-z]{3,6}://[^ \n]+")
 
 
 def finish(text: str) -> str:
-    """Return the paragraphs that hold a letter or digit, healed, parted by a blank line; "" if there are none.
+    """Return the paragraphs that hold a letter or digit, healed, separated by a blank line; "" if there are none.
 
     >>> finish(f"Rome  ({HOLE}) is old. \\n\\n({HOLE})\\n\\nSo{LINE_BREAK} it is.")
     'Rome is old.\\n\\nSo\\nit is.'

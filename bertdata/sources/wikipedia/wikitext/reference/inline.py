@@ -1,7 +1,7 @@
 """The fourth pass over wikitext: external links, HTML tags, character entities, behaviour switches, odd spaces.
 
 One substitution over the text of all paragraphs, read once from left to right: what it writes is not read again.
-`kernel_inline` is the compiled twin; the two give the same text.
+`kernels/inline` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations

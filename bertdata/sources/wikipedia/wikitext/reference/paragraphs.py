@@ -1,7 +1,7 @@
 """The third pass over wikitext: by lines. Lists, headings, table rows, code and whole sections without prose go.
 
 The text comes with templates, links and tables resolved. Quote marks go here too, for they are matched within a line.
-`kernel_lines` is the compiled twin; the two give the same text.
+`kernels/paragraphs` is the compiled twin; the two give the same text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TAG = re.compile("<[^<>]*+>")
 
 
 def prose_lines(text: str) -> str:
-    """Return the prose paragraphs of text, each on one line, parted by a blank line.
+    """Return the prose paragraphs of text, each on one line, separated by a blank line.
 
     A blank or dropped line, a heading and a list part two paragraphs.
 

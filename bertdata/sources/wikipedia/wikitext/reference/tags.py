@@ -187,7 +187,7 @@ def _end_of_reference(source: str, start: int, attributes: str) -> int:
 
 
 def _end_of_cut_reference(source: str, start: int, attributes: str) -> int:
-    """Find where a reference ends whose opening tag has no ">": behind its closing tag where one is on its line."""
+    """Find where a reference ends whose opening tag has no ">": after its closing tag where one is on its line."""
     following = None if attributes.endswith("/") else _REFERENCE.search(source, start)
     if following is not None and following[1] and "\n" not in source[start : following.start()]:
         return following.end()

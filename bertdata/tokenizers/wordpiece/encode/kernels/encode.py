@@ -1,13 +1,13 @@
 """The compiled core of the tokenizer: rows of UTF-8 to ids, by way of a cache from chunk to ids.
 
-`scan` goes through the rows in windows of some hundred chunks (`kernel_chunks.py`): where they end, and where in the
+`scan` goes through the rows in windows of some hundred chunks (`chunks.py`): where they end, and where in the
 cache they are likely to be; then whether it is so, and their ids. A chunk that is not in the cache is cut into words
-(`kernel_words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
+(`words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
 Of a character not yet asked for the caller is told at once; the few chunks that only `tokenizers` can tell are left to
-the caller to put in afterwards. Nothing is read or written behind the arrays; where one is too small, the caller is
+the caller to put in afterwards. Nothing is read or written after the arrays; where one is too small, the caller is
 told.
 
-The readable twin is `_educational_encode.encode_slowly`.
+The readable twin is `reference.encode.encode_slowly`.
 
 80 times as fast as `tokenizers` (`benchmarks/kernels.py --only tokenizer`).
 """
@@ -115,7 +115,7 @@ def scan(
     window: Window,
     registers: Any,
 ) -> Any:
-    """Write the ids of the rows to `last_row` behind the WRITTEN ones, and where each row ends; returns how it went.
+    """Write the ids of the rows to `last_row` after the WRITTEN ones, and where each row ends; returns how it went.
 
     It begins at byte AT in row ROW, and unless DONE these say where to go on. `pending` gets (row, ids written before,
     start, length) of the N_PENDING chunks that only `tokenizers` can tell, and of which nothing is written. Where a

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bertdata.kernels.jit import inlined, kernel
 
 SLACK = 16
-"""Room behind the ids that may be written to for nothing."""
+"""Room after the ids that may be written to for nothing."""
 NO_ROOM = -4
 CELLS_A_BLOCK = 256
 MAX_CELLS = 1 << 27

@@ -4,7 +4,7 @@
 (`characters.py` makes the codes). A key of a table is up to `MAX_KEY` bytes: the first 16 in its entry, the rest in an
 arena, all of them compared, so two keys with one hash are never taken for each other. No ids here.
 
-Texts have `PAD` bytes behind the last one that counts, for they are read 64 and 8 bytes at a time.
+Texts have `PAD` bytes after the last one that counts, for they are read 64 and 8 bytes at a time.
 """
 
 from __future__ import annotations

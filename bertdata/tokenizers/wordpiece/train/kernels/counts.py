@@ -1,7 +1,7 @@
 """The compiled core of the word counter: chunks of text are counted as they stand, then each becomes words once.
 
-`count_chunks` goes through the rows once, and counts the chunks (`kernel_chunks.py`) in a table of their bytes.
-`count_words` then cuts each distinct chunk into words (`kernel_words.next_word`) and adds its count to theirs, in a
+`count_chunks` goes through the rows once, and counts the chunks (`encode/kernels/chunks.py`) in a table of their bytes.
+`count_words` then cuts each distinct chunk into words (`words.next_word`) and adds its count to theirs, in a
 second table. What the tables cannot tell or hold is left to the caller, who goes on from there. Nothing is counted
 twice or in part: a chunk is counted when all of it is.
 

@@ -143,7 +143,7 @@ def _note(s: State, side: Any, weight: Any, word: Any) -> None:
 @inlined
 def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
     """Join a and b in a word, from the left, and note the neighbours; returns how many were joined, and how many of
-    these stand behind another.
+    these stand after another.
     """
     words, begin = s.words, word + HEADER
     end, weight = begin + np.int64(words[word]), _weight(words, word)
