@@ -11,6 +11,7 @@ What is numba's own and not promised by it (`_nrt`, `_cache`, `_insert`) is used
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import sigutils
+from numba.core import caching, sigutils
 
 from bertdata.kernels.warmup import compilation_begins
 
@@ -109,17 +110,35 @@ def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool)
     options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
     if not makes_arrays:
         options["_nrt"] = False
-    try:
-        dispatcher: Any = numba.njit(cache=True, **options)(function)
-    except (RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-        dispatcher = numba.njit(**options)(function)
-    kept: Any = getattr(dispatcher, "_cache", None)
-    if kept is not None:
+    dispatcher: Any = numba.njit(**options)(function)
+    if hasattr(dispatcher, "_cache"):
+        with contextlib.suppress(RuntimeError, OSError):  # numba finds no folder to write to, or cannot
+            dispatcher._cache = _Cache(function)
+        kept = dispatcher._cache
         kept.load_overload = _or_telling(_or_nothing(kept.load_overload))
         kept.save_overload = _or_nothing(kept.save_overload)
         if signatures:
             dispatcher.compile = _compile_one_of(dispatcher, signatures)
     return dispatcher  # type: ignore[no-any-return]
+
+
+_LOCATORS = ("UserProvided", "UserWide", "InTree")
+
+
+class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    """Keeps machine code in the user's cache, and in the package only where there is no such folder.
+
+    What is written into the folder of an installed package stays there when the package is removed, and hides the
+    package that is installed next.
+    """
+
+    _locator_classes = tuple(
+        getattr(caching, f"{one}CacheLocator", None) or getattr(caching, f"_{one}CacheLocator") for one in _LOCATORS
+    )
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _CacheImpl
 
 
 def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:

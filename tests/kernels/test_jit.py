@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -15,6 +15,7 @@ import pytest
 
 import bertdata
 from bertdata.kernels.jit import inlined, plain, sources_of, typed_kernel
+from bertdata.kernels.mixer import sort_draws
 
 PACKAGE = Path(bertdata.__file__).parent
 SOURCES = {
@@ -145,6 +146,11 @@ def test_python_cannot_call_what_is_compiled_into_kernels_but_can_call_its_pytho
     with pytest.raises(TypeError, match=r"compiled into the kernels that call it; in Python call plain\(_times\)"):
         _times(2, 3)
     assert plain(_times)(2, 3) == 6
+
+
+def test_machine_code_is_not_kept_in_the_package_which_would_leave_its_folders_there() -> None:
+    cache: Any = cast("Any", sort_draws)._cache
+    assert not Path(cache.cache_path).is_relative_to(PACKAGE)
 
 
 def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:

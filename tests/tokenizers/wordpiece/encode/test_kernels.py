@@ -6,6 +6,7 @@ import numba
 import pytest
 from numba.core import caching
 
+from bertdata.kernels import jit
 from bertdata.kernels.jit import typed_kernel
 
 
@@ -22,7 +23,7 @@ def test_a_kernel_compiles_where_no_cache_can_be_kept(
         raise error("no space left")
 
     if error is None:
-        monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+        monkeypatch.setattr(jit._CacheImpl, "_locator_classes", [])
     else:
         monkeypatch.setattr(caching.FunctionCache, "save_overload", fail)
         monkeypatch.setattr(caching.FunctionCache, "load_overload", lambda *_: None)
