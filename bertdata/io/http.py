@@ -62,8 +62,10 @@ def _opener() -> urllib.request.OpenerDirector:
 
 @dataclass(frozen=True)
 class Client:
-    """How files are fetched: tries without progress before giving up; seconds before the second try, doubled with each
-    further one, of silence before a connection counts as cut, and between two files.
+    """How files are fetched.
+
+    attempts: tries without progress before giving up. backoff: seconds before the second try, doubled with each further
+    one. timeout: seconds of silence after which a connection counts as cut. pause: seconds between two files.
     """
 
     attempts: int = 8
@@ -76,7 +78,7 @@ class Client:
     def fetch(self, url: str, path: str, *, sha1: str | None = None) -> str:
         """Fetch a file to a local path and return the path; a file that is there with this SHA-1 is left as it is.
 
-        A part that an earlier run left is gone on with only where `sha1` will tell whether it fits. Raises
+        A partial file of an earlier run is resumed only where `sha1` is given to check the result. Raises
         NotThereError, InputError where the server refuses, does not answer or sends other bytes than it said, and
         OutputError where the file cannot be written.
         """

@@ -4,10 +4,10 @@ A step takes a run from the order of one bin, and every rank a part of it, so th
 the same time. The bin that is furthest behind comes next. Which step follows depends on the positions alone, never on
 how they were reached: so a run that is resumed goes on exactly.
 
-At the end of an iteration each bin shares its rest over all ranks. Where a bin has fewer left than there are ranks, its
-rest waits for the last step, in which the narrow bins stand first; if all of them do not suffice, the widest bin that
-can spare them gives the few that are missing. So every rank takes as many steps, while at least as many examples as
-ranks are left altogether.
+At the end of an iteration each bin shares what it has left over all ranks. What is left of bins with fewer examples
+than there are ranks is pooled in the last step, narrow bins first; if that is too little for all ranks, the widest bin
+that can spare examples adds the missing ones. So all ranks take equally many steps, as long as there are at least as
+many examples left altogether as ranks.
 """
 
 from __future__ import annotations

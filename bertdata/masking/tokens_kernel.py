@@ -27,7 +27,7 @@ _FORMS = (
     (numba.int64, numba.int64, numba.int64),
     (numba.uint16, numba.uint16, numba.int16),
 )
-"""Of the ids given, of those written, of labels."""
+"""The types that it is compiled for: of input ids, output ids, labels."""
 
 
 def _given(kind: Any) -> Any:
@@ -41,9 +41,9 @@ _GIVEN_IS, _GIVEN_US, _GIVEN_BS = map(_given, (_I, _U, numba.boolean))
 def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
     """Return a bound that `needed` of the first `count` draws are below, 0 where none is found.
 
-    `tokens` of them are draws, the others the highest number. Draws are spread evenly, so the bound is looked for where
-    it lies if they are, between those known to be too low and too high; the last steps go from draw to draw. Equal
-    draws may leave it with too many or too few.
+    `tokens` of them are draws, the others the highest number. Draws are uniform, so the bound is found by interpolation
+    between one that is too low and one that is too high; the last steps go from draw to draw. Equal draws may leave it
+    with too many or too few.
     """
     low, high, fewer, more = 0.0, _ALL - 1, 0, tokens + 1
     guess = _ALL * (needed + 0.5) / more
@@ -113,9 +113,9 @@ def mask_batch_of_tokens(
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
 ) -> int:
-    """Write the masked ids and the labels of the rows of `given`; returns in how many rows the limit bit.
+    """Write masked ids and labels of the rows of `given`; returns the number of rows cut to `limit` predictions.
 
-    The other arguments are those of `units_kernel.mask_batch`. What is in no row is written by nobody.
+    The other arguments are those of `units_kernel.mask_batch`. Positions outside all rows stay as they are.
     """
     longest = 1
     for row in range(len(example_ids)):

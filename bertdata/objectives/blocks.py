@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 DROPPED, BORROWED = "tokens_dropped_", "tokens_borrowed"
-"""How counts of a plan begin that say of how many tokens no example is made, and why; the count of those used twice."""
+"""The prefix of the counts of tokens that are in no example, by reason; the name of the count of those used twice."""
 
 
 @dataclass(frozen=True)

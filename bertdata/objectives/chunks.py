@@ -46,10 +46,13 @@ def cut_documents(
 ) -> Chunks:
     """Cut all documents into chunks of at most `room` tokens; raises ValueError where the block is not whole.
 
-    A chunk takes sentences until it reaches its target: the room, in a share of `short_seq_prob` a length drawn from 2
-    to the room; with `two_sentences` two sentences, at the end of a document three where one would be left over. Where
-    the last sentence overflows the room, `fill` cuts it at a word border and carries its rest on; without `fill` it
-    moves to the next chunk whole, if it fits there. A share `alone_prob` of the chunks has room for one token more.
+    A chunk takes sentences until it reaches its target: the room, or, in a share `short_seq_prob` of the chunks, a
+    length drawn from 2 to the room.
+
+    two_sentences: the target is two sentences, and three at the end of a document where one would be left over.
+    fill: a last sentence that overflows the room is cut at a word border, and the next chunk begins with its rest;
+    without it such a sentence moves to the next chunk whole, if it fits there.
+    alone_prob: the share of the chunks that have room for one token more.
     """
     from bertdata.objectives.kernels import segments as segments_kernel
 

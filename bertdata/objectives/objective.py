@@ -48,8 +48,9 @@ class Objective(ABC):
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy (0 to dupe_factor - 1) of a block.
 
-        The ids are unique within a shard and not negative. Every draw is keyed by the document and a number in it, so
-        that a plan does not depend on what else is planned.
+        A block may be empty. Each row leaves room for [CLS] and [SEP] in `config.max_seq_length`, no span is empty,
+        and tokens that are in no row are counted. The ids are unique within a shard and not negative. Every draw is
+        keyed by the document and a number in it, so that a plan does not depend on what else is planned.
         """
 
     def key(self, config: ExamplesConfig, purpose: str) -> int:

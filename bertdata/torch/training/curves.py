@@ -23,7 +23,7 @@ class Curve:
 
 
 def smoothed(points: Sequence[tuple[float, float]], window: int) -> list[tuple[float, float]]:
-    """Return the means of each `window` points in a row, at the last of them.
+    """Return the mean of each block of `window` points, at the last of them; blocks do not overlap.
 
     >>> smoothed([(1, 4.0), (2, 2.0), (3, 3.0)], 2)
     [(2, 3.0), (3, 3.0)]
