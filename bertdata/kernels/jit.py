@@ -88,8 +88,19 @@ def inlined(function: Function) -> Function:
     """
     if numba.config.DISABLE_JIT:
         return function
+    return _inlined(function, always=False)
+
+
+def always_inlined(function: Function) -> Function:
+    """Compile a function into each kernel that calls it, however large: a tuple of arrays is slow to hand over."""
+    if numba.config.DISABLE_JIT:
+        return function
+    return _inlined(function, always=True)
+
+
+def _inlined(function: Function, *, always: bool) -> Function:
     function.__qualname__ = _versioned_name(function)
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": always}
     dispatcher: Any = numba.njit(nogil=True, **options)(function)
     dispatcher._insert = lambda *_, **__: None  # there is no machine code of it alone that Python could call
     dispatcher._compile_for_args = functools.partial(_refuse, function.__name__)

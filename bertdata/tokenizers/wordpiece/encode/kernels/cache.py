@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import always_inlined, kernel
 from bertdata.kernels.simd import load64, store64
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
     ARENA_SHIFT,
@@ -43,7 +43,7 @@ class Cache(NamedTuple):
     pool: NDArray[np.uint32]
 
 
-@inlined
+@always_inlined
 def remember(
     cache: Cache, slot: Any, low: Any, high: Any, h: Any, data: Any, i: Any, n: Any, ids: Any, first: Any, count: Any
 ) -> None:
@@ -69,7 +69,7 @@ def remember(
     enter(cache.table, slot, low, high, h, meta, value, data, i, n)
 
 
-@inlined
+@always_inlined
 def copy_ids(cache: Cache, place: Any, out: Any, written: int) -> Any:
     """Write the ids of an entry of the cache, for which there is room; returns how many ids there are now."""
     meta, value = cache.table.entries[place + _2], cache.table.entries[place + _3]

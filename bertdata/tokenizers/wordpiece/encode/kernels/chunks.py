@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined
+from bertdata.kernels.jit import always_inlined
 from bertdata.kernels.simd import (
     BLOCK,
     GAPS,
@@ -49,7 +49,7 @@ class Window(NamedTuple):
     places: NDArray[np.uint64]
 
 
-@inlined
+@always_inlined
 def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, at: Any, block: Any, stops: Any) -> Any:
     """Note where chunks end, from byte `block` of a row on; returns (row, byte) to go on with, and how many.
 
@@ -90,7 +90,7 @@ def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, at: Any, block:
     return row, block, n
 
 
-@inlined
+@always_inlined
 def find_places(text: Any, at: Any, n_chunks: Any, table: Table, window: Window) -> None:
     """Note the first 16 bytes of each chunk of a window, and which entry its hash points to first.
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import always_inlined, kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.cache import Cache, copy_ids, remember
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
@@ -50,7 +50,7 @@ class Characters(NamedTuple):
     folds: NDArray[np.uint8]  # for each byte, what it becomes if it is an ASCII letter or digit; else 0
 
 
-@inlined
+@always_inlined
 def fold(text: Any, i: Any, n: Any, folds: Any, word: Any) -> Any:
     """Write a chunk into `word` as it is after normalising; False where that takes more than a look at each byte."""
     plain: Any = n <= MAX_WORD_CHARACTERS
@@ -62,7 +62,7 @@ def fold(text: Any, i: Any, n: Any, folds: Any, word: Any) -> Any:
     return plain
 
 
-@inlined
+@always_inlined
 def encode_chunk(
     text: Any,
     i: Any,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import always_inlined, kernel
 
 SLACK = 16
 """Room after the ids that may be written to for nothing."""
@@ -41,7 +41,7 @@ class Pieces(NamedTuple):
     settings: NDArray[np.int64]  # bases of the two roots, UNK_ID
 
 
-@inlined
+@always_inlined
 def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     """Tell whether a node of these labels can have a base."""
     fits: Any = not bases[base]
@@ -50,7 +50,7 @@ def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
     return fits
 
 
-@inlined
+@always_inlined
 def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search: Any) -> Any:
     """Return a base for a node of `n` labels; -1 where there is none."""
     if n == 1:
@@ -118,7 +118,7 @@ def base_of(cells: NDArray[np.uint64], byte: int) -> int:
     return cell >> _BASE_SHIFT & MAX_CELLS - 1 if cell & 0x1FF == 0x100 | byte else 0
 
 
-@inlined
+@always_inlined
 def longest_match(pieces: Pieces, word: Any, n_word: Any, out: Any, written: Any) -> Any:
     """Write the ids of a word, longest piece first, or [UNK]; returns how many ids there are now, or NO_ROOM."""
     start: Any = _0

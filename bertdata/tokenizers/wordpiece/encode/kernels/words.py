@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import always_inlined, kernel
 from bertdata.kernels.simd import load64, lowest_bit
 from bertdata.text_arrays import READ_AHEAD
 
@@ -56,7 +56,7 @@ class Table(NamedTuple):
     counters: NDArray[np.int64]  # USED entries, ARENA_USED bytes, POOL_USED numbers of the owner's
 
 
-@inlined
+@always_inlined
 def first_bytes(word: Any, n: int) -> Any:
     """Return the first `n` bytes of a word of 8, the others 0; all of them from 8 on, and none below 1."""
     if n >= 8:
@@ -66,20 +66,20 @@ def first_bytes(word: Any, n: int) -> Any:
     return word & ((_1 << _U(8 * n)) - _1)
 
 
-@inlined
+@always_inlined
 def mark_of(n: int) -> Any:
     """Return the lowest 16 bits of the `meta` of a key of `n` bytes."""
     return _U(n | (LONG if n > 16 else 0))
 
 
-@inlined
+@always_inlined
 def mix(low: Any, high: Any) -> Any:
     """Return the hash of a key of up to 16 bytes; its highest bits are the place in the slots, its lowest the tag."""
     h = low * _M1 + high * _M3
     return (h ^ (h >> _32)) * _M2
 
 
-@inlined
+@always_inlined
 def hash_key(low: Any, high: Any, data: Any, i: int, n: int) -> Any:
     """Return the hash of the `n` bytes from `i` on, of which `low` and `high` are the first 16."""
     for j in range(16, n, 8):
@@ -87,13 +87,13 @@ def hash_key(low: Any, high: Any, data: Any, i: int, n: int) -> Any:
     return mix(low, high)
 
 
-@inlined
+@always_inlined
 def slot_shift(slots: Any) -> Any:
     """Return by how much a hash is shifted to the right to give a slot."""
     return _64 - lowest_bit(_U(len(slots)))
 
 
-@inlined
+@always_inlined
 def seek(table: Table, low: Any, high: Any, h: Any, data: Any, i: int, n: int) -> Any:
     """Return the slot of the key that is the `n` bytes from `i` on; a free one where it is not in the table."""
     last, slot, tag, mark = _U(len(table.slots) - 1), h >> slot_shift(table.slots), h & _TAG, mark_of(n)
@@ -113,13 +113,13 @@ def seek(table: Table, low: Any, high: Any, h: Any, data: Any, i: int, n: int) -
         slot = (slot + _1) & last
 
 
-@inlined
+@always_inlined
 def place_at(table: Table, slot: Any) -> Any:
     """Return where in `entries` the key of a slot is; 0 where the slot is free."""
     return (_U(table.slots[slot]) >> _TAG_BITS) * _4
 
 
-@inlined
+@always_inlined
 def claim(table: Table, h: Any, entry: Any) -> None:
     """Point the first free place for a hash to an entry."""
     last, slot = _U(len(table.slots) - 1), h >> slot_shift(table.slots)
@@ -128,7 +128,7 @@ def claim(table: Table, h: Any, entry: Any) -> None:
     table.slots[slot] = _U(entry) << _TAG_BITS | h & _TAG
 
 
-@inlined
+@always_inlined
 def has_room(table: Table, n: int) -> Any:
     """Tell whether a key of `n` bytes can be entered; half of the slots stay free."""
     used = table.counters[USED] + 1
@@ -136,7 +136,7 @@ def has_room(table: Table, n: int) -> Any:
     return enough and table.counters[ARENA_USED] + n + 8 <= len(table.arena)
 
 
-@inlined
+@always_inlined
 def enter(
     table: Table, slot: Any, low: Any, high: Any, h: Any, meta: Any, value: Any, data: Any, i: int, n: int
 ) -> None:
@@ -156,7 +156,7 @@ def enter(
     table.slots[slot] = entry << _TAG_BITS | h & _TAG
 
 
-@inlined
+@always_inlined
 def decode(data: Any, i: int, end: int) -> Any:
     """Return (code point, bytes) of the character at `i`, which is not ASCII; 0 bytes where it is not UTF-8."""
     c = np.int64(data[i])
@@ -174,7 +174,7 @@ def decode(data: Any, i: int, end: int) -> Any:
     return point, size
 
 
-@inlined
+@always_inlined
 def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, limit: int) -> Any:
     """Return (where to go on, bytes, characters) of the next word from `i` on, its normalised bytes in `word`.
 

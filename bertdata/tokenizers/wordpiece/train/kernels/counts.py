@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import always_inlined, kernel
 from bertdata.kernels.simd import load64
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
 from bertdata.tokenizers.wordpiece.encode.kernels.encode import Characters
@@ -47,7 +47,7 @@ _0, _1, _2, _3, _8, _24 = (_U(n) for n in (0, 1, 2, 3, 8, 24))
 _BYTE, _LENGTH = _U(0xFF), _U(0x3FFF)
 
 
-@inlined
+@always_inlined
 def _add(table: Table, data: Any, i: int, n: int, count: Any) -> Any:
     """Add to the count of the `n` bytes from `i` on; False where they are new and there is no room."""
     low, high = first_bytes(load64(data, i), n), first_bytes(load64(data, i + 8), n - 8)
@@ -128,7 +128,7 @@ def add_words(data: Any, i: int, end: int, count: Any, characters: Characters, w
     return DONE
 
 
-@inlined
+@always_inlined
 def _restore(table: Table, entry: int, key: Any, to: int) -> Any:
     """Write the key of an entry into `key` from `to` on; returns its length."""
     place = entry * WIDTH
