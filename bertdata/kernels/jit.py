@@ -6,7 +6,13 @@ itself looks at the file of a function and not at those whose functions and cons
 be kept, or what was kept cannot be read, it is compiled anew and nothing is said. Under NUMBA_DISABLE_JIT a kernel is
 plain Python.
 
-What is numba's own and not promised by it (`_nrt`, `_cache`, `_insert`) is used here and nowhere else.
+numba by itself optimises each function, and makes machine code of it, again in every function that calls it; it
+compiles a function anew for each constant it is called with, and looks up what an operator on numbers means each time
+it meets it. Here `inlined` functions are optimised with the kernels that call them, for the types of their arguments
+alone, and what an operator means is looked up once: compiling takes less than half the time
+(`benchmarks/kernels.py --compile`).
+
+What is numba's own and not promised by it (`_nrt`, `_cache`, `_insert`, code libraries) is used here and nowhere else.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ import contextlib
 import functools
 import hashlib
 import inspect
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -22,6 +29,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import caching, sigutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from bertdata.kernels.warmup import compilation_begins
 
@@ -101,9 +110,10 @@ def always_inlined(function: Function) -> Function:
 def _inlined(function: Function, *, always: bool) -> Function:
     function.__qualname__ = _versioned_name(function)
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": always}
-    dispatcher: Any = numba.njit(nogil=True, **options)(function)
-    dispatcher._insert = lambda *_, **__: None  # there is no machine code of it alone that Python could call
+    dispatcher: Any = numba.njit(nogil=True, pipeline_class=_InlinedCompiler, **options)(function)
+    dispatcher._insert = lambda *_, **__: None  # Python cannot call it: its machine code is part of the kernels
     dispatcher._compile_for_args = functools.partial(_refuse, function.__name__)
+    dispatcher.get_call_template = _without_constants(dispatcher.get_call_template)
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -118,7 +128,7 @@ def _refuse(name: str, *_: Any) -> None:
 
 def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool) -> Function:
     function.__qualname__ = _versioned_name(function)
-    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
     if not makes_arrays:
         options["_nrt"] = False
     dispatcher: Any = numba.njit(**options)(function)
@@ -188,9 +198,94 @@ def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[A
 
 
 def _versioned_name(function: Callable[..., Any]) -> str:
-    """Return the name under which numba keeps a function's machine code: it changes with the function's sources."""
+    """Return the name under which numba keeps a function's machine code.
+
+    It changes with the function's sources, and where bounds are checked, which numba's own key does not.
+    """
     path = inspect.getfile(function)
-    return f"{function.__name__}_{sources_digest(path)}" if Path(path).is_file() else function.__name__
+    digest = f"_{sources_digest(path)}" if Path(path).is_file() else ""
+    return f"{function.__name__}{digest}{'_checked' if numba.config.BOUNDSCHECK else ''}"
+
+
+def _without_constants(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a dispatcher's method for calls, which sees the types of arguments and not their values."""
+
+    def get_call_template(arguments: Any, keywords: Any) -> Any:
+        unliteral = numba.types.unliteral
+        return resolve(tuple(map(unliteral, arguments)), {name: unliteral(kind) for name, kind in keywords.items()})
+
+    return get_call_template
+
+
+class _InlinedLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The LLVM code of a function that only kernels call: it is optimised and becomes machine code with each kernel."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        return _NoMachineCode
+
+
+class _NoMachineCode:
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        """Do nothing: what is not loaded has no global variable for its environment."""
+
+
+class _KernelCompiler(Compiler):  # type: ignore[misc]
+    """numba's compiler, which looks up once what an operator on numbers and elements of arrays means."""
+
+    def _compile_core(self) -> Any:
+        with _remembered_operators(self.state.typingctx):
+            return super()._compile_core()
+
+
+class _InlinedCompiler(_KernelCompiler):
+    def define_pipelines(self) -> Any:
+        self.state.library = _InlinedLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+_OPERATORS = (
+    *("add", "sub", "mul", "floordiv", "truediv", "mod", "lshift", "rshift", "and_", "or_", "xor", "neg", "invert"),
+    *("iadd", "isub", "imul", "ifloordiv", "imod", "ilshift", "irshift", "iand", "ior", "ixor", "not_"),
+    *("eq", "ne", "lt", "le", "gt", "ge", "getitem", "setitem"),
+)
+_REMEMBERED = (numba.types.Number, numba.types.Boolean, numba.types.Array)
+
+
+@contextlib.contextmanager
+def _remembered_operators(context: Any) -> Iterator[None]:
+    """Use what is known of operators while a kernel is compiled, under numba's lock; other code never sees it."""
+    functions = [context.resolve_value_type(getattr(operator, name)) for name in _OPERATORS]
+    changed = [function for function in functions if "get_call_type" not in vars(function)]
+    for function in changed:
+        function.get_call_type = functools.partial(_call_type, function)
+    try:
+        yield
+    finally:
+        for function in changed:
+            del function.get_call_type
+
+
+_call_types: dict[Any, Any] = {}
+
+
+def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> Any:
+    """Return the signature of an operator for arguments of these types."""
+    plain = tuple(map(numba.types.unliteral, arguments))
+    if keywords or not all(isinstance(one, _REMEMBERED) for one in plain):
+        return type(function).get_call_type(function, context, arguments, keywords)
+    key = (context, function, plain)
+    if key not in _call_types:
+        _call_types[key] = type(function).get_call_type(function, context, plain, keywords)
+    return _call_types[key]
 
 
 def _or_nothing(method: Callable[..., Any]) -> Callable[..., Any]:

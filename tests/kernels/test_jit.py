@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import subprocess
@@ -163,6 +164,43 @@ def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:
     for a in values:
         for b in values:
             assert repr(ours(a, b)) == repr(theirs(a, b))
+
+
+@inlined
+def _element(values: Any, place: Any) -> Any:
+    if place < 0:
+        raise ValueError("a place is 0 or more")
+    return values[place]
+
+
+@typed_kernel()
+def _first_and(values: Any, place: Any) -> Any:
+    return _element(values, 0) + _element(values, place)
+
+
+def test_a_function_of_kernels_is_compiled_once_for_constants_and_variables() -> None:
+    assert _first_and(np.array([3, 4]), 1) == 7
+    assert len(cast("Any", _element).overloads) == 1
+
+
+def test_compiling_leaves_the_operators_of_other_code_as_numba_has_them() -> None:
+    assert _first_and(np.array([3.0, 4.0]), 1) == 7
+    context = numba.njit(lambda: 0).typingctx
+    assert "get_call_type" not in vars(context.resolve_value_type(operator.add))
+
+
+def test_an_error_in_a_function_of_kernels_reaches_python() -> None:
+    with pytest.raises(ValueError, match="a place is 0 or more"):
+        _first_and(np.arange(2), -1)
+
+
+def test_bounds_are_checked_in_functions_of_kernels_too() -> None:
+    assert _first_and(np.arange(2), 1) == 1  # machine code without the check is kept, and not used below
+    program = "import numpy; from tests.kernels.test_jit import _first_and; _first_and(numpy.arange(2), 2)"
+    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1"}
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, cwd=PACKAGE.parent, env=environment, capture_output=True, text=True, check=False)
+    assert "IndexError: index is out of bounds" in run.stderr
 
 
 def test_what_numba_does_not_promise_is_used_in_one_file() -> None:
