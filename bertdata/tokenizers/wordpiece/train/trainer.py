@@ -13,31 +13,10 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from bertdata.errors import ConfigError
-from bertdata.tokenizers.wordpiece.state import (
-    CONTINUES,
-    COUNT,
-    CRITERION,
-    HEADER,
-    LENGTH,
-    MIN_FREQUENCY,
-    N_CHARS,
-    N_SYMBOLS,
-    START,
-    TOTAL,
-    Ints,
-    State,
-    empty_state,
-    grow,
-)
 from bertdata.tokenizers.wordpiece.train.corpus import Corpus, WordCounts, read_corpus
 from bertdata.tokenizers.wordpiece.train.merge_score import CODES, Criterion
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, check_special, unused_tokens
-
-_FIRST_PAIRS, _FIRST_CHARS = 1 << 16, 1 << 16
-_POINTS = 0x110000
 
 
 def train_wordpiece(
@@ -110,70 +89,17 @@ def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_a
 
 
 def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
+    from bertdata.tokenizers.wordpiece.train import state as states
     from bertdata.tokenizers.wordpiece.train.kernels import merges as kernel
     from bertdata.tokenizers.wordpiece.train.kernels.symbols import add_symbols
 
-    state = _state(corpus, tokens, vocab_size)
-    state.counters[CRITERION], state.counters[MIN_FREQUENCY] = criterion, min_frequency
-    add_symbols(state)
+    state = states.state_of(corpus, tokens, vocab_size)
+    state.counters.criterion, state.counters.min_frequency = criterion, min_frequency
+    add_symbols(state, len(tokens))
     while kernel.count_pairs(state) == kernel.GROW:
-        state = _grown(state)
+        state = states.grow(state)
     while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
-        state = _grown(state)
-    found = state.symbols[len(tokens) : int(state.counters[N_SYMBOLS])].tolist()
-    chars = state.chars[: state.counters[N_CHARS]].astype(np.uint32).tobytes().decode("utf-32-le")
-    return [
-        (CONTINUATION if symbol[CONTINUES] else "") + chars[symbol[START] : symbol[START] + symbol[LENGTH]]
-        for symbol in found
-    ]
-
-
-def _grown(state: State) -> State:
-    from bertdata.tokenizers.wordpiece.train.kernels.symbols import rehash
-
-    larger = grow(state)
-    if larger.pair_table is not state.pair_table:
-        rehash(larger)
-    return larger
-
-
-def _state(corpus: Corpus, tokens: list[str], vocab_size: int) -> State:
-    ids = {token: token_id for token_id, token in enumerate(tokens)}
-    symbol_at_start = np.full(_POINTS, -1, np.int32)
-    symbol_inside = np.full(_POINTS, -1, np.int32)
-    for characters, table, mark in (
-        (corpus.characters, symbol_at_start, ""),
-        (corpus.continuing, symbol_inside, CONTINUATION),
-    ):
-        table[[ord(character) for character in characters]] = [ids[mark + character] for character in characters]
-    symbol = np.where(corpus.inside, symbol_inside[corpus.points], symbol_at_start[corpus.points])
-    n_symbols = min(vocab_size, len(tokens) + len(corpus.points))
-    bodies = [token.removeprefix(CONTINUATION) for token in tokens]
-    lengths = np.array([len(body) for body in bodies], np.int64)
-    chars = np.frombuffer("".join(bodies).encode("utf-32-le"), np.uint32)
-
-    words, n_places = _words(corpus, symbol)
-    state = empty_state(words, n_places, n_symbols, _FIRST_PAIRS, len(chars) + _FIRST_CHARS)
-    state.chars[: len(chars)] = chars
-    symbols, n_tokens = state.symbols, len(tokens)
-    symbols[:n_tokens, START], symbols[:n_tokens, LENGTH] = np.cumsum(lengths) - lengths, lengths
-    symbols[:n_tokens, CONTINUES] = [token.startswith(CONTINUATION) for token in tokens]
-    symbols[:, COUNT] = np.bincount(symbol, np.repeat(corpus.counts, corpus.lengths), n_symbols)
-    state.counters[N_SYMBOLS], state.counters[N_CHARS] = n_tokens, len(chars)
-    state.counters[TOTAL] = symbols[:, COUNT].sum()
-    return state
-
-
-def _words(corpus: Corpus, symbol: Ints) -> tuple[Ints, int]:
-    """Return the words of two symbols and more, as State has them, and the number of their symbols."""
-    longer = corpus.lengths > 1
-    lengths, counts = corpus.lengths[longer], corpus.counts[longer]
-    symbol = symbol[np.repeat(longer, corpus.lengths)]
-    words = np.empty(len(symbol) + HEADER * len(lengths), np.int32)
-    begins = np.cumsum(lengths + HEADER) - (lengths + HEADER)
-    words[begins], words[begins + 1], words[begins + 2] = lengths, counts >> 31, counts & 0x7FFFFFFF
-    is_symbol = np.ones(len(words), np.bool_)
-    for i in range(HEADER):
-        is_symbol[begins + i] = False
-    words[is_symbol] = symbol
-    return words, len(symbol)
+        state = states.grow(state)
+    chars = state.chars[: state.counters.chars].tobytes().decode("utf-32-le")
+    made = state.symbols[len(tokens) : state.counters.symbols][["continues", "start", "length"]].tolist()
+    return [CONTINUATION * continues + chars[start : start + length] for continues, start, length in made]

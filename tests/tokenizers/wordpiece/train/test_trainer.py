@@ -17,7 +17,7 @@ from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, count_words, train_wordpiece
 from bertdata.tokenizers.wordpiece.reference.train import train_slowly
-from bertdata.tokenizers.wordpiece.train import trainer
+from bertdata.tokenizers.wordpiece.train import state
 from bertdata.tokenizers.wordpiece.train.merge_score import CODES, Criterion
 from tests.data import data_path
 
@@ -143,8 +143,8 @@ def test_counts_of_billions_of_words_are_exact(criterion: Criterion) -> None:
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_small_arrays_grow_without_a_change(criterion: Criterion, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = train_wordpiece(count_words([FABLE]), 200, criterion=criterion)
-    monkeypatch.setattr(trainer, "_FIRST_PAIRS", 1)
-    monkeypatch.setattr(trainer, "_FIRST_CHARS", 0)
+    monkeypatch.setattr(state, "FIRST_PAIRS", 1)
+    monkeypatch.setattr(state, "FIRST_CHARS", 0)
     assert train_wordpiece(count_words([FABLE]), 200, criterion=criterion) == expected
 
 
@@ -309,8 +309,8 @@ import os, sys
 os.environ["NUMBA_BOUNDSCHECK"] = "1"
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[2]
 from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
-from bertdata.tokenizers.wordpiece.train import trainer
-trainer._FIRST_PAIRS, trainer._FIRST_CHARS = 1, 0
+from bertdata.tokenizers.wordpiece.train import state
+state.FIRST_PAIRS, state.FIRST_CHARS = 1, 0
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 300, criterion=criterion))
     train_wordpiece({"a" * n: n for n in range(1, 60)}, 300, criterion=criterion, min_frequency=1)

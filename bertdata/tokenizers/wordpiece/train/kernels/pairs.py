@@ -1,15 +1,15 @@
-"""The pairs of the vocabulary trainer: what each is worth, and a lazy heap whose top is always right.
+"""The pairs of the vocabulary trainer: what each is worth, and a lazy heap whose top is the best pair when it is taken.
 
 An entry of the heap has a key that its pair's value never exceeds, and the top is valued again before it is taken, so
 the pair that is taken is the best one. Entries are not moved: a pair whose value rises is entered once more, and of its
-entries the one counts whose key is the pair's; a pair whose value falls is put right when it comes to the top.
+entries the one counts whose key is the pair's; a pair whose value falls gets a lower key when it comes to the top.
 
 Under `frequency` the value is a count, which only rises when the pair is formed anew. Under the others it also rises
 when the count of one of its symbols falls, so after a merge of (a, b) all pairs with a or b would have to be valued
 again. Most need not: each symbol has a floor a little below its count, a pair's key is what it would be worth if its
 symbols had fallen to their floors, and only when a count passes its floor are the symbol's pairs entered anew. A pair
-that comes to the top by such a key gets its value for key (is exact), and while it is, is entered anew whenever the
-count of one of its symbols falls. What else changes makes values fall.
+that comes to the top by such a key gets its value as key (is exact), and while it is exact, it is entered anew whenever
+the count of one of its symbols falls. All other changes make values fall.
 """
 
 from __future__ import annotations
@@ -19,238 +19,184 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.tokenizers.wordpiece.state import (
-    COUNT,
-    CRITERION,
-    FLOOR,
-    HEAP_SIZE,
-    KEY,
-    LEFT,
-    LOG_COUNT,
-    MARKS,
-    MEASURE,
-    MERGED,
-    MIN_FREQUENCY,
-    N_PAIRS,
-    NO_KEY,
-    RIGHT,
-    State,
-)
 from bertdata.tokenizers.wordpiece.train import merge_score
 from bertdata.tokenizers.wordpiece.train.merge_score import FREQUENCY, LIKELIHOOD
+from bertdata.tokenizers.wordpiece.train.state import N_LINKS, NO_KEY, State
 
-ON_LEFT, ON_RIGHT, EXACT_LEFT, EXACT_RIGHT = range(4)
-"""Lists of a symbol's pairs: those with it on the left, on the right, and of these the exact ones."""
-_EXACT, _LOGGED = 16, 32
+ON_LEFT, EXACT_LEFT = 0, 2
+"""Lists of a symbol's pairs: those with it on the left, and after that on the right; of the exact ones the same."""
+_EXACT = 1 << N_LINKS
+"""A flag in `marks`; the bits below it say which lists the pair is in."""
+_RIGHT = (1 << 32) - 1
 _SLACK = 0.5
 
 natural_log = kernel(merge_score.natural_log)
 
 
 @inlined
-def measure_symbol(s: State, symbol: Any, change: Any) -> None:
-    """Change the count of a symbol."""
-    s.symbols[symbol, COUNT] += change
-    n = s.symbols[symbol, COUNT]
-    if s.counters[CRITERION] == LIKELIHOOD:
-        s.measures[symbol, MEASURE] = natural_log(n)
-    else:
-        s.measures[symbol, MEASURE] = np.float64(n)
+def change_symbol(s: State, symbol: Any, change: Any) -> None:
+    """Change the count of a symbol (a record)."""
+    symbol.count += change
+    likelihood = s.counters.criterion == LIKELIHOOD
+    symbol.measure = natural_log(symbol.count) if likelihood else np.float64(symbol.count)
 
 
 @inlined
 def lower_floor(s: State, symbol: Any) -> None:
     """Put the floor of a symbol a little below its measure."""
-    measure = s.measures[symbol, MEASURE]
-    s.measures[symbol, FLOOR] = measure - _SLACK if s.counters[CRITERION] == LIKELIHOOD else measure * (1.0 - _SLACK)
+    measure = symbol.measure
+    symbol.floor = measure - _SLACK if s.counters.criterion == LIKELIHOOD else measure * (1.0 - _SLACK)
 
 
 @inlined
-def eligible(s: State, pair: Any) -> Any:
+def change_count(pair: Any, change: Any) -> None:
+    """Change the count of a pair; its entry stays as it is."""
+    pair.count += change
+    pair.log_count = -1.0
+
+
+@inlined
+def is_eligible(s: State, pair: Any) -> Any:
     """Tell whether a pair occurs, and often enough."""
-    n = s.pairs[pair, COUNT]
-    return n > 0 and n + s.pairs[pair, MERGED] >= s.counters[MIN_FREQUENCY]
+    return pair.count > 0 and pair.count + pair.merged >= s.counters.min_frequency
 
 
 @inlined
 def is_exact(s: State, pair: Any) -> Any:
     """Tell whether the key of a pair is to be its value, not a bound."""
-    return s.counters[CRITERION] == FREQUENCY or s.pairs[pair, MARKS] & _EXACT != 0
+    return s.counters.criterion == FREQUENCY or pair.marks & _EXACT != 0
 
 
 @inlined
 def worth(s: State, pair: Any, exact: Any) -> Any:
     """Return the value of an eligible pair, or the bound of it that the floors of its symbols give."""
-    n = np.float64(s.pairs[pair, COUNT])
-    if s.counters[CRITERION] == FREQUENCY:
-        return n + np.float64(s.pairs[pair, MERGED])
-    a, b = s.pairs[pair, LEFT], s.pairs[pair, RIGHT]
-    if exact:
-        first, second = s.measures[a, MEASURE], s.measures[b, MEASURE]
-    else:
-        first, second = s.measures[a, FLOOR], s.measures[b, FLOOR]
-    if s.counters[CRITERION] != LIKELIHOOD:
+    n, criterion = np.float64(pair.count), s.counters.criterion
+    if criterion == FREQUENCY:
+        return n + np.float64(pair.merged)
+    a, b = s.symbols[pair.symbols >> 32], s.symbols[pair.symbols & _RIGHT]
+    first, second = (a.measure, b.measure) if exact else (a.floor, b.floor)
+    if criterion != LIKELIHOOD:
         return n / (first * second)
-    if s.pairs[pair, MARKS] & _LOGGED == 0:
-        s.pairs[pair, MARKS] |= _LOGGED
-        s.keys[pair, LOG_COUNT] = natural_log(s.pairs[pair, COUNT])
-    return n * ((s.keys[pair, LOG_COUNT] + s.log_total[0]) - (first + second))
+    if pair.log_count < 0.0:
+        pair.log_count = natural_log(pair.count)
+    return n * ((pair.log_count + s.counters.log_total) - (first + second))
 
 
 @inlined
-def change_count(s: State, pair: Any, change: Any) -> None:
-    """Change the count of a pair; its entry stays as it is."""
-    s.pairs[pair, COUNT] += change
-    s.pairs[pair, MARKS] &= ~_LOGGED
+def _is_before(s: State, key: float, number: Any, other_key: float, other: Any) -> Any:
+    return key > other_key or (key == other_key and s.pairs[number].symbols < s.pairs[other].symbols)
 
 
 @inlined
-def _goes_first(s: State, key: float, p: Any, other: float, q: Any) -> Any:
-    if key != other:
-        return key > other
-    if s.pairs[p, LEFT] != s.pairs[q, LEFT]:
-        return s.pairs[p, LEFT] < s.pairs[q, LEFT]
-    return s.pairs[p, RIGHT] < s.pairs[q, RIGHT]
-
-
-@inlined
-def _sift_down(s: State, slot: Any, key: float, pair: Any) -> None:
-    size = s.counters[HEAP_SIZE]
-    while 2 * slot + 1 < size:
-        child = 2 * slot + 1
-        if child + 1 < size and _goes_first(
-            s, s.heap_key[child + 1], s.heap_pair[child + 1], s.heap_key[child], s.heap_pair[child]
-        ):
+def sift_down(s: State, slot: Any) -> None:
+    """Move the entry at a place of the heap down to where it belongs."""
+    heap, size = s.heap, s.counters.heap
+    key, number = heap[slot].key, heap[slot].pair
+    child = 2 * slot + 1
+    while child < size:
+        lower = heap[child]
+        if child + 1 < size and _is_before(s, heap[child + 1].key, heap[child + 1].pair, lower.key, lower.pair):
             child += 1
-        if not _goes_first(s, s.heap_key[child], s.heap_pair[child], key, pair):
+            lower = heap[child]
+        if not _is_before(s, lower.key, lower.pair, key, number):
             break
-        s.heap_key[slot], s.heap_pair[slot] = s.heap_key[child], s.heap_pair[child]
-        slot = child
-    s.heap_key[slot], s.heap_pair[slot] = key, pair
+        heap[slot].key, heap[slot].pair = lower.key, lower.pair
+        slot, child = child, 2 * child + 1
+    heap[slot].key, heap[slot].pair = key, number
 
 
 @inlined
-def build_heap(s: State) -> None:
+def _build_heap(s: State) -> None:
     """Enter each pair that has a key, once."""
     size = 0
-    for pair in range(s.counters[N_PAIRS]):
-        if s.keys[pair, KEY] != NO_KEY:
-            s.heap_key[size], s.heap_pair[size] = s.keys[pair, KEY], pair
+    for number in range(s.counters.pairs):
+        if s.pairs[number].key != NO_KEY:
+            s.heap[size].key, s.heap[size].pair = s.pairs[number].key, number
             size += 1
-    s.counters[HEAP_SIZE] = size
+    s.counters.heap = size
     for slot in range(size // 2 - 1, -1, -1):
-        _sift_down(s, slot, s.heap_key[slot], s.heap_pair[slot])
+        sift_down(s, slot)
 
 
 @inlined
-def push(s: State, pair: Any, key: float) -> None:
-    """Enter a pair with a key; a heap that is full of entries that count no more is built anew."""
-    s.keys[pair, KEY] = key
-    slot = s.counters[HEAP_SIZE]
-    if slot == len(s.heap_key):
-        build_heap(s)
+def _push(s: State, number: Any, key: float) -> None:
+    """Enter a pair with a key; a heap that is full of entries that no longer count is built anew."""
+    heap, slot = s.heap, s.counters.heap
+    s.pairs[number].key = key
+    if slot == len(heap):
+        _build_heap(s)
         return
-    s.counters[HEAP_SIZE] += 1
+    s.counters.heap += 1
     while slot > 0:
-        above = (slot - 1) >> 1
-        if not _goes_first(s, key, pair, s.heap_key[above], s.heap_pair[above]):
+        above = heap[(slot - 1) >> 1]
+        if not _is_before(s, key, number, above.key, above.pair):
             break
-        s.heap_key[slot], s.heap_pair[slot] = s.heap_key[above], s.heap_pair[above]
-        slot = above
-    s.heap_key[slot], s.heap_pair[slot] = key, pair
+        heap[slot].key, heap[slot].pair = above.key, above.pair
+        slot = (slot - 1) >> 1
+    heap[slot].key, heap[slot].pair = key, number
 
 
 @inlined
-def replace_top(s: State, key: float) -> None:
-    """Give the pair at the top a lower key."""
-    pair = s.heap_pair[0]
-    s.keys[pair, KEY] = key
-    _sift_down(s, 0, key, pair)
+def _link(s: State, number: Any, which: Any) -> None:
+    """Put a pair into the list `which` of its left symbol, and into the one after that of its right symbol."""
+    pair = s.pairs[number]
+    symbol = pair.symbols >> 32
+    for each in range(which, which + 2):
+        if pair.marks & 1 << each == 0:
+            pair.marks |= 1 << each
+            head = N_LINKS * symbol + each
+            s.links[N_LINKS * (len(s.symbols) + number) + each] = s.links[head]
+            s.links[head] = number
+        symbol = pair.symbols & _RIGHT
 
 
 @inlined
-def pop(s: State) -> None:
-    """Take the top entry out."""
-    s.counters[HEAP_SIZE] -= 1
-    last = s.counters[HEAP_SIZE]
-    if last > 0:
-        _sift_down(s, 0, s.heap_key[last], s.heap_pair[last])
-
-
-@inlined
-def link(s: State, pair: Any, which: Any) -> None:
-    """Put a pair into a list of one of its symbols."""
-    if s.pairs[pair, MARKS] & 1 << which == 0:
-        s.pairs[pair, MARKS] |= 1 << which
-        symbol = s.pairs[pair, LEFT] if which & 1 == ON_LEFT else s.pairs[pair, RIGHT]
-        s.links[which, pair] = s.heads[which, symbol]
-        s.heads[which, symbol] = pair
-
-
-@inlined
-def make_exact(s: State, pair: Any) -> None:
+def make_exact(s: State, number: Any) -> None:
     """Let the key of a pair be its value from now on."""
-    s.pairs[pair, MARKS] |= _EXACT
-    link(s, pair, EXACT_LEFT)
-    link(s, pair, EXACT_RIGHT)
+    s.pairs[number].marks |= _EXACT
+    _link(s, number, EXACT_LEFT)
 
 
 @inlined
-def enter(s: State, pair: Any) -> None:
+def enter(s: State, number: Any) -> None:
     """Enter a pair whose count has risen."""
-    if eligible(s, pair):
-        if s.counters[CRITERION] != FREQUENCY:
-            link(s, pair, ON_LEFT)
-            link(s, pair, ON_RIGHT)
+    pair = s.pairs[number]
+    if is_eligible(s, pair):
+        if s.counters.criterion != FREQUENCY:
+            _link(s, number, ON_LEFT)
         key = worth(s, pair, is_exact(s, pair))
-        if key > s.keys[pair, KEY]:
-            push(s, pair, key)
+        if key > pair.key:
+            _push(s, number, key)
 
 
 @inlined
-def _renew(s: State, pair: Any, which: Any) -> Any:
-    """Enter a pair of a list anew if its key has risen; returns whether it stays in the list."""
-    if not eligible(s, pair):
-        s.pairs[pair, MARKS] &= ~_EXACT
-        return False
-    exact, listed_as_exact = is_exact(s, pair), which >= EXACT_LEFT
-    if not exact and listed_as_exact:
-        return False
-    if exact and not listed_as_exact:
-        return True
-    key = worth(s, pair, False)
-    if exact and (s.counters[HEAP_SIZE] == 0 or key >= s.heap_key[0]):
-        key = worth(s, pair, True)
-    elif exact:  # its turn is far off
-        s.pairs[pair, MARKS] &= ~_EXACT
-        exact = False
-    if key > s.keys[pair, KEY]:
-        push(s, pair, key)
-    return exact or not listed_as_exact
-
-
-@inlined
-def _renew_list(s: State, symbol: Any, which: Any) -> None:
-    last, pair = -1, s.heads[which, symbol]
-    while pair >= 0:
-        following = s.links[which, pair]
-        if _renew(s, pair, which):
-            last = pair
-        else:
-            s.pairs[pair, MARKS] &= ~(1 << which)
-            if last >= 0:
-                s.links[which, last] = following
-            else:
-                s.heads[which, symbol] = following
-        pair = following
-
-
-@inlined
-def renew_pairs(s: State, symbol: Any) -> None:
+def renew_pairs(s: State, number: Any) -> None:
     """Enter anew those pairs of a symbol, whose count has fallen, that this may have brought above their keys."""
-    if s.measures[symbol, MEASURE] < s.measures[symbol, FLOOR]:
+    symbol, links = s.symbols[number], s.links
+    is_below = symbol.measure < symbol.floor
+    if is_below:
         lower_floor(s, symbol)
-        _renew_list(s, symbol, ON_LEFT)
-        _renew_list(s, symbol, ON_RIGHT)
-    _renew_list(s, symbol, EXACT_LEFT)
-    _renew_list(s, symbol, EXACT_RIGHT)
+    for which in range(ON_LEFT if is_below else EXACT_LEFT, N_LINKS):
+        listed_as_exact = which >= EXACT_LEFT
+        at = N_LINKS * number + which
+        while links[at] >= 0:
+            pair = s.pairs[links[at]]
+            exact = pair.marks & _EXACT != 0
+            stays = exact or not listed_as_exact
+            if not is_eligible(s, pair):
+                exact = stays = False
+            elif exact == listed_as_exact:
+                key = worth(s, pair, False)
+                if exact:
+                    exact = stays = s.counters.heap == 0 or key >= s.heap[0].key  # else its turn is far off
+                    key = worth(s, pair, True) if exact else key
+                if key > pair.key:
+                    _push(s, links[at], key)
+            if not exact:
+                pair.marks &= ~_EXACT
+            following = N_LINKS * (len(s.symbols) + links[at]) + which
+            if stays:
+                at = following
+            else:
+                pair.marks &= ~(1 << which)
+                links[at] = links[following]

@@ -1,6 +1,7 @@
-"""The tables in which the vocabulary trainer finds a pair by its symbols, and a symbol by its characters.
+"""A pair of two symbols, and a symbol of some characters: found, or made where there is none yet.
 
-What is not there is entered. No counts, no merges here.
+Both are in one hash table. The key of a pair is its two symbols, at least 0; that of a symbol is a negative hash of its
+characters, or the next lower number that is free where other characters have it.
 """
 
 from __future__ import annotations
@@ -9,112 +10,71 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.kernels.hash_table import find
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.tokenizers.wordpiece.state import (
-    CONTINUES,
-    COUNT,
-    FIRST_LIST,
-    KEY,
-    LEFT,
-    LENGTH,
-    MARKS,
-    MERGED,
-    N_CHARS,
-    N_PAIRS,
-    N_SYMBOLS,
-    NO_KEY,
-    RIGHT,
-    START,
-    State,
-)
+from bertdata.tokenizers.wordpiece.train.state import NO_KEY, State
 
 
 @inlined
-def _place(s: State, a: Any, b: Any) -> Any:
-    """Return where in the table the pair is, or would be."""
-    mask = len(s.pair_table) // 2 - 1
-    key = np.int64(a) << 32 | np.int64(b)
-    h = np.int64(a) * 1640531527 + np.int64(b) * 1013904223
-    slot = (h ^ (h >> 21)) & mask
-    while s.pair_table[2 * slot] != key and s.pair_table[2 * slot] >= 0:
-        slot = (slot + 1) & mask
-    return 2 * slot
+def pair_of(s: State, left: Any, right: Any) -> Any:
+    """Return the number of the pair of two symbols."""
+    key = np.int64(left) << 32 | np.int64(right)
+    place = find(s.table, key)
+    if s.table[place] != key:
+        number = s.counters.pairs
+        s.counters.pairs += 1
+        s.table[place], s.table[place + 1] = key, number
+        pair = s.pairs[number]
+        pair.symbols, pair.last_list = key, -1
+        pair.count = pair.merged = pair.marks = 0
+        pair.key, pair.log_count = NO_KEY, -1.0
+    return s.table[place + 1]
 
 
 @inlined
-def _enter_place(s: State, place: Any, pair: Any) -> None:
-    s.pair_table[place] = np.int64(s.pairs[pair, LEFT]) << 32 | np.int64(s.pairs[pair, RIGHT])
-    s.pair_table[place + 1] = pair
-
-
-@kernel
-def rehash(s: State) -> None:
-    """Enter all pairs into the table of pairs, which is empty."""
-    for pair in range(s.counters[N_PAIRS]):
-        _enter_place(s, _place(s, s.pairs[pair, LEFT], s.pairs[pair, RIGHT]), pair)
-
-
-@inlined
-def pair_of(s: State, a: Any, b: Any) -> Any:
-    """Return the pair of two symbols, new if need be."""
-    place = _place(s, a, b)
-    if s.pair_table[place] >= 0:
-        return s.pair_table[place + 1]
-    pair = s.counters[N_PAIRS]
-    s.counters[N_PAIRS] += 1
-    s.pairs[pair, LEFT], s.pairs[pair, RIGHT] = a, b
-    s.pairs[pair, COUNT] = s.pairs[pair, MERGED] = 0
-    s.keys[pair, KEY] = NO_KEY
-    s.pairs[pair, FIRST_LIST] = -1
-    s.pairs[pair, MARKS] = 0
-    _enter_place(s, place, pair)
-    return pair
-
-
-@inlined
-def _symbol_place(s: State, start: Any, length: Any, continues: Any) -> Any:
-    """Return where in the table the symbol of some characters is, or would be."""
-    mask = len(s.symbol_table) - 1
+def symbol_of(s: State, start: Any, length: Any, continues: Any) -> Any:
+    """Return the symbol of some characters of `chars`; a new one gets the number that is next."""
     h = np.int64(continues + 1)
     for i in range(start, start + length):
         h = (h * 1000003 + np.int64(s.chars[i])) & ((1 << 40) - 1)
-    place = (h ^ (h >> 19)) & mask
-    while s.symbol_table[place] >= 0:
-        found = s.symbol_table[place]
-        if s.symbols[found, LENGTH] == length and s.symbols[found, CONTINUES] == continues:
-            same = 0
-            while same < length and s.chars[s.symbols[found, START] + same] == s.chars[start + same]:
+    key = -2 - h
+    place = find(s.table, key)
+    while s.table[place] == key:
+        known, same = s.symbols[s.table[place + 1]], 0
+        if known.length == length and known.continues == continues:
+            while same < length and s.chars[known.start + same] == s.chars[start + same]:
                 same += 1
             if same == length:
-                break
-        place = (place + 1) & mask
-    return place
+                return s.table[place + 1]
+        key -= 1
+        place = find(s.table, key)
+    number = s.counters.symbols
+    s.counters.symbols += 1
+    s.table[place], s.table[place + 1] = key, number
+    symbol = s.symbols[number]
+    symbol.start, symbol.length, symbol.continues = start, length, continues
+    return number
 
 
 @kernel
-def add_symbols(s: State) -> None:
-    """Enter the initial symbols, 0 to N_SYMBOLS - 1, into the table of symbols."""
-    for symbol in range(s.counters[N_SYMBOLS]):
-        s.symbol_table[
-            _symbol_place(s, s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES])
-        ] = symbol
+def add_symbols(s: State, n: int) -> None:
+    """Enter the first `n` symbols into the table."""
+    for number in range(n):
+        symbol = s.symbols[number]
+        symbol_of(s, symbol.start, symbol.length, symbol.continues)
 
 
 @inlined
 def joined_symbol(s: State, a: Any, b: Any) -> Any:
-    """Return the symbol that two make, new if need be."""
-    start, length = s.counters[N_CHARS], np.int64(0)
-    for part in (a, b):
-        for i in range(s.symbols[part, LENGTH]):
-            s.chars[start + length] = s.chars[s.symbols[part, START] + i]
+    """Return the symbol that two symbols make."""
+    start, length = s.counters.chars, np.int64(0)
+    for number in (a, b):
+        symbol = s.symbols[number]
+        for i in range(symbol.length):
+            s.chars[start + length] = s.chars[symbol.start + i]
             length += 1
-    continues = s.symbols[a, CONTINUES]
-    place = _symbol_place(s, start, length, continues)
-    if s.symbol_table[place] >= 0:
-        return s.symbol_table[place]
-    symbol = s.counters[N_SYMBOLS]
-    s.counters[N_SYMBOLS] += 1
-    s.counters[N_CHARS] += length
-    s.symbol_table[place] = symbol
-    s.symbols[symbol, START], s.symbols[symbol, LENGTH], s.symbols[symbol, CONTINUES] = start, length, continues
-    return symbol
+    known = s.counters.symbols
+    joined = symbol_of(s, start, length, s.symbols[a].continues)
+    if joined == known:
+        s.counters.chars += length
+    return joined
