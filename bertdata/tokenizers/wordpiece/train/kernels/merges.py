@@ -212,8 +212,9 @@ def merge_pairs(s: State, vocab_size: Any) -> Any:
                 if not exact:
                     pairs.make_exact(s, heap[0].pair)
                     continue
-                # A merge forms no more than two pairs with each symbol.
-                if not _has_room(s, 2 * (c.symbols + 1), s.symbols[a].length + s.symbols[b].length):
+                # A merge forms no more than two pairs at each place where it joins symbols, and with each symbol.
+                n_pairs = 2 * min(pair.count, c.symbols + 1)
+                if not _has_room(s, n_pairs, s.symbols[a].length + s.symbols[b].length):
                     return GROW
                 pair.key = NO_KEY
         if is_current and pair.key != NO_KEY:
