@@ -36,14 +36,7 @@ class ToyModel(Encoder):
         self.convolution = nn.Conv1d(size, size, width, padding=width // 2)
         self.dropout = Dropout(0.1)
 
-    def encode(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> Tensor:
+    def encode(self, input_ids: Tensor, **inputs: Any) -> Tensor:
         embedded = self.embeddings(input_ids)
         mixed = torch.relu(self.convolution(embedded.transpose(1, 2)).transpose(1, 2))
         result: Tensor = self.dropout(mixed + embedded)

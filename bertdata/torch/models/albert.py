@@ -10,22 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import torch
 from torch import Tensor, nn
 
 from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.attention import Mask
 from bertdata.torch.models.bert.config import BertConfig, sizes
-from bertdata.torch.models.bert.model import (
-    OLD_NAMES,
-    BertSelfAttention,
-    BertTransform,
-    EmbeddingsEncoder,
-    activation_of,
-)
+from bertdata.torch.models.bert.model import OLD_NAMES, BertSelfAttention, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Dropout
-from bertdata.torch.models.encoder import Blocks, first_states, initialize
+from bertdata.torch.models.encoder import Blocks, initialize, sequential
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.registry import EncoderFamily
 
@@ -110,14 +103,6 @@ class AlbertLayer(nn.Module):
         return result
 
 
-class AlbertGroup(nn.Module):
-    """The one group of blocks, of one block."""
-
-    def __init__(self, config: AlbertConfig) -> None:
-        super().__init__()
-        self.albert_layers = nn.ModuleList([AlbertLayer(config)])
-
-
 class AlbertEncoder(Blocks):
     """Embeddings to the width of the blocks, then the one block again and again."""
 
@@ -125,7 +110,8 @@ class AlbertEncoder(Blocks):
         super().__init__()
         self.layers = config.num_hidden_layers
         self.embedding_hidden_mapping_in = nn.Linear(config.embedding_size, config.hidden_size)
-        self.albert_layer_groups = nn.ModuleList([AlbertGroup(config)])
+        group = nn.ModuleDict({"albert_layers": nn.ModuleList([AlbertLayer(config)])})
+        self.albert_layer_groups = nn.ModuleList([group])
 
     def forward(self, embedded: Tensor, mask: Mask) -> Tensor:
         hidden: Tensor = self.embedding_hidden_mapping_in(embedded)
@@ -143,39 +129,11 @@ class AlbertModel(EmbeddingsEncoder):
         if pooler:
             self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
 
-    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
-        return torch.tanh(self.pooler(first_states(hidden, cu_seqlens)))
-
-
-class AlbertPredictions(BertTransform):
-    """The masked language model's head: down to the embeddings' width, then logits; the model ties its decoder."""
-
-    def __init__(self, config: AlbertConfig) -> None:
-        super().__init__(config, config.embedding_size, norm_first=True)
-        self.decoder = nn.Linear(config.embedding_size, config.vocab_size)
-        self.bias = self.decoder.bias
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.decoder(super().forward(hidden))
-        return result
-
-
-class AlbertOrderHead(nn.Module):
-    """Whether two segments are in order."""
-
-    def __init__(self, config: AlbertConfig) -> None:
-        super().__init__()
-        self.dropout = Dropout(config.classifier_dropout)
-        self.classifier = nn.Linear(config.hidden_size, 2)
-
-    def forward(self, pooled: Tensor) -> Tensor:
-        result: Tensor = self.classifier(self.dropout(pooled))
-        return result
-
 
 class AlbertForPreTraining(MaskedLanguageModel):
     """ALBERT with its masked language model and sentence order (section 3.1).
 
+    >>> import torch
     >>> model = AlbertForPreTraining(AlbertConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).prediction_logits.shape
     torch.Size([1, 3, 100])
@@ -189,9 +147,12 @@ class AlbertForPreTraining(MaskedLanguageModel):
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
         self.albert = AlbertModel(config)
-        self.predictions = AlbertPredictions(config)
-        self.sop_classifier = AlbertOrderHead(config)
-        self.predictions.decoder.weight = self.albert.embeddings.word_embeddings.weight
+        decoder = nn.Linear(config.embedding_size, config.vocab_size)
+        self.predictions = transform(config, config.embedding_size)
+        self.predictions.add_module("decoder", decoder)
+        self.predictions.bias, decoder.weight = decoder.bias, self.albert.embeddings.word_embeddings.weight
+        dropout, classifier = Dropout(config.classifier_dropout), nn.Linear(config.hidden_size, 2)
+        self.sop_classifier = sequential(dropout=dropout, classifier=classifier)
         initialize(self, config)
 
     def predict(self, hidden: Tensor) -> Tensor:

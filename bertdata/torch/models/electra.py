@@ -9,25 +9,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.functional import gelu
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
-from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, BertTransform, EmbeddingsEncoder, activation_of
+from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.flops import Counts
-from bertdata.torch.models.pretraining import Fraction, LossTerm, mlm_term
+from bertdata.torch.models.pretraining import Fraction, LossTerm, MaskedLanguageModel, PretrainingOutput
 from bertdata.torch.models.registry import EncoderFamily
-from bertdata.torch.models.weights import PreTrainedModel, load, save
+from bertdata.torch.models.weights import PreTrainedModel, load
 
 DISCRIMINATOR_WEIGHT = 50.0
 """The discriminator's share in the loss (section 3.2)."""
@@ -98,7 +97,7 @@ class ElectraModel(EmbeddingsEncoder):
         return self.embeddings_project(embedded) if hasattr(self, "embeddings_project") else embedded
 
 
-class ElectraForMaskedLM(PreTrainedModel):
+class ElectraForMaskedLM(MaskedLanguageModel):
     """The generator: logits over the vocabulary, its decoder the word embedding."""
 
     tied: ClassVar[Mapping[str, str]] = {"generator_lm_head.weight": "electra.embeddings.word_embeddings.weight"}
@@ -106,7 +105,8 @@ class ElectraForMaskedLM(PreTrainedModel):
     def __init__(self, config: ElectraConfig) -> None:
         super().__init__(config)
         self.electra = ElectraModel(config)
-        self.generator_predictions = BertTransform(config, config.embedding_size, gelu, norm_first=True)
+        always_gelu = replace(config, hidden_act="gelu")  # as in transformers
+        self.generator_predictions = transform(always_gelu, config.embedding_size)
         self.generator_lm_head = nn.Linear(config.embedding_size, config.vocab_size)
         self.tie()
         initialize(self, config)
@@ -116,33 +116,12 @@ class ElectraForMaskedLM(PreTrainedModel):
         self.generator_lm_head.weight = self.electra.embeddings.word_embeddings.weight
 
     def predict(self, hidden: Tensor) -> Tensor:
-        """Return the logits over the vocabulary at hidden states."""
         logits: Tensor = self.generator_lm_head(self.generator_predictions(hidden))
         return logits
 
-    def forward(
-        self, input_ids: Tensor, token_type_ids: Tensor | None = None, attention_mask: Tensor | None = None
-    ) -> Tensor:
-        """Return logits (N, L, vocab_size) of int64 (N, L) tensors."""
-        return self.predict(self.electra.encode(input_ids, token_type_ids, attention_mask))
-
-
-class ElectraDiscriminatorPredictions(nn.Module):
-    """Hidden states to one logit a token: over 0, the token was replaced."""
-
-    def __init__(self, config: ElectraConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.dense_prediction = nn.Linear(config.hidden_size, 1)
-        self.activation = activation_of(config)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.dense_prediction(self.activation(self.dense(hidden))).squeeze(-1)
-        return result
-
 
 class ElectraForPreTraining(PreTrainedModel):
-    """The discriminator: one logit a token, (N, L).
+    """The discriminator: one logit a token, (N, L); over 0, the token was replaced.
 
     >>> model = ElectraForPreTraining(ElectraConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).shape
@@ -152,38 +131,29 @@ class ElectraForPreTraining(PreTrainedModel):
     def __init__(self, config: ElectraConfig) -> None:
         super().__init__(config)
         self.electra = ElectraModel(config)
-        self.discriminator_predictions = ElectraDiscriminatorPredictions(config)
+        dense, prediction = nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, 1)
+        activation = activation_of(config)
+        self.discriminator_predictions = sequential(dense=dense, activation=activation, dense_prediction=prediction)
         initialize(self, config)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
         """Take int64 (N, L) tensors, or those of a packed row."""
-        hidden = self.electra.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
-        result: Tensor = self.discriminator_predictions(hidden)
+        result: Tensor = self.discriminator_predictions(self.electra.encode(input_ids, **inputs)).squeeze(-1)
         return result
 
 
 class ReplacedTokenOutput(NamedTuple):
     """What a step of replaced token detection gives.
 
-    loss: scalar, mlm_loss + 50 replaced_loss; prediction_logits: (M, vocab_size), the generator's at the M labelled
-    tokens, whose ids are targets, (M,); replaced_logits, replaced: (K,), the discriminator's logits and the truth,
-    bool, at the K tokens that are not padding.
+    loss: scalar, the generator's + 50 replaced_loss; replaced_logits, replaced: (K,), the discriminator's logits and
+    the truth, bool, at the K tokens that are not padding.
     """
 
     loss: Tensor
-    prediction_logits: Tensor
-    mlm_loss: Tensor
+    generator: PretrainingOutput
     replaced_loss: Tensor
     replaced_logits: Tensor
     replaced: Tensor
-    targets: Tensor
 
     @property
     def terms(self) -> Sequence[LossTerm]:
@@ -198,8 +168,8 @@ class ReplacedTokenOutput(NamedTuple):
             "replaced_accuracy": [((truth & guess).sum(), number), ((~truth & ~guess).sum(), len(truth) - number)],
             "replaced_share": [(number, len(truth))],
         }
-        mlm = mlm_term(self.mlm_loss, self.prediction_logits, self.targets)
-        return [mlm, LossTerm("replaced", self.replaced_loss, "tokens", DISCRIMINATOR_WEIGHT, figures)]
+        replaced = LossTerm("replaced", self.replaced_loss, "tokens", DISCRIMINATOR_WEIGHT, figures)
+        return [*self.generator.terms, replaced]
 
 
 def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
@@ -226,44 +196,31 @@ class ElectraForReplacedTokenDetection(PreTrainedModel):
         super().__init__(config)
         self.generator = ElectraForMaskedLM(config.generator() if generator is None else generator)
         self.discriminator = ElectraForPreTraining(config)
-        self._share()
-
-    def _share(self) -> None:
         self.generator.electra.embeddings = self.discriminator.electra.embeddings
         self.generator.tie()
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        labels: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> ReplacedTokenOutput:
+    def forward(self, input_ids: Tensor, labels: Tensor, **inputs: Unpack[EncoderInputs]) -> ReplacedTokenOutput:
         """Take the tensors of a `PretrainingCollator` batch, padded or packed."""
-        shape = (token_type_ids, attention_mask, position_ids, cu_seqlens)
+        generator = self.generator(input_ids, labels, **inputs)
         labelled = labels != IGNORE_INDEX
-        targets = labels[labelled]
-        logits = self.generator.predict(self.generator.electra.encode(input_ids, *shape)[labelled]).float()
-        mlm_loss = functional.cross_entropy(logits, targets, reduction="sum") / labelled.sum().clamp(min=1)
         with torch.no_grad():
             uniform = torch.rand(labels.shape, device=labels.device) if self.draws is None else self.draws.uniform()
-            guesses = sampled(logits, uniform[labelled])
+            guesses = sampled(generator.prediction_logits, uniform[labelled])
             corrupted, replaced = input_ids.clone(), torch.zeros_like(labelled)
-            corrupted[labelled], replaced[labelled] = guesses, guesses != targets
-        kept = torch.ones_like(labelled) if attention_mask is None else attention_mask.bool()
-        if cu_seqlens is not None:
+            corrupted[labelled], replaced[labelled] = guesses, guesses != generator.targets
+        mask = inputs.get("attention_mask")
+        kept = torch.ones_like(labelled) if mask is None else mask.bool()
+        if inputs.get("cu_seqlens") is not None:
             kept = input_ids != self.config.pad_token_id
-        found, truth = self.discriminator(corrupted, *shape)[kept].float(), replaced[kept]
-        replaced_loss = functional.binary_cross_entropy_with_logits(found, truth.float())
-        loss = mlm_loss + DISCRIMINATOR_WEIGHT * replaced_loss
-        return ReplacedTokenOutput(loss, logits, mlm_loss, replaced_loss, found, truth, targets)
+        logits, truth = self.discriminator(corrupted, **inputs)[kept].float(), replaced[kept]
+        replaced_loss = functional.binary_cross_entropy_with_logits(logits, truth.float())
+        loss = generator.loss + DISCRIMINATOR_WEIGHT * replaced_loss
+        return ReplacedTokenOutput(loss, generator, replaced_loss, logits, truth)
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write the discriminator, and in `generator` below it the generator; raises OutputError."""
-        save(self.discriminator, directory, extra)
-        save(self.generator, files.join(os.fspath(directory), GENERATOR), extra)
+        self.discriminator.save_pretrained(directory, extra)
+        self.generator.save_pretrained(files.join(os.fspath(directory), GENERATOR), extra)
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
@@ -275,18 +232,11 @@ class ElectraForReplacedTokenDetection(PreTrainedModel):
         return model
 
 
-class ElectraClassificationHead(nn.Module):
-    """Dense, GELU and a projection on [CLS]: (N, hidden_size) to (N, labels)."""
-
-    def __init__(self, config: ElectraConfig, labels: int) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.dropout = nn.Dropout(config.classifier_dropout)
-        self.out_proj = nn.Linear(config.hidden_size, labels)
-
-    def forward(self, first: Tensor) -> Tensor:
-        result: Tensor = self.out_proj(self.dropout(gelu(self.dense(first))))
-        return result
+def classifier(config: ElectraConfig, labels: int) -> nn.Sequential:
+    """Return dense, GELU and a projection, for the state of [CLS]: (N, hidden_size) to (N, labels)."""
+    dense, projection = nn.Linear(config.hidden_size, config.hidden_size), nn.Linear(config.hidden_size, labels)
+    dropout = nn.Dropout(config.classifier_dropout)
+    return sequential(dense=dense, activation=nn.GELU(), dropout=dropout, out_proj=projection)
 
 
 def model_for(config: ElectraConfig, info: PretrainingInfo) -> type[ElectraForReplacedTokenDetection]:
@@ -309,6 +259,6 @@ FAMILY = EncoderFamily(
     },
     encoder=ElectraModel,
     pretraining=model_for,
-    classifier=ElectraClassificationHead,
+    classifier=classifier,
     old_names=OLD_NAMES,
 )

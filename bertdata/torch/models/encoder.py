@@ -1,13 +1,29 @@
-"""What the encoders of all families have in common: ids in, hidden states out, over padded or packed rows."""
+"""What the models of all families have in common: encoders (ids in, hidden states out), initial weights, the loss."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import OrderedDict
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.config import EncoderConfig
+
+
+class EncoderInputs(TypedDict, total=False):
+    """What an encoder takes beside the ids, int64 (N, L); a batch of `PretrainingCollator` has those that it needs.
+
+    attention_mask is 1 at tokens and 0 at padding, None where there is no padding. Packed rows are (1, T), with
+    position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences.
+    """
+
+    token_type_ids: Tensor | None
+    attention_mask: Tensor | None
+    position_ids: Tensor | None
+    cu_seqlens: Tensor | None
 
 
 class Blocks(nn.Module):
@@ -21,41 +37,38 @@ class Encoder(nn.Module):
         super().__init__()
         self.config = config
 
-    def encode(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> Tensor:
-        """Return the hidden states (N, L, hidden_size) of int64 (N, L) ids.
-
-        attention_mask is 1 at tokens and 0 at padding, None where there is no padding. Packed rows are (1, T), with
-        position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences.
-        """
+    def encode(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
+        """Return the hidden states (N, L, hidden_size) of int64 (N, L) ids."""
         raise NotImplementedError
 
     def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
         """Return what stands for a whole sequence, (N, hidden_size): here the hidden state of its first token."""
         return first_states(hidden, cu_seqlens)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> tuple[Tensor, Tensor]:
         """Return the hidden states and the pooled ones of what `encode` takes."""
-        hidden = self.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
-        return hidden, self.pooled(hidden, cu_seqlens)
+        hidden = self.encode(input_ids, **inputs)
+        return hidden, self.pooled(hidden, inputs.get("cu_seqlens"))
 
 
 def first_states(hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
     """Return the hidden state of the first token of each row, or of each packed sequence: (N, hidden_size)."""
     return hidden[:, 0] if cu_seqlens is None else hidden[0, cu_seqlens[:-1].long()]
+
+
+def sequential(**layers: nn.Module) -> nn.Sequential:
+    """Return layers that work one after another, under the names that transformers saves them by."""
+    return nn.Sequential(OrderedDict(layers))
+
+
+def mean_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the mean cross-entropy of logits (..., C) at the labels (...) that are not -100; 0 where all are.
+
+    >>> mean_cross_entropy(torch.zeros(1, 2, 4), torch.tensor([[3, -100]]))
+    tensor(1.3863)
+    """
+    total = functional.cross_entropy(logits.float().flatten(0, -2), labels.flatten(), reduction="sum")
+    return total / (labels != IGNORE_INDEX).sum().clamp(min=1)
 
 
 def initialize(model: nn.Module, config: EncoderConfig) -> None:

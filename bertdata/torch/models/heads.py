@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.encoder import EncoderInputs, initialize, mean_cross_entropy
 from bertdata.torch.models.registry import FAMILIES, linear_classifier, load_config
-from bertdata.torch.models.weights import PreTrainedModel, load, read_labels, save
+from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
 
 class TaskOutput(NamedTuple):
@@ -52,11 +51,11 @@ class TaskModel(PreTrainedModel):
         return f"{self.config.family}For{self.task}"
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
+        """Write what `PreTrainedModel` writes, and the names of the classes; raises OutputError."""
         id2label = {str(number): name for number, name in enumerate(self.labels)}
         label2id = {name: number for number, name in enumerate(self.labels)}
         names = {"id2label": id2label, "label2id": label2id} if self.labels else {}
-        save(self, directory, {**names, **(extra or {})})
+        super().save_pretrained(directory, {**names, **(extra or {})})
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], labels: Sequence[str] | None = None) -> Self:
@@ -88,21 +87,12 @@ class Classifier(TaskModel):
         self.classifier = make(config, len(self.labels))
         initialize(self, config)
 
-    def forward(
-        self,
-        input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
-        labels: Tensor | None = None,
-    ) -> TaskOutput:
+    def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
         """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L)."""
-        hidden = self.encoder.encode(input_ids, token_type_ids, attention_mask)
-        logits = self.classifier(self.dropout(hidden if self.of_tokens else self.encoder.pooled(hidden)))
-        if labels is None:
-            return TaskOutput(None, logits)
-        count = (labels != IGNORE_INDEX).sum().clamp(min=1)
-        loss = functional.cross_entropy(logits.float().flatten(0, -2), labels.flatten(), reduction="sum") / count
-        return TaskOutput(loss, logits)
+        hidden = self.encoder.encode(input_ids, **inputs)
+        states = hidden if self.of_tokens else self.encoder.pooled(hidden, inputs.get("cu_seqlens"))
+        logits = self.classifier(self.dropout(states))
+        return TaskOutput(None if labels is None else mean_cross_entropy(logits, labels), logits)
 
 
 class BertForSequenceClassification(Classifier):
@@ -151,13 +141,12 @@ class BertForQuestionAnswering(TaskModel):
     def forward(
         self,
         input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
         start_positions: Tensor | None = None,
         end_positions: Tensor | None = None,
+        **inputs: Unpack[EncoderInputs],
     ) -> SpanOutput:
         """Take int64 (N, L) tensors, and positions int64 (N,); the loss is the mean of the two cross-entropies."""
-        hidden = self.encoder.encode(input_ids, token_type_ids, attention_mask)
+        hidden = self.encoder.encode(input_ids, **inputs)
         start, end = self.qa_outputs(hidden).unbind(-1)
         if start_positions is None or end_positions is None:
             return SpanOutput(None, start, end)

@@ -5,13 +5,13 @@ The trainer knows a model by this: it is a `PreTrainedModel`, and its output has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol, Unpack
 
 from torch import Tensor
-from torch.nn import functional
 
 from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
 from bertdata.torch.models.weights import PreTrainedModel
 
 Fraction = tuple[Tensor, Tensor | int]
@@ -40,12 +40,6 @@ class ModelOutput(Protocol):
         """The terms of the loss."""
 
 
-def mlm_term(loss: Tensor, logits: Tensor, targets: Tensor) -> LossTerm:
-    """Return the term of a masked language model; logits: (M, vocab_size) at the M labelled tokens; targets: (M,)."""
-    right = (logits.detach().argmax(-1) == targets).sum()
-    return LossTerm("mlm", loss, "labelled", 1.0, {"mlm_accuracy": [(right, len(targets))]})
-
-
 class PretrainingOutput(NamedTuple):
     """What a pretraining step gives.
 
@@ -70,37 +64,13 @@ class PretrainingOutput(NamedTuple):
         """The terms of the loss: `mlm`, and `pair` where there are pairs."""
         assert self.mlm_loss is not None
         assert self.targets is not None
-        mlm = mlm_term(self.mlm_loss, self.prediction_logits, self.targets)
+        right = (self.prediction_logits.detach().argmax(-1) == self.targets).sum()
+        mlm = LossTerm("mlm", self.mlm_loss, "labelled", 1.0, {"mlm_accuracy": [(right, len(self.targets))]})
         if self.pair_loss is None or self.seq_relationship_logits is None or self.pair_targets is None:
             return [mlm]
         right = (self.seq_relationship_logits.detach().argmax(-1) == self.pair_targets).sum()
         figures = {"pair_accuracy": [(right, len(self.pair_targets))]}
         return [mlm, LossTerm("pair", self.pair_loss, "pairs", 1.0, figures)]
-
-
-def pretraining_output(
-    hidden: Tensor,
-    predict: Callable[[Tensor], Tensor],
-    pairs: Tensor | None,
-    labels: Tensor | None,
-    pair_label: Tensor | None,
-) -> PretrainingOutput:
-    """Put the heads on hidden states; with labels, the vocabulary's logits are computed at the labelled tokens alone.
-
-    These are about one token in seven. The losses are the mean cross-entropy of the labelled tokens (0 where there is
-    none) and that of the pairs.
-    """
-    if labels is None:
-        return PretrainingOutput(None, predict(hidden), pairs, hidden)
-    labelled = labels != IGNORE_INDEX
-    logits, targets = predict(hidden[labelled]), labels[labelled]
-    count = labelled.sum().clamp(min=1)
-    loss = mlm_loss = functional.cross_entropy(logits.float(), targets, reduction="sum") / count
-    if pairs is None or pair_label is None:
-        return PretrainingOutput(loss, logits, pairs, hidden, mlm_loss, None, targets)
-    pairs = pairs[: len(pair_label)]
-    pair_loss = functional.cross_entropy(pairs.float(), pair_label)
-    return PretrainingOutput(loss + pair_loss, logits, pairs, hidden, mlm_loss, pair_loss, targets, pair_label)
 
 
 class MaskedLanguageModel(PreTrainedModel):
@@ -120,15 +90,25 @@ class MaskedLanguageModel(PreTrainedModel):
     def forward(
         self,
         input_ids: Tensor,
-        token_type_ids: Tensor | None = None,
-        attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
         next_sentence_label: Tensor | None = None,
         sentence_order_label: Tensor | None = None,
-        position_ids: Tensor | None = None,
-        cu_seqlens: Tensor | None = None,
+        **inputs: Unpack[EncoderInputs],
     ) -> PretrainingOutput:
-        """Take the tensors of a `PretrainingCollator` batch, padded or packed."""
-        hidden = self.encoder.encode(input_ids, token_type_ids, attention_mask, position_ids, cu_seqlens)
+        """Take the tensors of a `PretrainingCollator` batch, padded or packed.
+
+        With labels, logits over the vocabulary are computed at the labelled tokens alone, about one in seven.
+        """
+        hidden = self.encoder.encode(input_ids, **inputs)
+        pairs = self.predict_pairs(hidden, inputs.get("cu_seqlens"))
+        if labels is None:
+            return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
+        labelled = labels != IGNORE_INDEX
+        logits, targets = self.predict(hidden[labelled]), labels[labelled]
+        mlm_loss = mean_cross_entropy(logits, targets)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return pretraining_output(hidden, self.predict, self.predict_pairs(hidden, cu_seqlens), labels, pair_label)
+        if pairs is None or pair_label is None:
+            return PretrainingOutput(mlm_loss, logits, pairs, hidden, mlm_loss, None, targets)
+        pairs = pairs[: len(pair_label)]
+        pair_loss = mean_cross_entropy(pairs, pair_label)
+        return PretrainingOutput(mlm_loss + pair_loss, logits, pairs, hidden, mlm_loss, pair_loss, targets, pair_label)

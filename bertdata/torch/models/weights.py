@@ -55,8 +55,16 @@ class PreTrainedModel(nn.Module):
         return type(self).__name__
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write `model.safetensors` and `config.json`, which transformers opens; raises OutputError."""
-        save(self, directory, extra)
+        """Write `model.safetensors`, tied weights once, and `config.json`, which transformers opens.
+
+        `extra` goes into `config.json` beside the shape. Each file is written whole or not at all. Raises OutputError.
+        """
+        state = {name: value for name, value in self.state_dict().items() if name not in self.tied}
+        state = {name: value.detach().cpu().contiguous() for name, value in state.items()}
+        data = _safetensors().save(state, metadata={"format": "pt"})
+        files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
+        values = self.config.to_dict(self.architecture) | {"dtype": "float32"} | dict(extra or {})
+        files.write_json(files.join(os.fspath(directory), "config.json"), values)
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
@@ -75,19 +83,6 @@ def check_memory(config: EncoderConfig) -> None:
             f"{there / 2**30:,.0f} GiB of memory; expected a smaller vocab_size, hidden_size, intermediate_size or "
             "num_hidden_layers"
         )
-
-
-def save(model: PreTrainedModel, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-    """Write a model's weights, tied ones once, and its configuration; each file is written whole or not at all.
-
-    `extra` goes into `config.json` beside the shape.
-    """
-    found = model.state_dict().items()
-    state = {name: value.detach().cpu().contiguous() for name, value in found if name not in model.tied}
-    data = _safetensors().save(state, metadata={"format": "pt"})
-    files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
-    values = model.config.to_dict(model.architecture) | {"dtype": "float32"} | dict(extra or {})
-    files.write_json(files.join(os.fspath(directory), "config.json"), values)
 
 
 def load(

@@ -97,7 +97,7 @@ def test_transformers_opens_what_we_save(tmp_path: Path) -> None:
     assert agree(ours, theirs)
     encoder = transformers.AutoModel.from_pretrained(tmp_path)
     assert isinstance(encoder, transformers.BertModel)
-    assert close(encoder.pooler.dense.weight, ours.bert.pooler.dense.weight)
+    assert close(encoder.pooler.dense.weight, ours.get_parameter("bert.pooler.dense.weight"))
     assert transformers.AutoConfig.from_pretrained(tmp_path).layer_norm_eps == CONFIG.layer_norm_eps
 
 
@@ -159,15 +159,16 @@ def test_padding_changes_nothing() -> None:
     batch = inputs()
     with torch.no_grad():
         whole = model(**batch).hidden_states[2, :3]
-        alone = model(batch["input_ids"][2:, :3], batch["token_type_ids"][2:, :3]).hidden_states[0]
+        alone = model(batch["input_ids"][2:, :3], token_type_ids=batch["token_type_ids"][2:, :3]).hidden_states[0]
     assert close(whole, alone)
 
 
 def test_the_decoder_is_the_word_embedding_after_loading_too(tmp_path: Path) -> None:
     BertForPreTraining(CONFIG).save_pretrained(tmp_path)
     model = BertForPreTraining.from_pretrained(tmp_path)
-    assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    assert model.cls.predictions.bias is model.cls.predictions.decoder.bias
+    decoder = model.get_submodule("cls.predictions.decoder")
+    assert decoder.weight is model.bert.embeddings.word_embeddings.weight
+    assert decoder.bias is model.get_parameter("cls.predictions.bias")
 
 
 def test_names_of_the_released_checkpoints_are_understood(tmp_path: Path) -> None:

@@ -170,7 +170,9 @@ def test_electra_asks_of_all_tokens_and_takes_right_guesses_for_originals() -> N
     result = model(ids, labels, attention_mask=(ids != 0).long())
     assert result.replaced_logits.shape == (13,)
     assert result.replaced.nonzero()[:, 0].tolist() == [6]
-    assert result.loss.item() == pytest.approx(result.mlm_loss.item() + 50 * result.replaced_loss.item(), rel=1e-5)
+    assert result.loss.item() == pytest.approx(
+        result.generator.loss.item() + 50 * result.replaced_loss.item(), rel=1e-5
+    )
     assert math.isfinite(result.loss.item())
 
 

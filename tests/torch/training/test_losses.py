@@ -7,7 +7,7 @@ import torch
 
 from bertdata.torch.models.electra import ReplacedTokenOutput
 from bertdata.torch.models.flops import Counts
-from bertdata.torch.models.pretraining import LossTerm
+from bertdata.torch.models.pretraining import LossTerm, PretrainingOutput
 from bertdata.torch.models.registry import FAMILIES, presets
 from bertdata.torch.training.losses import Sums, loss_of
 
@@ -38,7 +38,9 @@ def test_replaced_and_original_tokens_count_alike_however_many_there_are() -> No
         torch.tensor([True, True, False, False, False, False]),
     )
     zero = torch.tensor(0.5)
-    output = ReplacedTokenOutput(zero, torch.tensor([[0.0, 1.0]]), zero, zero, logits, truth, torch.tensor([1]))
+    guessed = {"prediction_logits": torch.tensor([[0.0, 1.0]]), "targets": torch.tensor([1])}
+    generator = PretrainingOutput(zero, seq_relationship_logits=None, hidden_states=zero, mlm_loss=zero, **guessed)
+    output = ReplacedTokenOutput(zero, generator, zero, logits, truth)
     sums = Sums()
     sums.add(output.terms, Counts(labelled=1, tokens=6))
     means = sums.means()

@@ -6,26 +6,27 @@ norm after each residual (post-norm), GELU. ALBERT and ELECTRA are made of the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from bertdata.torch.models.attention import Mask, attention, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
-from bertdata.torch.models.encoder import Blocks, Encoder, first_states
+from bertdata.torch.models.encoder import Blocks, Encoder, first_states, sequential
 
-Activation = Callable[[Tensor], Tensor]
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 """What the released checkpoints call some weights, and what they are called today."""
 
 
-def activation_of(config: BertConfig) -> Activation:
-    """Return the function that `hidden_act` names."""
-    return partial(functional.gelu, approximate="tanh" if config.hidden_act == "gelu_new" else "none")
+def activation_of(config: BertConfig) -> nn.GELU:
+    """Return the activation that `hidden_act` names."""
+    return nn.GELU("tanh" if config.hidden_act == "gelu_new" else "none")
+
+
+def transform(config: BertConfig, size: int) -> nn.Sequential:
+    """Return dense, activation and norm in front of a decoder: (..., hidden_size) to (..., size)."""
+    dense, norm = nn.Linear(config.hidden_size, size), nn.LayerNorm(size, eps=config.layer_norm_eps)
+    return sequential(dense=dense, activation=activation_of(config), LayerNorm=norm)
 
 
 class BertEmbeddings(nn.Module):
@@ -102,44 +103,14 @@ class BertAttention(nn.Module):
         return result
 
 
-class BertTransform(nn.Module):
-    """Dense, GELU and norm in front of a decoder over the vocabulary: (..., hidden_size) to (..., size)."""
-
-    def __init__(
-        self, config: BertConfig, size: int, activation: Activation | None = None, *, norm_first: bool = False
-    ) -> None:
-        super().__init__()
-        if norm_first:  # the order of parameters in transformers' ALBERT and ELECTRA, and in saved optimizers
-            self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
-        self.dense = nn.Linear(config.hidden_size, size)
-        if not norm_first:
-            self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
-        self.activation = activation or activation_of(config)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.LayerNorm(self.activation(self.dense(hidden)))
-        return result
-
-
-class BertIntermediate(nn.Module):
-    """The widening half of the feed-forward sub-layer."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.intermediate_size)
-        self.activation = activation_of(config)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return self.activation(self.dense(hidden))
-
-
 class BertLayer(nn.Module):
     """One block: attention, then feed-forward."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.attention = BertAttention(config)
-        self.intermediate = BertIntermediate(config)
+        widening = nn.Linear(config.hidden_size, config.intermediate_size)
+        self.intermediate = sequential(dense=widening, activation=activation_of(config))
         self.output = BertResidual(config.intermediate_size, config)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
@@ -161,19 +132,13 @@ class BertEncoder(Blocks):
         return hidden
 
 
-class BertPooler(nn.Module):
-    """The hidden state of [CLS] through a dense layer and tanh: (N, hidden_size) to the same."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return torch.tanh(self.dense(hidden))
-
-
 class EmbeddingsEncoder(Encoder):
-    """An encoder of BERT's embeddings and some blocks, over padded or packed rows."""
+    """An encoder of BERT's embeddings and some blocks, over padded or packed rows.
+
+    `pooler`, where a family sets it, is the dense layer that the state of [CLS] goes through, before tanh.
+    """
+
+    pooler: nn.Module
 
     def __init__(self, config: BertConfig, blocks: nn.Module) -> None:
         super().__init__(config)
@@ -199,6 +164,10 @@ class EmbeddingsEncoder(Encoder):
         """Bring embeddings to the width of the blocks, where it is another."""
         return embedded
 
+    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
+        first = first_states(hidden, cu_seqlens)
+        return torch.tanh(self.pooler(first)) if hasattr(self, "pooler") else first
+
 
 class BertModel(EmbeddingsEncoder):
     """Embeddings, blocks and pooler: ids to hidden states (N, L, hidden_size) and the pooled [CLS] (N, hidden_size).
@@ -209,8 +178,4 @@ class BertModel(EmbeddingsEncoder):
     def __init__(self, config: BertConfig, *, pooler: bool = True) -> None:
         super().__init__(config, BertEncoder(config))
         if pooler:
-            self.pooler = BertPooler(config)
-
-    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
-        result: Tensor = self.pooler(first_states(hidden, cu_seqlens))
-        return result
+            self.pooler = sequential(dense=nn.Linear(config.hidden_size, config.hidden_size))

@@ -9,33 +9,9 @@ from torch import Tensor, nn
 
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig
-from bertdata.torch.models.bert.model import BertModel, BertTransform
-from bertdata.torch.models.encoder import initialize
+from bertdata.torch.models.bert.model import BertModel, transform
+from bertdata.torch.models.encoder import initialize, sequential
 from bertdata.torch.models.pretraining import MaskedLanguageModel
-
-
-class BertPredictions(nn.Module):
-    """The masked language model's head: hidden states to logits over the vocabulary; the model ties its decoder."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.transform = BertTransform(config, config.hidden_size)
-        self.decoder = nn.Linear(config.hidden_size, config.vocab_size)
-        self.bias = self.decoder.bias
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.decoder(self.transform(hidden))
-        return result
-
-
-class BertPretrainingHeads(nn.Module):
-    """The heads of pretraining, under the names of transformers: the masked language model, and one for pairs."""
-
-    def __init__(self, config: BertConfig, *, pairs: bool) -> None:
-        super().__init__()
-        self.predictions = BertPredictions(config)
-        if pairs:
-            self.seq_relationship = nn.Linear(config.hidden_size, 2)
 
 
 class BertForMaskedLM(MaskedLanguageModel):
@@ -59,12 +35,16 @@ class BertForMaskedLM(MaskedLanguageModel):
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
         self.bert = BertModel(config, pooler=self.pairs)
-        self.cls = BertPretrainingHeads(config, pairs=self.pairs)
-        self.cls.predictions.decoder.weight = self.bert.embeddings.word_embeddings.weight
+        decoder = nn.Linear(config.hidden_size, config.vocab_size)
+        predictions = sequential(transform=transform(config, config.hidden_size), decoder=decoder)
+        predictions.bias, decoder.weight = decoder.bias, self.bert.embeddings.word_embeddings.weight
+        self.cls = nn.ModuleDict({"predictions": predictions})
+        if self.pairs:
+            self.cls["seq_relationship"] = nn.Linear(config.hidden_size, 2)
         initialize(self, config)
 
     def predict(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.cls.predictions(hidden)
+        result: Tensor = self.cls["predictions"](hidden)
         return result
 
 
@@ -82,7 +62,7 @@ class BertForPreTraining(BertForMaskedLM):
     pairs: ClassVar[bool] = True
 
     def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
-        result: Tensor = self.cls.seq_relationship(self.bert.pooled(hidden, cu_seqlens))
+        result: Tensor = self.cls["seq_relationship"](self.bert.pooled(hidden, cu_seqlens))
         return result
 
 
