@@ -29,10 +29,10 @@ import torch
 from bertdata.cli.encode_task import encode_task
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
 from bertdata.finetune.settings import TaskConfig
+from bertdata.io.charts import Curve, Panel, line_chart, markup, smoothed
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
-from bertdata.torch.training.curves import Curve, draw, smoothed
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import read
@@ -91,8 +91,9 @@ def draw_losses(place: Path, pictures: Path) -> None:
         records = read(place / "models" / name / "log.jsonl")
         points = [(record["step"], record["mlm_loss"]) for record in records]
         curves.append(Curve(f"{name} masks", smoothed(points, 5)))
-    picture = draw(curves, x_label="step", y_label="loss of masked words", title="Loss of static, dynamic, whole-word")
-    (pictures / "encoder-masks.svg").write_text(picture)
+    panel = Panel("loss of masked words", curves)
+    picture = line_chart([panel], x_label="step", title="Loss of static, dynamic, whole-word")
+    (pictures / "encoder-masks.svg").write_text(markup(picture))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""The ledger of a build: at each step what came in, what was dropped and why, what went on; and whether it adds up.
-
-It reads the manifest alone.
-"""
+"""The ledger of a build, from its manifest: what came in at each step, what was dropped and why, and what went on."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from bertdata.sources.names import input_count, units_of
 
 @dataclass(frozen=True)
 class Step:
-    """One step: `came` things of a `unit` came in, `dropped` says how many went for which reason, `left` went on.
+    """One step: of a `unit` that is counted, `came` came in, `dropped` by reason were dropped, `left` went on.
 
-    `added` are things used more than once. `left` is counted apart from the rest, so `balanced` can fail.
+    `added` were used twice. `left` is counted independently of the others, so they need not add up.
     """
 
     title: str
@@ -28,13 +25,13 @@ class Step:
     left: int
 
     @property
-    def balanced(self) -> bool:
-        """Whether what came in is what was dropped and what went on.
+    def difference(self) -> int:
+        """How many more were dropped or went on than came in.
 
-        >>> Step("books", "books", 5, (("too short", 2),), 0, 3).balanced
-        True
+        >>> Step("books", "books", 5, (("too short", 2),), 0, 3).difference
+        0
         """
-        return self.came + self.added == self.left + sum(number for _, number in self.dropped)
+        return self.left + sum(number for _, number in self.dropped) - self.came - self.added
 
 
 def ledger(manifest: Mapping[str, Any]) -> list[Step]:
@@ -43,26 +40,22 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     for name, source in manifest["sources"].items():
         counts = source["counts"]
         units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
-        came = input_count(counts)
-        drops = tuple(source["drops"].items())
-        title = f"{name} to documents"
-        steps.append(Step(title, " and ".join(units) or "pieces", came, drops, 0, counts.get("documents", 0)))
-    documents = sum(source["counts"].get("documents", 0) for source in manifest["sources"].values())
-    tokens = manifest["tokens"]
-    drops = tuple(tokens["drops"].items())
-    steps.append(Step("documents with tokens", "documents", documents, drops, 0, tokens["counts"].get("documents", 0)))
+        unit, came, drops = " and ".join(units) or "pieces", input_count(counts), tuple(source["drops"].items())
+        steps.append(Step(f"{name} to documents", unit, came, drops, 0, counts.get("documents", 0)))
+    documents, tokens = sum(step.left for step in steps), manifest["tokens"]
+    drops, left = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
+    steps.append(Step("documents with tokens", "documents", documents, drops, 0, left))
     copies = manifest["info"]["examples"]["dupe_factor"]
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
-        dropped = tuple(
+        drops = tuple(
             (name.removeprefix(DROPPED).replace("_", " "), number)
             for name, number in counts.items()
             if name.startswith(DROPPED) and number
         )
         mixed = split == "train" and manifest["info"].get("epochs")
         times = ", mixed by weight" if mixed else f", {copies} copies" if copies > 1 else ""
-        title = f"tokens to {split} examples{times}"
         came = counts["tokens_in_copies"] if mixed else counts["tokens"] * copies
-        left = counts["tokens_in_examples"]
-        steps.append(Step(title, "tokens", came, dropped, counts.get(BORROWED, 0), left))
+        title, left = f"tokens to {split} examples{times}", counts["tokens_in_examples"]
+        steps.append(Step(title, "tokens", came, drops, counts.get(BORROWED, 0), left))
     return steps

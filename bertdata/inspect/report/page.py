@@ -1,264 +1,242 @@
-"""The page of a report: put together from the ledger, the figures and a few examples, every text escaped."""
+"""The page of a report: the ledger, charts and a few examples of a build."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from bertdata.errors import ConfigError, OutputError
-from bertdata.inspect import summary
-from bertdata.inspect.report.figures import Part, histogram, stacked_bar
+from bertdata.inspect import show, stats, summary
 from bertdata.inspect.report.ledger import Step, ledger
 from bertdata.inspect.report.style import STYLE
-from bertdata.inspect.show import LEGEND, Example, Piece, label_texts, read_examples, words
-from bertdata.inspect.stats import Figures, mask_text, measure
-from bertdata.inspect.stats import histogram as runs_of
 from bertdata.io import files
+from bertdata.io.charts import Part, element, histogram, markup, stacked_bar
+from bertdata.io.console import counted
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
 
-_COLOURS = 6
-_SIGN, _HEAD = b'<meta name="generator" content="bertdata report"/>', 200
+_COLORS = 6
+_GENERATOR = "bertdata report"
 _SHOWN_BROKEN = 20
-_MARK_CLASSES = {kind: mark for kind, mark, _ in LEGEND}
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""Nothing may be loaded, even if a text were not escaped."""
 
 
 def report_html(path: str, *, examples: int = 4) -> str:
     """Return the page of a finished build; `examples` of its first split are shown, spread evenly.
 
-    It is well-formed XML after its first line, asks nothing of a network, and is a function of the build alone. Raises
-    InputError where there is no build.
+    It is well-formed XML after its first line, loads nothing, and is a function of the build alone. Raises InputError
+    where there is no build.
     """
     splits = open_splits(path)
     splits[0].expect_pretraining()
     manifest = splits[0].manifest
-    figures = {shards.split: measure(shards) for shards in splits}
-    objective, length = (manifest["info"]["examples"][name] for name in ("objective", "max_seq_length"))
-    title = f"{objective.upper()} examples of {length} tokens"
+    figures = {shards.split: stats.measure(shards) for shards in splits}
     with reading_values(splits[0].build):
-        made = f"Made by bertdata {escape(manifest['bertdata'])}. {escape(_subtitle(manifest))}"
+        settings = manifest["info"]["examples"]
+        title = f"{settings['objective'].upper()} examples of {settings['max_seq_length']} tokens"
+        made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
         warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
         table = _table(summary.build_rows(manifest))
-    sections = [
-        _tiles(figures),
-        _section("Warnings", warnings),
-        _section("From what came in to examples", steps),
-        _section("Row lengths", _lengths(figures)),
-        _section("Pair labels", _labels(splits, figures)),
-        _section("Masks", _masks(figures)),
-        _section("Examples", _examples(splits[0], examples)),
-        _section("The table of the build", table),
-        _section("Shards and settings", shards),
-    ]
-    # Nothing may be loaded: the policy holds even if a text slipped through unescaped.
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8"/>',
-            _SIGN.decode(),
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}"/>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            '<meta name="color-scheme" content="light dark"/>',
-            f"<title>{escape(title)}</title>",
-            f"<style>{STYLE}</style>",
-            "</head>",
-            "<body><main>",
-            f"<h1>{escape(title)}</h1>",
-            f"<p class='quiet'>{made}</p>",
-            *(section for section in sections if section),
-            "</main></body></html>",
-            "",
-        ]
+    sections = {
+        "Warnings": warnings,
+        "From what came in to examples": steps,
+        "Row lengths": [element("div", [_lengths(*item) for item in figures.items()], class_="columns")],
+        "Pair labels": _labels(splits, figures),
+        "Masks": [part for item in figures.items() for part in _masks(*item)],
+        "Examples": _examples(splits[0], examples),
+        "The table of the build": [table],
+        "Shards and settings": shards,
+    }
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="generator", content=_GENERATOR),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", STYLE),
     )
+    main = element("main", element("h1", title), element("p", made, class_="quiet"), _tiles(figures))
+    main.extend(element("section", element("h2", name), parts) for name, parts in sections.items() if parts)
+    return f"<!DOCTYPE html>\n{markup(element('html', head, element('body', main), lang='en'))}\n"
 
 
 def _subtitle(manifest: Mapping[str, Any]) -> str:
     examples = manifest["info"]["examples"]
-    sources = ", ".join(manifest["sources"])
     vocabulary = summary.vocabulary_text(manifest["vocabulary"])
     copies = f", {examples['dupe_factor']} copies" if examples["dupe_factor"] > 1 else ""
-    return f"Sources: {sources}. Vocabulary: {vocabulary}. {examples['masking'].capitalize()} masking{copies}."
-
-
-def _section(title: str, body: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
-
-
-def _tiles(figures: Mapping[str, Figures]) -> str:
-    rows = sum(one.rows for one in figures.values())
-    tokens = sum(one.tokens for one in figures.values())
-    ordinary = max(1, sum(one.ordinary_tokens for one in figures.values()))
-    capacity = max(1, sum(one.rows * one.max_seq_length for one in figures.values()))
-    tiles = [
-        ("examples", f"{rows:,}"),
-        ("tokens in rows", f"{tokens:,}"),
-        ("fill", f"{tokens / capacity:.1%}"),
-        ("realised mask rate", f"{sum(one.predictions for one in figures.values()) / ordinary:.2%}"),
-        ("[UNK]", f"{sum(one.unknown_tokens for one in figures.values()) / ordinary:.3%}"),
-    ]
-    cells = "".join(f"<div><dt>{escape(name)}</dt><dd>{value}</dd></div>" for name, value in tiles)
-    return f"<dl class='tiles'>{cells}</dl>"
-
-
-def _warnings(manifest: Mapping[str, Any]) -> str:
-    items = "".join(
-        f"<li><b class='bad'>{escape(one['about'])}</b> {escape(one['found'])} "
-        f"<span class='quiet'>(threshold {one['threshold']:g}; {escape(one['remedy'])})</span></li>"
-        for one in manifest.get("warnings", [])
-    )
-    return f"<ul>{items}</ul>" if items else ""
-
-
-def _ledger(manifest: Mapping[str, Any]) -> str:
-    steps = "\n".join(_step(step) for step in ledger(manifest))
-    return steps + _broken(manifest)
-
-
-def _step(step: Step) -> str:
-    dropped = sorted(step.dropped, key=lambda one: (-one[1], one[0]))
-    parts: list[Part] = [("went on", step.left, "c0")]
-    parts += [(reason, number, f"d{place}") for place, (reason, number) in enumerate(dropped[: _COLOURS - 1])]
-    if rest := dropped[_COLOURS - 1 :]:
-        parts.append((f"{len(rest)} other reasons", sum(number for _, number in rest), f"d{_COLOURS - 1}"))
-    items = [_key("c0", f"{step.left:,} went on")]
-    for place, (reason, number) in enumerate(dropped):
-        share = number / max(1, step.came)
-        items.append(_key(f"d{min(place, _COLOURS - 1)}", f"{number:,} dropped, {reason} ({share:.2%})"))
-    if step.added:
-        items.append(_key("", f"{step.added:,} borrowed, so used twice"))
-    difference = step.left + sum(number for _, number in dropped) - step.came - step.added
-    verdict = (
-        "<span class='good'>adds up</span>"
-        if step.balanced
-        else f"<span class='bad'>does not add up: {difference:+,}</span>"
-    )
-    head = f"{escape(step.title)} <span class='quiet'>{step.came:,} {escape(step.unit)} in</span> {verdict}"
     return (
-        f"<div class='step'><h3>{head}</h3>{stacked_bar(step.title, parts)}<ul class='keys'>{''.join(items)}</ul></div>"
+        f"Sources: {', '.join(manifest['sources'])}. Vocabulary: {vocabulary}. "
+        f"{examples['masking'].capitalize()} masking{copies}."
     )
 
 
-def _key(kind: str, text: str) -> str:
-    swatch = f"<i class='swatch {kind}'></i>" if kind else ""
-    return f"<li>{swatch}{escape(text)}</li>"
+def _tiles(figures: Mapping[str, stats.Figures]) -> Element:
+    def total(name: str) -> int:
+        return sum(getattr(split, name) for split in figures.values())
+
+    ordinary = max(1, total("ordinary_tokens"))
+    capacity = max(1, sum(split.rows * split.max_seq_length for split in figures.values()))
+    tiles = {
+        "examples": f"{total('rows'):,}",
+        "tokens in rows": f"{total('tokens'):,}",
+        "fill": f"{total('tokens') / capacity:.1%}",
+        "realised mask rate": f"{total('predictions') / ordinary:.2%}",
+        "[UNK]": f"{total('unknown_tokens') / ordinary:.3%}",
+    }
+    cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
+    return element("dl", cells, class_="tiles")
 
 
-def _broken(manifest: Mapping[str, Any]) -> str:
-    broken = [one for source in manifest["sources"].values() for one in source["broken"]]
+def _warnings(manifest: Mapping[str, Any]) -> list[Element]:
+    items = []
+    for warning in manifest.get("warnings", []):
+        threshold = f"(threshold {warning['threshold']:g}; {warning['remedy']})"
+        about, quiet = element("b", warning["about"], class_="bad"), element("span", threshold, class_="quiet")
+        items.append(element("li", about, f" {warning['found']} ", quiet))
+    return [element("ul", items)] if items else []
+
+
+def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
+    steps = [_step(step) for step in ledger(manifest)]
+    broken = [entry for source in manifest["sources"].values() for entry in source["broken"]]
     if not broken:
-        return ""
+        return steps
     rows = []
-    for one in broken[:_SHOWN_BROKEN]:
-        place = f"byte {one['offset']:,}" if "offset" in one else ""
-        rows.append((one["path"], str(one.get("title") or one.get("place") or ""), place, one["reason"]))
-    more = len(broken) - len(rows)
-    rest = f"<p class='quiet'>{more:,} more are named in the manifest.</p>" if more else ""
-    body = _grid(("file", "title or place", "offset", "what is wrong"), rows)
-    number = "1 broken piece" if len(broken) == 1 else f"{len(broken):,} broken pieces"
-    return f"\n<details><summary>{number}, left out</summary>{body}{rest}</details>"
+    for entry in broken[:_SHOWN_BROKEN]:
+        place = f"byte {entry['offset']:,}" if "offset" in entry else ""
+        rows.append((entry["path"], str(entry.get("title") or entry.get("place") or ""), place, entry["reason"]))
+    details = element(
+        "details",
+        element("summary", counted(len(broken), "broken piece"), ", left out"),
+        _grid(("file", "title or place", "offset", "what is wrong"), rows),
+    )
+    if len(broken) > len(rows):
+        more = f"{len(broken) - len(rows):,} more are named in the manifest."
+        details.append(element("p", more, class_="quiet"))
+    return [*steps, details]
 
 
-def _lengths(figures: Mapping[str, Figures]) -> str:
-    return "<div class='columns'>" + "".join(_length(split, one) for split, one in figures.items()) + "</div>"
+def _step(step: Step) -> Element:
+    dropped = sorted(step.dropped, key=lambda drop: (-drop[1], drop[0]))
+    colors = [f"d{min(place, _COLORS - 1)}" for place in range(len(dropped))]
+    parts: list[Part] = [("went on", step.left, "c0")]
+    parts += [(*drop, color) for drop, color in zip(dropped[: _COLORS - 1], colors, strict=False)]
+    if rest := dropped[_COLORS - 1 :]:
+        parts.append((f"{len(rest)} other reasons", sum(number for _, number in rest), colors[-1]))
+    keys = [("c0", f"{step.left:,} went on")]
+    for (reason, number), color in zip(dropped, colors, strict=True):
+        keys.append((color, f"{number:,} dropped, {reason} ({number / max(1, step.came):.2%})"))
+    if step.added:
+        keys.append(("", f"{step.added:,} borrowed, so used twice"))
+    came = element("span", f"{step.came:,} {step.unit} in", class_="quiet")
+    verdict = element("span", "adds up", class_="good")
+    if step.difference:
+        verdict = element("span", f"does not add up: {step.difference:+,}", class_="bad")
+    return _bar(step.title, parts, keys, [" ", came, " ", verdict])
 
 
-def _length(split: str, one: Figures) -> str:
-    text = f"{one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
-    figure = histogram(f"{split} row lengths", "tokens", runs_of(one.lengths))
-    return f"<figure><figcaption>{escape(split)}: {text}</figcaption>{figure}</figure>"
+def _bar(
+    title: str, parts: Sequence[Part], keys: Iterable[tuple[str, str]] = (), remarks: Iterable[Element | str] = ()
+) -> Element:
+    """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
+    total = max(1, sum(number for _, number, _ in parts))
+    shown = keys or [(color, f"{label}: {number:,} ({number / total:.1%})") for label, number, color in parts]
+    items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
+    heading = element("h3", title, remarks)
+    return element("div", heading, stacked_bar(title, parts), element("ul", items, class_="keys"), class_="step")
 
 
-def _labels(splits: Sequence[Shards], figures: Mapping[str, Figures]) -> str:
-    blocks = []
+def _lengths(split: str, figures: stats.Figures) -> Element:
+    text = f"{split}: {figures.rows:,} rows, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
+    chart = histogram(f"{split} row lengths", "tokens", stats.histogram(figures.lengths))
+    return element("figure", element("figcaption", text), chart)
+
+
+def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> list[Element]:
+    bars = []
     for shards in splits:
         numbers = figures[shards.split].labels
         if shards.info.label and sum(numbers):
-            names = label_texts(shards.expect_pretraining().objective)
-            parts = [
-                (name, number, f"c{place}") for place, (name, number) in enumerate(zip(names, numbers, strict=True))
-            ]
-            blocks.append(_parts(f"{shards.split}, {shards.info.label}", parts))
-    return "\n".join(blocks)
+            names = show.label_texts(shards.expect_pretraining().objective)
+            parts = [(name, numbers[label], f"c{label}") for label, name in enumerate(names)]
+            bars.append(_bar(f"{shards.split}, {shards.info.label}", parts))
+    return bars
 
 
-def _masks(figures: Mapping[str, Figures]) -> str:
-    blocks = []
-    for split, one in figures.items():
-        blocks.append(f"<p>{escape(split)}: {escape(mask_text(one))}.</p>")
-        if one.masked is not None and one.kept is not None and one.predictions:
-            replaced = one.predictions - one.masked - one.kept
-            parts = [("[MASK]", one.masked, "mask"), ("random token", replaced, "random"), ("kept", one.kept, "kept")]
-            blocks.append(_parts(f"{split}: what stands at predicted places", parts))
-    return "\n".join(blocks)
+def _masks(split: str, figures: stats.Figures) -> list[Element]:
+    text = element("p", f"{split}: {stats.mask_text(figures)}.")
+    if figures.masked is None or figures.kept is None or not figures.predictions:
+        return [text]
+    replaced = figures.predictions - figures.masked - figures.kept
+    parts = [("[MASK]", figures.masked, "mask"), ("random token", replaced, "random"), ("kept", figures.kept, "kept")]
+    return [text, _bar(f"{split}: what stands at predicted places", parts)]
 
 
-def _parts(title: str, parts: Sequence[Part]) -> str:
-    total = max(1, sum(number for _, number, _ in parts))
-    keys = "".join(_key(kind, f"{label}: {number:,} ({number / total:.1%})") for label, number, kind in parts)
-    return f"<div class='step'><h3>{escape(title)}</h3>{stacked_bar(title, parts)}<ul class='keys'>{keys}</ul></div>"
-
-
-def _examples(shards: Shards, count: int) -> str:
-    chosen = [len(shards) * place // count for place in range(min(count, len(shards)))]
-    legend = "".join(f"<li><b class='{kind}'>{escape(mark)}</b> {escape(text)}</li>" for kind, mark, text in LEGEND)
+def _examples(shards: Shards, count: int) -> list[Element]:
+    chosen = sorted({len(shards) * place // count for place in range(min(count, len(shards)))})
+    if not chosen:
+        return []
+    legend = [element("li", element("b", mark, class_=kind), f" {text}") for kind, mark, text in show.LEGEND]
     if notation := shards.tokenizer().NOTATION:
-        legend += f"<li>{escape(notation)}</li>"
-    blocks = [_example(one, shards) for one in read_examples(shards, sorted(set(chosen)))]
-    return f"<ul class='keys'>{legend}</ul>\n" + "\n".join(blocks) if blocks else ""
+        legend.append(element("li", notation))
+    return [
+        element("ul", legend, class_="keys"),
+        *(_example(example, shards.split) for example in show.read_examples(shards, chosen)),
+    ]
 
 
-def _example(one: Example, shards: Shards) -> str:
-    label = f", {escape(one.label)}" if one.label else ""
-    head = f"{escape(shards.split)} {one.number:,}: {one.tokens} tokens, {one.predictions} to predict{label}"
-    names = "AB" if len(one.segments) > 1 else " "
-    segments = "".join(
-        f"<p><span class='segment'>{names[place % len(names)]}</span>{_words(segment)}</p>"
-        for place, segment in enumerate(one.segments)
-    )
-    return f"<article><h3>{head}</h3>{segments}</article>"
+def _example(example: show.Example, split: str) -> Element:
+    label = f", {example.label}" if example.label else ""
+    head = f"{split} {example.number:,}: {example.tokens} tokens, {example.predictions} to predict{label}"
+    article = element("article", element("h3", head))
+    names = "AB" if len(example.segments) > 1 else " "
+    for place, segment in enumerate(example.segments):
+        name = element("span", names[place % len(names)], class_="segment")
+        words = [part for word in show.words(segment) for part in (*map(_token, word), " ")]
+        article.append(element("p", name, words[:-1]))
+    return article
 
 
-def _words(pieces: Iterable[Piece]) -> str:
-    return " ".join("".join(_piece(piece) for piece in word) for word in words(pieces))
+def _token(token: show.Piece) -> Element | str:
+    if token.kind == "text":
+        return token.text
+    tag, kind = ("span", "quiet") if token.kind == "special" else ("b", token.kind)
+    return element(tag, token.text, class_=kind)
 
 
-def _piece(piece: Piece) -> str:
-    if piece.kind == "special":
-        return f"<span class='quiet'>{escape(piece.text)}</span>"
-    return f"<b class='{piece.kind}'>{escape(piece.text)}</b>" if piece.kind in _MARK_CLASSES else escape(piece.text)
-
-
-def _table(rows: Iterable[tuple[str, str]]) -> str:
-    cells = "".join(
-        f"<tr><th class='{'inner' if name.startswith(' ') else 'outer'}'>{escape(name.strip())}</th>"
-        f"<td>{escape(value)}</td></tr>"
+def _table(rows: Iterable[tuple[str, str]]) -> Element:
+    body = [
+        element("tr", element("th", name.strip(), class_="inner" if name[:1] == " " else "outer"), element("td", value))
         for name, value in rows
-    )
-    return f"<div class='scroll'><table class='facts'>{cells}</table></div>"
+    ]
+    return element("div", element("table", body, class_="facts"), class_="scroll")
 
 
-def _grid(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+def _grid(names: Iterable[str], rows: Iterable[Iterable[str]]) -> Element:
+    head = element("tr", [element("th", name) for name in names])
+    body = [element("tr", [element("td", cell) for cell in row]) for row in rows]
+    return element("div", element("table", element("thead", head), element("tbody", body)), class_="scroll")
 
 
-def _shards(manifest: Mapping[str, Any]) -> str:
+def _shards(manifest: Mapping[str, Any]) -> list[Element]:
     shards = [shard for entry in manifest["splits"].values() for shard in entry["shards"]]
-    rows = [(one["file"], f"{one['counts']['examples']:,}", f"{one['bytes']:,}", one["sha256"][:16]) for one in shards]
-    grid = _grid(("file", "examples", "bytes", "SHA-256, first 16 digits"), rows)
+    names = ("file", "examples", "bytes", "SHA-256, first 16 digits")
+    rows = [
+        (shard["file"], f"{shard['counts']['examples']:,}", f"{shard['bytes']:,}", shard["sha256"][:16])
+        for shard in shards
+    ]
     settings = json.dumps(manifest["info"], indent=1, sort_keys=True)
-    return (
-        f"<details><summary>{len(shards):,} shard{'s' * (len(shards) > 1)}</summary>{grid}</details>\n"
-        f"<details><summary>settings</summary><pre>{escape(settings)}</pre></details>"
-    )
+    return [
+        element("details", element("summary", counted(len(shards), "shard")), _grid(names, rows)),
+        element("details", element("summary", "settings"), element("pre", settings)),
+    ]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -268,21 +246,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
 
 
-def _refuse_others(path: str) -> None:
-    """Raise OutputError where a file is there that is no report."""
-    if files.exists(path) and files.size(path):
-        with files.open_raw(path) as file:
-            start = file.read(_HEAD)
-        if _SIGN not in start:
-            raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Write the page as parsed arguments say."""
+    path = arguments.output
     if arguments.examples < 0:
         raise ConfigError(f"--examples is {arguments.examples}; expected 0 or more")
-    _refuse_others(arguments.output)
+    if files.exists(path) and files.size(path):
+        with files.open_raw(path) as file:
+            if f'content="{_GENERATOR}"'.encode() not in file.read(200):
+                raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
     page = report_html(arguments.shards, examples=arguments.examples).encode()
-    files.write_bytes(arguments.output, page)
-    print(f"{arguments.output}: {len(page):,} bytes; open it in a browser")
+    files.write_bytes(path, page)
+    print(f"{path}: {len(page):,} bytes; open it in a browser")
     return 0

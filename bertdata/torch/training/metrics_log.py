@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bertdata.errors import InputError, OutputError
 from bertdata.io import compression, files
-from bertdata.torch.training.curves import Curve, Panel, draw_panels, smoothed
+from bertdata.io.charts import Curve, Panel, line_chart, markup, smoothed
 
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
@@ -76,7 +76,7 @@ def plot(directory: str, records: Sequence[LogRecord]) -> None:
         found["training"] = smoothed(found["training"], max(window, 1))
         if found["training"]:
             panels.append(Panel(name, [Curve(label, points) for label, points in found.items() if points]))
-    files.write_bytes(files.join(directory, PLOT), draw_panels(panels, x_label="step").encode())
+    files.write_bytes(files.join(directory, PLOT), markup(line_chart(panels, x_label="step")).encode())
 
 
 def line(record: LogRecord) -> dict[str, str]:

@@ -13,7 +13,6 @@ from bertdata.cli.main import dispatch
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.report import report_html
-from bertdata.inspect.report.figures import histogram, stacked_bar
 from bertdata.inspect.report.ledger import ledger
 from bertdata.inspect.show import label_texts, read_examples
 from bertdata.inspect.stats import mask_text, measure
@@ -97,13 +96,13 @@ def test_the_ledger_counts_the_chapters_that_books_were_cut_into(build: Path) ->
     manifest = json.loads((build / "manifest.json").read_text())
     counts = {"books": 4, "books_in_chapters": 3, "chapters": 40, "documents": 40}
     step = ledger(manifest | {"sources": {"books": {"counts": counts, "drops": {"no prose": 1}}}})[0]
-    assert (step.unit, step.came, step.balanced) == ("books and chapters", 41, True)
+    assert (step.unit, step.came, step.difference) == ("books and chapters", 41, 0)
 
 
 def test_the_ledger_adds_up_from_what_came_in_to_the_examples(build: Path) -> None:
     manifest = json.loads((build / "manifest.json").read_text())
     steps = ledger(manifest)
-    assert [step.balanced for step in steps] == [True] * len(steps)
+    assert not any(step.difference for step in steps)
     assert steps[0].came == manifest["sources"]["books"]["counts"]["books"]
     assert sum(step.left for step in steps if step.unit == "tokens") == sum(
         entry["counts"]["tokens_in_examples"] for entry in manifest["splits"].values()
@@ -120,65 +119,6 @@ def test_a_ledger_that_does_not_add_up_says_by_how_much(tmp_path: Path) -> None:
     shown = text_of(parsed(report_html(str(build))))
     assert "does not add up: -1" in shown
     assert "does not add up: +1,234" in shown
-
-
-def test_the_bars_of_a_figure_are_in_proportion() -> None:
-    runs = [(1, 8, 10), (9, 16, 0), (17, 24, 40)]
-    root = ElementTree.fromstring(histogram("lengths", "tokens", runs))
-    heights = [float(rect.get("height", "")) for rect in root.iter("rect")]
-    assert heights[1] == 0
-    assert heights[2] == pytest.approx(4 * heights[0])
-    assert [text_of(rect) for rect in root.iter("rect")][2] == "17 to 24 tokens: 40 (80.0%)"
-    bar = ElementTree.fromstring(stacked_bar("parts", [("a", 30, "c0"), ("none", 0, "c1"), ("b <", 90, "d0")]))
-    widths = [float(rect.get("width", "")) for rect in bar.iter("rect")]
-    assert len(widths) == 2
-    assert (widths[1] + 1) / (widths[0] + 1) == pytest.approx(3)
-    assert bar.get("aria-label") == "parts: a 30, none 0, b < 90"
-
-
-@pytest.mark.parametrize(
-    ("most", "ticks"),
-    [(1, [0, 1]), (7, [0, 2, 4, 6, 8]), (10, [0, 2, 4, 6, 8, 10]), (11, [0, 5, 10, 15]), (26, [0, 10, 20, 30])],
-)
-def test_the_axis_of_a_histogram_has_round_numbers_up_to_the_highest_bar(most: int, ticks: list[int]) -> None:
-    root = ElementTree.fromstring(histogram("lengths", "tokens", [(1, 8, most), (9, 16, 0)]))
-    labels = [text for text in root.iter("text") if text.get("text-anchor") == "end"]
-    assert [int(text.text or "") for text in labels] == ticks
-    lines = [line for line in root.iter("line") if line.get("class") == "grid"]
-    [axis] = [line for line in root.iter("line") if line.get("class") == "axis"]
-    heights = [float(axis.get("y1", "")) - float(line.get("y1", "")) for line in lines]
-    assert heights == pytest.approx([180 * tick / ticks[-1] for tick in ticks], abs=0.06)
-    assert all(line.get("y1") == line.get("y2") and line.get("x1") != line.get("x2") for line in [*lines, axis])
-    [bar, _] = root.iter("rect")
-    assert float(bar.get("height", "")) == pytest.approx(180 * most / ticks[-1], abs=0.01)
-    assert float(bar.get("y", "")) + float(bar.get("height", "")) == float(axis.get("y1", ""))
-    for text, line in zip(labels, lines, strict=True):
-        assert float(text.get("y", "")) == pytest.approx(float(line.get("y1", "")) + 4, abs=0.11)
-
-
-def test_the_bars_of_a_histogram_fill_its_width_and_the_last_is_named() -> None:
-    runs = [(8 * place + 1, 8 * place + 8, 5) for place in range(13)]
-    root = ElementTree.fromstring(histogram("lengths", "tokens", runs))
-    lefts = [float(bar.get("x", "")) for bar in root.iter("rect")]
-    rights = [float(bar.get("x", "")) + float(bar.get("width", "")) for bar in root.iter("rect")]
-    assert lefts[0] == pytest.approx(57)
-    assert rights[-1] == pytest.approx(479, abs=0.02)
-    assert all(left - right == pytest.approx(2, abs=0.02) for right, left in zip(rights, lefts[1:], strict=False))
-    [*names, caption] = [text for text in root.iter("text") if text.get("text-anchor") == "middle"]
-    assert [name.text for name in names] == ["8", "32", "56", "80", "104"]
-    middles = [(left + right) / 2 for left, right in zip(lefts, rights, strict=True)]
-    assert [float(name.get("x", "")) for name in names] == pytest.approx(middles[::3], abs=0.1)
-    assert caption.text == "up to so many tokens"
-    _, _, width, height = (int(number) for number in root.get("viewBox", "").split())
-    assert width == 480
-    assert max(float(text.get("y", "")) for text in root.iter("text")) < height < 260
-
-
-def test_the_parts_of_a_bar_lie_side_by_side_and_however_small_can_be_seen() -> None:
-    bar = ElementTree.fromstring(stacked_bar("parts", [("a", 1, "c0"), ("b", 1, "c1"), ("c", 4798, "d0")]))
-    rects = [(rect.get("class"), float(rect.get("x", "")), float(rect.get("width", ""))) for rect in bar.iter("rect")]
-    assert rects == [("c0", 0.0, 0.75), ("c1", 0.1, 0.75), ("d0", 0.2, 478.8)]
-    assert [text_of(rect) for rect in bar.iter("rect")] == ["a: 1 (0.0%)", "b: 1 (0.0%)", "c: 4,798 (100.0%)"]
 
 
 def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
@@ -298,11 +238,6 @@ def test_a_ledger_of_several_copies_or_a_mix_says_so(build: Path) -> None:
     train, validation = (step for step in ledger(manifest) if step.unit == "tokens")
     assert (train.title, train.came) == ("tokens to train examples, mixed by weight", 77)
     assert validation.title == f"tokens to validation examples{said}"
-
-
-def test_figures_of_nothing_are_drawn_empty() -> None:
-    assert "<rect" not in stacked_bar("nothing", [("a", 0, "c0")])
-    ElementTree.fromstring(histogram("nothing", "tokens", []))
 
 
 def test_the_command_writes_the_page(build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -20,7 +19,6 @@ from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, Electra
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.flops import Counts, peak_of
 from bertdata.torch.training import checkpoint
-from bertdata.torch.training.curves import Curve, draw
 from bertdata.torch.training.losses import add, count
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate
@@ -335,14 +333,3 @@ def test_only_the_blocks_are_compiled_and_only_where_asked(
     assert compiled == []
     pretrain(dynamic_build, SMALL, tmp_path / "b", replace(SETTINGS, max_steps=1, compile=True))
     assert compiled == ["BertEncoder"]
-
-
-def test_curves_are_drawn_within_their_picture() -> None:
-    picture = draw(
-        [Curve("a < b", [(0, 1.0), (10, 3.0)]), Curve("c", [(5, float("nan")), (7, 2.0)])], x_label="x", y_label="y"
-    )
-    assert "a &lt; b" in picture
-    points = [pair.split(",") for places in re.findall(r'points="([^"]*)"', picture) for pair in places.split()]
-    assert len(points) == 3
-    assert all(0 <= float(x) <= 720 and 0 <= float(y) <= 420 for x, y in points)
-    assert "<svg" in draw([], x_label="x", y_label="y")
