@@ -1,17 +1,17 @@
 """Registries: the named implementations of one kind, such as objectives or export formats.
 
-An implementation is one file and one line: its name and where it is, in the registry of its kind. It is imported when
-it is first asked for. A package outside bertdata adds its own in a module that calls `Registry.add` when it is
-imported. bertdata imports such modules where they are named by the entry point group `bertdata.plugins` of an
-installed package, or by the environment variable BERTDATA_PLUGINS (module names with commas between them), which
-worker processes inherit.
+An implementation is one file, and one line in the registry of its kind: its name, and where it is. It is imported at
+its first use. A package outside bertdata adds its own in a module that calls `Registry.add` when it is imported.
+bertdata imports such modules where they are named by the entry point group `bertdata.plugins` of an installed package,
+or by the environment variable BERTDATA_PLUGINS (module names separated by commas), which worker processes inherit.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Generic, TypeVar, cast
 
 from bertdata.errors import ConfigError
@@ -35,15 +35,20 @@ class Registry(Generic[Item]):
 
     def __init__(self, kind: str, builtin: Mapping[str, str]) -> None:
         self.kind = kind
+        self._builtin = frozenset(builtin)
         self._items: dict[str, Item | str] = dict(builtin)
 
     def add(self, name: str, item: Item) -> None:
-        """Add an implementation; raises ConfigError where the name is taken by another one."""
+        """Add an implementation.
+
+        Raises ConfigError where the name is taken by another one, or `item.name`, if it has one, is another name.
+        """
+        self._check_name(name, item)
         if self._items.setdefault(name, item) is not item:
-            raise ConfigError(f"there is a {self.kind} {name!r} already; give yours another name")
+            raise ConfigError(f"the name {name!r} is taken by another {self.kind}; give yours another name")
 
     def __getitem__(self, name: str) -> Item:
-        """Return the implementation of a name, imported if need be; raises ConfigError for an unknown name."""
+        """Return the implementation of a name; raises ConfigError, with the names there are, for an unknown name."""
         if name not in self._items:
             load_plugins()
         if name not in self._items:
@@ -51,8 +56,30 @@ class Registry(Generic[Item]):
         item = self._items[name]
         if isinstance(item, str):
             module, _, attribute = item.partition(":")
-            item = self._items[name] = cast("Item", getattr(importlib.import_module(module), attribute))
+            loaded = getattr(importlib.import_module(module), attribute, None)
+            if loaded is None:
+                raise ConfigError(f"the {self.kind} {name!r} is registered as {item}, and {module} has no {attribute}")
+            self._check_name(name, loaded)
+            item = self._items[name] = cast("Item", loaded)
         return item
+
+    def raised_revisions(self, names: Iterable[str]) -> list[list[str | int]]:
+        """Return [kind, name, revision] of those of the names whose implementation has a `revision` above 1.
+
+        The fingerprint of what they write holds these, so that it is written again when a revision is raised.
+        """
+        revisions = ((name, getattr(self[name], "revision", 1)) for name in names)
+        return [[self.kind, name, revision] for name, revision in revisions if revision > 1]
+
+    def is_builtin(self, name: str) -> bool:
+        """Return whether an implementation comes with bertdata."""
+        return name in self._builtin
+
+    def _check_name(self, name: str, item: object) -> None:
+        own = getattr(item, "name", name)
+        if isinstance(own, str) and own != name:
+            found = f"has the name {own!r}" if own else "has no name"
+            raise ConfigError(f"the {self.kind} registered as {name!r} {found}; set its `name` to {name!r}")
 
     def __contains__(self, name: object) -> bool:
         if name not in self._items:
@@ -69,23 +96,38 @@ class Registry(Generic[Item]):
 
 
 def load_plugins() -> None:
-    """Import the modules that packages outside bertdata name, each once a process.
+    """Import the modules that packages outside bertdata name, each once per process.
 
-    Raises ConfigError where one that BERTDATA_PLUGINS names cannot be imported.
+    Raises ConfigError, with the module or the entry point, where one cannot be imported.
     """
     from importlib.metadata import entry_points
 
     for module in filter(None, map(str.strip, os.environ.get(PLUGINS, "").split(","))):
-        if module not in _loaded:
-            _loaded.add(module)
-            try:
-                importlib.import_module(module)
-            except ImportError as error:
-                raise ConfigError(
-                    f"{PLUGINS} names the module {module!r}, which cannot be imported ({error}); "
-                    "install its package, or put its folder into PYTHONPATH"
-                ) from error
+        if not all(part.isidentifier() for part in module.split(".")):
+            raise ConfigError(
+                f"{PLUGINS} has {module!r}; expected names of modules separated by commas, as my_package.my_filters"
+            )
+        _load_once(
+            f"the module {module!r} that {PLUGINS} names",
+            partial(importlib.import_module, module),
+            "correct it, install its package, or put its folder into PYTHONPATH",
+        )
     if ENTRY_POINTS not in _loaded:
+        for entry in entry_points(group=ENTRY_POINTS):
+            package = entry.dist.name if entry.dist else "its package"
+            what = f"the entry point {entry.name} = {entry.value} in the group {ENTRY_POINTS} of {package}"
+            _load_once(what, entry.load, f"correct or uninstall {package}")
         _loaded.add(ENTRY_POINTS)
-        for one in entry_points(group=ENTRY_POINTS):
-            one.load()
+
+
+def _load_once(what: str, load: Callable[[], object], remedy: str) -> None:
+    """Call `load` unless that was done, or is being done, in this process; raises ConfigError for what it raises."""
+    if what in _loaded:
+        return
+    _loaded.add(what)
+    try:
+        load()
+    except Exception as error:
+        _loaded.discard(what)
+        reason = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{what} cannot be loaded ({reason}); {remedy}") from error

@@ -21,6 +21,7 @@ from bertdata import __version__
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.curation.dedup.stage import DropDuplicates
+from bertdata.curation.filters import FILTERS
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.origin import Origin, read_origin
 from bertdata.engine.output_lock import MARKER, output_lock, refuse_own
@@ -31,11 +32,14 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import Row, table
+from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import check_mix, parse_mix
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags, each_from_flags, from_flags
 from bertdata.options.option import stored_values
+from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
@@ -44,7 +48,7 @@ from bertdata.shards.finished import finished_manifest, mark_finished
 from bertdata.shards.lengths import plan_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
-from bertdata.sources.formats import settings_of
+from bertdata.sources.formats import SOURCE_FORMATS, format_of, settings_of
 from bertdata.sources.inputs import Inputs, Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
@@ -190,7 +194,22 @@ def _fingerprint(
     identities = inputs.identities()
     configs = stored_values(settings) | {"vocab": vocab, "sentences": segmenter.fingerprint}
     column = [sources.text_column] if "documents" in identities and sources.text_column != Sources.text_column else []
-    return fingerprint("build", __version__, configs, identities, *column)
+    return fingerprint("build", __version__, configs, identities, *column, *_outside_revisions(inputs, settings))
+
+
+def _outside_revisions(inputs: Inputs, settings: Settings) -> list[list[str | int]]:
+    """Return the revisions of what other packages added to registries; what comes with bertdata has its version."""
+    chosen: list[tuple[Registry[Any], list[str]]] = [
+        (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in inputs.by_kind.items() for path in paths})),
+        (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
+        (OBJECTIVES, [settings.examples.objective]),
+        (MASK_UNITS, [settings.masking.mask_unit] if settings.examples.masking == "static" else []),
+    ]
+    return [
+        revision
+        for registry, names in chosen
+        for revision in registry.raised_revisions(name for name in names if not registry.is_builtin(name))
+    ]
 
 
 def sources_of(output: str) -> Sources:

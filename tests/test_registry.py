@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def test_what_is_added_comes_behind_what_is_built_in() -> None:
 
 def test_a_name_is_given_once() -> None:
     codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
-    with pytest.raises(ConfigError, match="there is a codec 'json' already; give yours another name"):
+    with pytest.raises(ConfigError, match="the name 'json' is taken by another codec; give yours another name"):
         codecs.add("json", str.upper)
 
 
@@ -43,11 +44,90 @@ def test_an_unknown_name_is_told_the_names_there_are() -> None:
         codecs["xml"]
 
 
-def test_a_plugin_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@dataclass
+class Named:
+    name: str
+    revision: int = 1
+
+
+@pytest.mark.parametrize(("own", "found"), [("", "has no name"), ("bz2", "has the name 'bz2'")])
+def test_the_name_of_an_item_is_the_one_it_is_registered_under(own: str, found: str) -> None:
+    codecs: Registry[Named] = Registry("codec", {})
+    with pytest.raises(ConfigError, match=f"the codec registered as 'gz' {found}; set its `name` to 'gz'"):
+        codecs.add("gz", Named(own))
+    codecs.add("gz", Named("gz"))
+
+
+def test_an_attribute_that_a_module_does_not_have_is_named() -> None:
+    codecs: Registry[Any] = Registry("codec", {"json": "json:load_all"})
+    with pytest.raises(ConfigError, match="the codec 'json' is registered as json:load_all, and json has no load_all"):
+        codecs["json"]
+
+
+def test_revisions_are_given_only_where_they_were_raised() -> None:
+    codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
+    codecs.add("gz", Named("gz"))
+    codecs.add("zst", Named("zst", revision=3))
+    assert codecs.raised_revisions(["zst", "gz", "json"]) == [["codec", "zst", 3]]
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that modules are imported from, in a process that has loaded no plugins yet."""
     monkeypatch.setattr(registry, "_loaded", set())
-    monkeypatch.setenv(registry.PLUGINS, "no_such_plugin")
-    with pytest.raises(ConfigError, match="BERTDATA_PLUGINS names the module 'no_such_plugin', which cannot be"):
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (None, r"ModuleNotFoundError: No module named 'broken_plugin'"),
+        ("import no_such_module", r"ModuleNotFoundError: No module named 'no_such_module'"),
+        ("def", r"SyntaxError: invalid syntax .*"),
+        ("1 / 0", r"ZeroDivisionError: division by zero"),
+        (
+            "from bertdata.registry import Registry\nRegistry('codec', {'json': 'json:loads'}).add('json', str)",
+            r"the name 'json' is taken by another codec; give yours another name",
+        ),
+    ],
+)
+def test_a_module_that_cannot_be_loaded_is_named_each_time(
+    plugins: Path, monkeypatch: pytest.MonkeyPatch, code: str | None, reason: str
+) -> None:
+    if code is not None:
+        (plugins / "broken_plugin.py").write_text(code)
+    monkeypatch.setenv(registry.PLUGINS, "broken_plugin")
+    for _ in range(2):
+        monkeypatch.delitem(sys.modules, "broken_plugin", raising=False)
+        message = rf"the module 'broken_plugin' that BERTDATA_PLUGINS names cannot be loaded \({reason}\); correct it"
+        with pytest.raises(ConfigError, match=message):
+            list(Registry("codec", {}))
+
+
+@pytest.mark.parametrize("line", ["plugins/mine.py", "mine:Codec", "first second", "json,.mine"])
+def test_a_line_of_plugins_that_is_no_list_of_modules_is_refused(
+    plugins: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv(registry.PLUGINS, line)
+    with pytest.raises(ConfigError, match=r"BERTDATA_PLUGINS has '.*'; expected names of modules separated by commas"):
         list(Registry("codec", {}))
+
+
+@pytest.mark.parametrize("value", ["no_such_module", "json:no_such_attribute"])
+def test_an_entry_point_that_cannot_be_loaded_is_named_with_its_package(plugins: Path, value: str) -> None:
+    write_entry_point(plugins, "broken", value)
+    message = rf"the entry point broken = {value} in the group bertdata.plugins of broken cannot be loaded \(.*no"
+    with pytest.raises(ConfigError, match=message):
+        list(Registry("codec", {}))
+
+
+def write_entry_point(folder: Path, package: str, value: str) -> None:
+    """Write the metadata of an installed package with one entry point for plugins."""
+    metadata = folder / f"{package}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{registry.ENTRY_POINTS}]\n{package} = {value}\n")
 
 
 def test_plugins_are_found_by_the_variable_and_by_entry_points(tmp_path: Path) -> None:
@@ -58,10 +138,7 @@ def test_plugins_are_found_by_the_variable_and_by_entry_points(tmp_path: Path) -
         (tmp_path / f"{name}_plugin.py").write_text(
             f"from codecs_of_mine import CODECS\nCODECS.add({name!r}, str.{'upper' if name == 'first' else 'lower'})\n"
         )
-    metadata = tmp_path / "second-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: second\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text("[bertdata.plugins]\nsecond = second_plugin\n")
+    write_entry_point(tmp_path, "second", "second_plugin")
     code = "from codecs_of_mine import CODECS; print(CODECS['second']('A'), CODECS['first']('a'), *CODECS)"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -22,6 +22,7 @@ class MaskUnit:
     weights: how often units of 1, 2, ... words are drawn under some settings, relative to one another.
     whole_words: whether all pieces of a word stay together; else each token counts as a word.
     settings: the fields of `MaskingConfig` that only this unit reads.
+    revision: raise it when other tokens are masked, so that shards with static masks are written again.
     """
 
     name: str
@@ -29,6 +30,7 @@ class MaskUnit:
     weights: Callable[[MaskingConfig], Sequence[float]] = lambda config: [1.0]
     whole_words: bool = True
     settings: tuple[str, ...] = ()
+    revision: int = 1
 
     def is_token(self, config: MaskingConfig) -> bool:
         """Tell whether a unit is always a single token."""

@@ -31,6 +31,7 @@ class Objective(ABC):
     tokens after the first [SEP] are of token type 1.
     min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
     settings: the fields of `ExamplesConfig` that only this objective reads.
+    revision: raise it when `plan` gives other rows, so that shards of this objective are written again.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Objective(ABC):
     min_documents: int = 0
     sentence_pairs: bool = False
     settings: tuple[str, ...] = ()
+    revision: int = 1
 
     @abstractmethod
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:

@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
+from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.packed import CU_SEQLENS
@@ -66,6 +68,14 @@ class PretrainingInfo(ShardInfo):
     def objective(self) -> Objective:
         """The objective of the rows; raises ConfigError for one that is not there."""
         return find_objective(self.examples.objective)
+
+    def raised_revisions(self) -> list[Any]:
+        """Return the revisions of the objective, and of the unit of static masks, that the fingerprints of shards hold.
+
+        Without a revision above 1 there are none.
+        """
+        units = [] if self.draws_masks else [self.masking.mask_unit]
+        return OBJECTIVES.raised_revisions([self.examples.objective]) + MASK_UNITS.raised_revisions(units)
 
     @property
     def label(self) -> str | None:

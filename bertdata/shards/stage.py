@@ -113,7 +113,9 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], lengt
     found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
     bins = len(spec.info.examples.bins)
     mixed = spec.plan.split(shard) == "train"
-    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, mixed and spec.info.epochs)
+    epochs = mixed and spec.info.epochs
+    revisions = spec.info.raised_revisions()
+    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, epochs, *revisions)
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = sum(one.length for one in ordered) // bins
     stem = name.removesuffix(".arrow")

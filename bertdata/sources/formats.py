@@ -48,6 +48,7 @@ class SourceFormat(ABC):
     suffixes   what the names of its files end with, in lower case, with * for anything
     described  what the help of the flag calls its files
     settings   the fields of `CleaningConfig`, or text_column, that it reads beside range_bytes
+    revision   raise it when it writes other documents, so that parts are made again; `plan` puts it into fingerprints
 
     A task's payload has a `path`, the file (or the first of the files) that it reads, and a `format`, this one's name.
     """
@@ -56,6 +57,7 @@ class SourceFormat(ABC):
     suffixes: tuple[str, ...] = ()
     described = ""
     settings: tuple[str, ...] = ()
+    revision = 1
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the files among those of its suffixes that are its own; raises InputError where there are none."""
@@ -89,14 +91,9 @@ class FileRange:
 
 
 class RangeFormat(SourceFormat):
-    """A format of which a task is a range of one file, taken by --documents.
-
-    name       as in the registry
-    revision   raise it when `read` gives other documents, so that parts are made again
-    """
+    """A format of which a task is a range of one file, taken by --documents; `name` is that in the registry."""
 
     name = ""
-    revision = 1
 
     @abstractmethod
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
