@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bertdata import __version__
@@ -29,7 +29,6 @@ from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Stage
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.masking import MASK_UNITS
@@ -41,24 +40,21 @@ from bertdata.options.flags import add_flags, each_from_flags, from_flags
 from bertdata.options.option import stored_values
 from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
-from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.finished import finished_manifest, mark_finished
 from bertdata.shards.lengths import plan_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.formats import SOURCE_FORMATS, format_of, settings_of
-from bertdata.sources.inputs import Inputs, Sources
+from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import FOLDERS, ReadSource
-from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece.stage import TrainVocabulary
 
-from .build_shards import add_mix, load_segmenter, refuse_unread
+from .build_shards import add_mix, load_segmenter, print_build, refuse_unread
 from .dry_run import end_rows, source_rows, stage_rows
 
 COMMAND = "build"
@@ -83,59 +79,84 @@ class Settings:
 
     def phases(self) -> list[ExamplesConfig]:
         """Return the settings of the examples for each of the lengths, or those of the one there is."""
-        return [replace(self.examples, max_seq_length=one) for one in self.lengths] or [self.examples]
+        return [replace(self.examples, max_seq_length=length) for length in self.lengths] or [self.examples]
+
+
+GROUPS: dict[str, type[Any]] = {
+    "vocabulary": VocabularyConfig,
+    "sentences": SentencesConfig,
+    "examples": ExamplesConfig,
+    "masking": MaskingConfig,
+    "sharding": ShardsConfig,
+    "cleaning": CleaningConfig,
+    "dedup": DedupConfig,
+}
+"""The classes of settings by their fields of `Settings`, in the order of the help."""
 
 
 class Build:
-    """A build of sources in an output: its stages, and what it is known by.
+    """A build of sources in an output: its stages, its fingerprint and its origin.
 
     Raises InputError where a path matches nothing, and ConfigError where the settings do not suit the sources.
     """
 
     def __init__(self, sources: Sources, output: str, settings: Settings) -> None:
-        self.inputs, self.output = sources.inputs(), output
+        self.inputs, self.output, self.settings = sources.inputs(), output, settings
         check_mix(dict(settings.mix), self.inputs.names())
         refuse_own(output, self.inputs.paths())
-        tokenizer = load_tokenizer(settings.vocab) if settings.vocab else None
-        segmenter = load_segmenter(settings.sentences)
-        vocab = tokenizer.fingerprint if tokenizer else None
-        self.stages = stages_of(self.inputs, sources.text_column, output, settings, tokenizer, segmenter)
-        self.fingerprint = _fingerprint(self.inputs, sources, settings, vocab, segmenter)
-        told = stored_values(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
-        self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), told, sample=sources == SAMPLE)
+        self.tokenizer = load_tokenizer(settings.vocab) if settings.vocab else None
+        self.segmenter = load_segmenter(settings.sentences)
+        self.stages = self._stages(sources.text_column)
+        vocab = self.tokenizer.fingerprint if self.tokenizer else None
+        self.fingerprint = self._fingerprint(sources.text_column, vocab)
+        stored = stored_values(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), stored, sample=sources == SAMPLE)
 
+    def _stages(self, text_column: str) -> list[Stage]:
+        """Return the stages of the build: what flows from where to where."""
+        settings, folder = self.settings, files.join(self.output, "stages")
+        return [
+            *(
+                ReadSource(kind, self.inputs.by_kind[kind], files.join(folder, name), settings.cleaning, text_column)
+                for kind, name in FOLDERS.items()
+            ),
+            DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
+            CheckDocuments(self.inputs, settings.examples.objective, self.segmenter),
+            *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary)]),
+            WriteShards(
+                self.output,
+                self.inputs,
+                settings.sharding,
+                settings.phases(),
+                settings.masking,
+                self.segmenter,
+                settings.vocabulary,
+                self.tokenizer,
+                dict(settings.mix),
+            ),
+        ]
 
-def stages_of(
-    inputs: Inputs,
-    text_column: str,
-    output: str,
-    settings: Settings,
-    tokenizer: Tokenizer | None,
-    segmenter: SentenceSegmenter,
-) -> list[Stage]:
-    """Return the stages of a build: what flows from where to where."""
-    stages = files.join(output, "stages")
-    read = [
-        ReadSource(kind, inputs.by_kind[kind], files.join(stages, folder), settings.cleaning, text_column)
-        for kind, folder in FOLDERS.items()
-    ]
-    return [
-        *read,
-        DropDuplicates(files.join(stages, "duplicates"), settings.dedup),
-        CheckDocuments(inputs, settings.examples.objective, segmenter),
-        *([] if tokenizer else [TrainVocabulary(stages, settings.vocabulary)]),
-        WriteShards(
-            output,
-            inputs,
-            settings.sharding,
-            settings.phases(),
-            settings.masking,
-            segmenter,
-            settings.vocabulary,
-            tokenizer,
-            dict(settings.mix),
-        ),
-    ]
+    def _fingerprint(self, text_column: str, vocab: str | None) -> str:
+        """Return the fingerprint of a finished build; names and a text column enter it only where they are given."""
+        identities = self.inputs.identities()
+        configs = stored_values(self.settings) | {"vocab": vocab, "sentences": self.segmenter.fingerprint}
+        column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
+        return fingerprint("build", __version__, configs, identities, *column, *self._outside_revisions())
+
+    def _outside_revisions(self) -> list[list[str | int]]:
+        """Return the revisions of what other packages added to registries; what comes with bertdata has its version."""
+        paths_of, settings = self.inputs.by_kind, self.settings
+        chosen: list[tuple[Registry[Any], list[str]]] = [
+            (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in paths_of.items() for path in paths})),
+            (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
+            (OBJECTIVES, [settings.examples.objective]),
+            (MASK_UNITS, [settings.masking.mask_unit] if settings.examples.masking == "static" else []),
+        ]
+        return [
+            revision
+            for registry, names in chosen
+            for revision in registry.raised_revisions(name for name in names if not registry.is_builtin(name))
+        ]
 
 
 def build_corpus(
@@ -169,8 +190,8 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
 
 def _setting_rows(settings: Settings) -> list[Row]:
     examples, vocabulary = settings.examples, settings.vocabulary
-    trained = f"trained, {vocabulary.vocab_size:,} pieces by {vocabulary.criterion}"
-    lengths = " and ".join(str(one.max_seq_length) for one in settings.phases())
+    trained = f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.criterion}"
+    lengths = " and ".join(str(phase.max_seq_length) for phase in settings.phases())
     rows = [
         ("vocabulary", settings.vocab or trained),
         ("sentences", f"Punkt, {settings.sentences.sentences}"),
@@ -185,31 +206,6 @@ def _setting_rows(settings: Settings) -> list[Row]:
     if examples.bin_size or examples.pack:
         rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
     return rows
-
-
-def _fingerprint(
-    inputs: Inputs, sources: Sources, settings: Settings, vocab: str | None, segmenter: SentenceSegmenter
-) -> str:
-    """Return what a finished build is known by; what names and a text column add is left out where none is given."""
-    identities = inputs.identities()
-    configs = stored_values(settings) | {"vocab": vocab, "sentences": segmenter.fingerprint}
-    column = [sources.text_column] if "documents" in identities and sources.text_column != Sources.text_column else []
-    return fingerprint("build", __version__, configs, identities, *column, *_outside_revisions(inputs, settings))
-
-
-def _outside_revisions(inputs: Inputs, settings: Settings) -> list[list[str | int]]:
-    """Return the revisions of what other packages added to registries; what comes with bertdata has its version."""
-    chosen: list[tuple[Registry[Any], list[str]]] = [
-        (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in inputs.by_kind.items() for path in paths})),
-        (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
-        (OBJECTIVES, [settings.examples.objective]),
-        (MASK_UNITS, [settings.masking.mask_unit] if settings.examples.masking == "static" else []),
-    ]
-    return [
-        revision
-        for registry, names in chosen
-        for revision in registry.raised_revisions(name for name in names if not registry.is_builtin(name))
-    ]
 
 
 def sources_of(output: str) -> Sources:
@@ -246,32 +242,29 @@ def sources_of(output: str) -> Sources:
     return sources
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of a build."""
+def _parser() -> command_line.Parser:
+    parser = command_line.Parser(
+        prog=f"bertdata {COMMAND}",
+        description="Dumps, books and other documents to shards; the sample corpus if none are given.",
+    )
     for flag, metavar, what in (("--wikipedia", "DUMP", "dumps"), ("--books", "PATH", "books")):
-        shown = f"{what}: files, folders or globs; NAME={metavar} names their source"
-        parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=shown)
+        text = f"{what}: files, folders or globs; NAME={metavar} names their source"
+        parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=text)
     command_line.add_documents(parser, required=False)
     command_line.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
-    for kind in (
-        VocabularyConfig,
-        SentencesConfig,
-        ExamplesConfig,
-        MaskingConfig,
-        ShardsConfig,
-        CleaningConfig,
-        DedupConfig,
-    ):
+    for kind in GROUPS.values():
         add_flags(parser, kind)
     add_mix(parser)
+    return parser
 
 
 def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     """Raise ConfigError for flags of a vocabulary that is not trained, or of sources that there are none of."""
-    trained = [one.name for one in fields(VocabularyConfig)]
-    command_line.refuse_unread(flags, trained, not flags.vocab, "the vocabulary is given by --vocab and not trained")
+    command_line.refuse_unread(
+        flags, vars(VocabularyConfig()), not flags.vocab, "the vocabulary is given by --vocab and not trained"
+    )
     for kind in KINDS:
         given = bool(getattr(sources, kind))
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
@@ -297,15 +290,6 @@ def build(
     return build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)[0]
 
 
-def _parser() -> command_line.Parser:
-    parser = command_line.Parser(
-        prog="bertdata build",
-        description="Dumps, books and other documents to shards; the sample corpus if none are given.",
-    )
-    add_arguments(parser)
-    return parser
-
-
 def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     """Return what flags say of sources and settings, and put the default output into them."""
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
@@ -315,24 +299,20 @@ def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
         if flags.text_column != Sources.text_column:
             sources = replace(sources, text_column=flags.text_column)
         if sources != SAMPLE:
-            shown = ", ".join(one for kind in KINDS for one in getattr(sources, kind))
+            shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
     if not flags.output:
         raise ConfigError("--output is missing; give a folder for the shards")
     refuse_unread(flags)
     _refuse_unread(flags, sources)
-    examples = each_from_flags(flags, ExamplesConfig)
+    phases = each_from_flags(flags, ExamplesConfig)
+    groups = {name: from_flags(flags, kind) for name, kind in GROUPS.items() if name != "examples"}
     return sources, Settings(
-        from_flags(flags, CleaningConfig),
-        from_flags(flags, VocabularyConfig),
-        from_flags(flags, ShardsConfig),
-        examples[0],
-        from_flags(flags, MaskingConfig),
-        flags.vocab,
-        from_flags(flags, DedupConfig),
-        tuple(one.max_seq_length for one in examples) if len(examples) > 1 else (),
-        from_flags(flags, SentencesConfig),
-        tuple(parse_mix(flags.mix).items()),
+        examples=phases[0],
+        vocab=flags.vocab,
+        lengths=tuple(phase.max_seq_length for phase in phases) if len(phases) > 1 else (),
+        mix=tuple(parse_mix(flags.mix).items()),
+        **groups,
     )
 
 
@@ -350,9 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not worked:
         print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
-    print(table([*summary.build_rows(manifest), ("seconds", f"{seconds:.1f}"), *runner.timings()]))
-    if lines := warning_lines(manifest):
-        print("\n" + "\n".join(lines))
+    print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()])
     first = plan_phases(flags.output, settings.phases())[0].output
     print(f"\nLook at it: bertdata show {first}")
     return 0

@@ -8,16 +8,16 @@ Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output D
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bertdata.cli import command_line
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
-from bertdata.engine.run_stages import run_stages
+from bertdata.engine.stages import Stage
 from bertdata.inspect import summary
 from bertdata.io import files
-from bertdata.io.console import table
+from bertdata.io.console import Row, table
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -31,8 +31,11 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.loading import load_tokenizer
+
+from .from_documents import finished, make_parser, stages_folder
+
+COMMAND = "build-shards"
 
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
@@ -64,16 +67,19 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = ()) -> None:
+    """Print what a build holds, and the warnings of its manifest."""
+    print(table([*summary.build_rows(manifest), *timings]))
+    if lines := warning_lines(manifest):
+        print("\n" + "\n".join(lines))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = command_line.Parser(prog="bertdata build-shards", description="Documents and a vocabulary to shards.")
-    command_line.add_documents(parser)
+    settings = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
+    parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
-    command_line.add_output(parser)
-    kinds = (SentencesConfig, ShardsConfig, ExamplesConfig, MaskingConfig, DedupConfig)
-    for kind in kinds:
-        add_flags(parser, kind)
-    add_flags(parser, CleaningConfig, without=[one.name for one in fields(CleaningConfig) if one.name != "filter"])
+    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter"})
     add_mix(parser)
     flags = command_line.parse(parser, arguments)
     refuse_unread(flags)
@@ -83,25 +89,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sources, given = GivenDocuments(documents), set(documents.values())
     known = sources.possible_names()
     check_mix({name: mix[name] for name in mix if "" not in given or name not in known}, known)
-    runner = command_line.runner(flags)
-    tokenizer = load_tokenizer(flags.vocab)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    stages, cleaning = files.join(flags.output, "stages"), from_flags(flags, CleaningConfig)
-    with command_line.output_lock(flags, "build", "build-shards", list(documents), sharding, phases[0], masking):
-        if flags.force:
-            files.remove(stages)
-        manifest = run_stages(
-            [
-                ReadSource("documents", documents, files.join(stages, "tables"), cleaning, flags.text_column),
-                DropDuplicates(files.join(stages, "duplicates"), from_flags(flags, DedupConfig)),
-                CheckDocuments(sources, phases[0].objective, segmenter),
-                WriteShards(flags.output, sources, sharding, phases, masking, segmenter, tokenizer=tokenizer, mix=mix),
-            ],
-            runner,
-        ).account
-    print(table(summary.build_rows(manifest)))
-    if lines := warning_lines(manifest):
-        print("\n" + "\n".join(lines))
+    tokenizer = load_tokenizer(flags.vocab)
+    stages: list[Stage] = [
+        DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
+        CheckDocuments(sources, phases[0].objective, segmenter),
+        WriteShards(flags.output, sources, sharding, phases, masking, segmenter, tokenizer=tokenizer, mix=mix),
+    ]
+    cleaning = from_flags(flags, CleaningConfig)
+    decisive = (sharding, phases[0], masking)
+    with finished(flags, COMMAND, "build", documents, stages, *decisive, cleaning=cleaning) as done:
+        manifest = done.account
+    print_build(manifest)
     return 0
 
 

@@ -16,8 +16,7 @@ from .clean_wikipedia import clean
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = command_line.Parser(prog="bertdata clean-books", description="Books to documents.")
-    return clean(parser, arguments, "books", "BOOK")
+    return clean("books", "BOOK", "Books to documents.", arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from bertdata.cli import command_line
@@ -24,16 +23,19 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 
 
-def clean(parser: argparse.ArgumentParser, arguments: Sequence[str] | None, kind: str, metavar: str) -> int:
+def clean(kind: str, metavar: str, description: str, arguments: Sequence[str] | None) -> int:
     """Clean the files of one kind into --output, and print what became of them."""
+    command = f"clean-{kind}"
+    parser = command_line.Parser(prog=f"bertdata {command}", description=description)
     parser.add_argument("paths", nargs="+", metavar=metavar, help=f"{described(kind)}; a folder or a glob")
     command_line.add_output(parser)
-    others = {name for other in KINDS for name in settings_of(other)} - {*settings_of(kind)}
-    add_flags(parser, CleaningConfig, without=list(others))
+    add_flags(
+        parser, CleaningConfig, without={name for other in KINDS for name in settings_of(other)} - {*settings_of(kind)}
+    )
     flags = command_line.parse(parser, arguments)
     config, paths = from_flags(flags, CleaningConfig), find_kind(kind, flags.paths)
     stage = ReadSource(kind, dict.fromkeys(paths, kind), flags.output, config)
-    with command_line.output_lock(flags, "documents", f"clean-{kind}", paths, config):
+    with command_line.output_lock(flags, "documents", command, paths, config):
         if flags.force:
             delete_orphans(flags.output, [])
         documents = run_stages([stage], command_line.runner(flags)).documents
@@ -44,8 +46,7 @@ def clean(parser: argparse.ArgumentParser, arguments: Sequence[str] | None, kind
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = command_line.Parser(prog="bertdata clean-wikipedia", description="Wikipedia dumps to documents.")
-    return clean(parser, arguments, "wikipedia", "DUMP")
+    return clean("wikipedia", "DUMP", "Wikipedia dumps to documents.", arguments)
 
 
 if __name__ == "__main__":

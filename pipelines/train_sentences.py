@@ -4,27 +4,26 @@
 
 Run: python -m pipelines.train_sentences --documents PATH... --output DIR [--abbreviations FILE] [-- RUNNER FLAGS]
 
-`scripts/english_abbreviations.txt` is the list that the English parameters which come with bertdata were given.
+The English parameters that come with bertdata were trained with `scripts/english_abbreviations.txt`.
 """
 
 from __future__ import annotations
 
-import argparse
-import dataclasses
 from collections.abc import Sequence
-from typing import get_type_hints
 
 from bertdata.cli import command_line
-from bertdata.engine.run_stages import run_stages
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import compression
 from bertdata.io.console import table
-from bertdata.options.flags import shown_default
+from bertdata.options.flags import add_flags, from_flags
 from bertdata.sentences import PunktSettings
 from bertdata.sentences.stage import TrainParameters
 from bertdata.sources.inputs import find_documents
-from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.stage import ReadSource
+
+from .from_documents import finished, make_parser
+
+COMMAND = "train-sentences"
+_SHOWN = ("documents", "tokens", "abbrev_types", "collocations", "sent_starters", "ortho_context")
 
 
 def read_abbreviations(path: str | None) -> frozenset[str]:
@@ -41,43 +40,16 @@ def read_abbreviations(path: str | None) -> frozenset[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = command_line.Parser(prog="bertdata train-sentences", description="Documents to Punkt sentence parameters.")
-    command_line.add_documents(parser)
-    command_line.add_output(parser)
-    _add_settings(parser)
+    parser = make_parser(COMMAND, "Documents to Punkt sentence parameters.")
+    parser.add_argument("--abbreviations", metavar="FILE", help="abbreviations known from the start, one a line")
+    add_flags(parser, PunktSettings, without=["abbreviations"])
     flags = command_line.parse(parser, arguments)
-    names = [one.name for one in dataclasses.fields(PunktSettings)]
-    given = {name: getattr(flags, name) for name in names} | {"abbreviations": read_abbreviations(flags.abbreviations)}
-    settings = PunktSettings(**given)
-    documents = find_documents(flags.documents)
-    stages = files.join(flags.output, "stages")
-    with command_line.output_lock(flags, "sentence parameters", "train-sentences", list(documents)):
-        if flags.force:
-            files.remove(stages)
-        counts = run_stages(
-            [
-                ReadSource("documents", documents, files.join(stages, "tables"), CleaningConfig(), flags.text_column),
-                TrainParameters(flags.output, settings),
-            ],
-            command_line.runner(flags),
-        ).account["counts"]
-    names = ["documents", "tokens", "abbrev_types", "collocations", "sent_starters", "ortho_context"]
-    print(table([(name.replace("_", " "), f"{counts[name]:,}") for name in names]))
+    flags.abbreviations = read_abbreviations(flags.abbreviations)
+    stages = [TrainParameters(flags.output, from_flags(flags, PunktSettings))]
+    with finished(flags, COMMAND, "sentence parameters", find_documents(flags.documents), stages) as done:
+        counts = done.account["counts"]
+    print(table([(name.replace("_", " "), f"{counts[name]:,}") for name in _SHOWN]))
     return 0
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("How counts become parameters; the defaults give what NLTK's trainer gives")
-    group.add_argument("--abbreviations", metavar="FILE", help="abbreviations known from the start, one a line")
-    hints = get_type_hints(PunktSettings)
-    for one in dataclasses.fields(PunktSettings):
-        if one.name == "abbreviations":
-            continue
-        flag, shown = "--" + one.name.replace("_", "-"), one.metadata["help"] + shown_default(one.default)
-        if hints[one.name] is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
-        else:
-            group.add_argument(flag, type=hints[one.name], default=one.default, help=shown)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 Settings = TypeVar("Settings", bound="DataclassInstance")
 
 
-def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Sequence[str] = ()) -> None:
-    """Add one flag for each field of a settings class but some; booleans get a `--no-` form."""
-    group = parser.add_argument_group((config.__doc__ or "").strip().rstrip("."))
+def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Collection[str] = ()) -> None:
+    """Add one flag for each field of a settings class but some; booleans get a `--no-` form.
+
+    The flags are a group of the help, under the first line of the class's docstring.
+    """
+    title = (config.__doc__ or "").strip().partition("\n")[0].replace("`", "").rstrip(".")
+    group = parser.add_argument_group(title)
     for one in fields(config):
         if one.name in without:
             continue

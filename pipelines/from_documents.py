@@ -1,0 +1,56 @@
+"""What the programs that begin with --documents share: their flags, and the run of their stages in --output."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bertdata.cli import command_line
+from bertdata.engine.run_stages import run_stages
+from bertdata.engine.stages import Stage, Standing
+from bertdata.io import files
+from bertdata.options.flags import add_flags
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
+
+
+def make_parser(command: str, description: str, *settings: type[Any]) -> command_line.Parser:
+    """Return a parser with --documents, --output and the flags of settings classes."""
+    parser = command_line.Parser(prog=f"bertdata {command}", description=description)
+    command_line.add_documents(parser)
+    command_line.add_output(parser)
+    for kind in settings:
+        add_flags(parser, kind)
+    return parser
+
+
+@contextlib.contextmanager
+def finished(
+    flags: argparse.Namespace,
+    command: str,
+    kind: str,
+    documents: Mapping[str, str],
+    stages: Sequence[Stage],
+    *settings: Any,
+    cleaning: CleaningConfig | None = None,
+) -> Iterator[Standing]:
+    """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
+
+    documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
+    `command_line.output_lock` takes them.
+    """
+    folder = stages_folder(flags)
+    read = ReadSource(
+        "documents", documents, files.join(folder, "tables"), cleaning or CleaningConfig(), flags.text_column
+    )
+    with command_line.output_lock(flags, kind, command, list(documents), *settings):
+        if flags.force:
+            files.remove(folder)
+        yield run_stages([read, *stages], command_line.runner(flags))
+
+
+def stages_folder(flags: argparse.Namespace) -> str:
+    """Return the folder of the parts of all stages."""
+    return files.join(flags.output, "stages")
