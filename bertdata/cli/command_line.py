@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata.__main__ import INTERRUPTED, INTERRUPTED_CODE
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError, printable
-from bertdata.io.limits import limit_of
+from bertdata.io.os_errors import limit_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -22,7 +22,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.formats.registry import IMPORT_FORMATS, Fields, ImportFormat
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
-from bertdata.io.matching import ends_in
+from bertdata.io.files import ends_in
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from bertdata.errors import InputError
 from bertdata.io import files
-from bertdata.io.raw_files import input_error
+from bertdata.io.os_errors import input_error
 
 _PIECE = 4 << 20
 _FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}

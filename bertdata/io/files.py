@@ -1,12 +1,13 @@
 """Files anywhere: find them, open them, write them whole or not at all.
 
-A path is local, or a URL that fsspec knows (`gs://`, `s3://`, `memory://`). Nothing here knows what the files
-hold; `compression` reads compressed ones.
+A path is local, or a URL that fsspec knows (`gs://`, `s3://`, `memory://`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import glob
 import hashlib
 import io
 import json
@@ -17,8 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, install_hint
-from bertdata.io.matching import local_matches, remote_matches
-from bertdata.io.raw_files import ReadFile, WrittenFile, input_error, output_error
+from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
 
 CHUNK = 1 << 20
 _BUFFER = 1 << 16
@@ -26,7 +26,7 @@ TEMPORARY = ".bertdata-tmp-"
 
 
 def is_remote(path: str) -> bool:
-    """Tell a URL from a local path.
+    """Return whether a path is a URL.
 
     >>> is_remote("gs://bucket/x"), is_remote("/data/x")
     (True, False)
@@ -49,34 +49,47 @@ def path_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-@contextlib.contextmanager
-def _reaching(path: str) -> Iterator[None]:
-    """Tell whatever a remote file system raises in one line: each has errors of its own.
+def _remote(url: str) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL, and the path in it; raises ConfigError where it is not installed."""
+    import fsspec
 
-    FileNotFoundError passes: whoever looks for a file says what was expected.
-    """
     try:
-        yield
+        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
+    except (ImportError, ValueError) as error:
+        scheme = url.split("://", 1)[0]
+        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
+        hint = f"; {install_hint(extra)}" if extra else ""
+        raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
+
+
+@contextlib.contextmanager
+def _reading_remote(url: str) -> Iterator[tuple[Any, str]]:
+    """Yield what `_remote` returns, and raise InputError for whatever error of the file system the block raises.
+
+    FileNotFoundError passes through: the caller says what was expected.
+    """
+    fs, path = _remote(url)
+    try:
+        yield fs, path
     except (BertDataError, FileNotFoundError):
         raise
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
             f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials",
-            path=path,
+            path=url,
         ) from error
 
 
-def _remote(path: str) -> tuple[Any, str]:
-    import fsspec
-
+@contextlib.contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """Raise InputError for a file that is missing or cannot be read."""
     try:
-        return cast("tuple[Any, str]", fsspec.core.url_to_fs(path))
-    except (ImportError, ValueError) as error:
-        scheme = path.split("://", 1)[0]
-        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
-        hint = f"; {install_hint(extra)}" if extra else ""
-        raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=path) from error
+        yield
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("there is no such file; check the path", path=path) from error
+    except OSError as error:
+        raise input_error(error, path) from error
 
 
 def join(directory: str, *names: str) -> str:
@@ -98,55 +111,44 @@ def name(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Tell whether a file or directory is there."""
+    """Return whether there is a file or directory at a path."""
     if is_remote(path):
-        fs, place = _remote(path)
-        with _reaching(path):
+        with _reading_remote(path) as (fs, place):
             return bool(fs.exists(place))
     return os.path.exists(path)
 
 
 def size(path: str) -> int:
     """Return the bytes of a file; raises InputError where there is none."""
-    try:
+    with _reading(path):
         if is_remote(path):
-            fs, place = _remote(path)
-            with _reaching(path):
+            with _reading_remote(path) as (fs, place):
                 return int(fs.size(place))
         return os.stat(path).st_size
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("there is no such file; check the path", path=path) from error
-    except OSError as error:
-        raise input_error(error, path) from error
 
 
 def real_path(path: str) -> str:
-    """Return what two paths to one file have in common: a local one with its links followed, a URL as it is."""
+    """Return the path that all paths to one local file share, its links followed; a URL as it is."""
     return path if is_remote(path) else os.path.realpath(path)
 
 
 def identity(path: str) -> str:
     """Return a short text that changes when a file is replaced: its name, size and time or tag, not its contents."""
     if is_remote(path):
-        fs, place = _remote(path)
-        return f"{os.path.basename(path)}:{size(path)}:{fs.ukey(place)}"
-    try:
+        with _reading_remote(path) as (fs, place):
+            return f"{os.path.basename(path)}:{size(path)}:{fs.ukey(place)}"
+    with _reading(path):
         status = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("there is no such file; check the path", path=path) from error
-    except OSError as error:
-        raise input_error(error, path) from error
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
 
 
 def names(directory: str) -> list[str]:
-    """Return the sorted names in a directory, none where it does not exist."""
+    """Return the sorted names in a directory; none where it does not exist."""
     if is_remote(directory):
-        fs, place = _remote(directory)
-        with _reaching(directory):
+        with _reading_remote(directory) as (fs, place):
             fs.invalidate_cache()
-            found = fs.ls(place, detail=False) if fs.exists(place) else []
-        return sorted(os.path.basename(entry.rstrip("/")) for entry in found)
+            entries = fs.ls(place, detail=False) if fs.exists(place) else []
+        return sorted(map(name, entries))
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -155,20 +157,24 @@ def names(directory: str) -> list[str]:
         raise input_error(error, directory) from error
 
 
+def ends_in(name: str, suffixes: Sequence[str]) -> bool:
+    """Return whether a name ends in one of some suffixes, whatever its case; a `*` in a suffix stands for anything.
+
+    >>> ends_in("x/A.TFRecord-00001-of-00002", (".tfrecord-*-of-*",))
+    True
+    """
+    return any(fnmatch.fnmatchcase(name.lower(), f"*{suffix}") for suffix in suffixes)
+
+
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     """Return the files that paths, folders and globs name, sorted, each once.
 
-    A folder gives every file below it whose name ends in one of `suffixes` (a `*` in one stands for anything), hidden
-    ones left out. Raises InputError where a pattern matches nothing.
+    A folder gives every file below it whose name ends in one of `suffixes` (see `ends_in`), hidden ones left out.
+    Raises InputError where a pattern matches nothing.
     """
-    found: dict[str, str] = {}
+    by_real_path: dict[str, str] = {}
     for pattern in patterns:
-        if is_remote(pattern):
-            fs, place = _remote(pattern)
-            with _reaching(pattern):
-                matches = remote_matches(fs, place, suffixes)
-        else:
-            matches = local_matches(pattern, suffixes)
+        matches = (_remote_matches if is_remote(pattern) else _local_matches)(pattern, suffixes)
         if not matches:
             isdir = not is_remote(pattern) and os.path.isdir(pattern)
             raise InputError(
@@ -178,30 +184,64 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
                 path=pattern,
             )
         for match in matches:
-            found.setdefault(real_path(match), match)
-    return sorted(found.values())
+            by_real_path.setdefault(real_path(match), match)
+    return sorted(by_real_path.values())
+
+
+def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
+    if os.path.isfile(pattern):
+        return [pattern]
+    matches: list[str] = []
+    for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
+        if not os.path.isdir(root):
+            matches.append(root)
+        for folder, folders, entries in os.walk(root):
+            folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
+            matches += [
+                os.path.join(folder, entry)
+                for entry in entries
+                if ends_in(entry, suffixes) and not entry.startswith(".")
+            ]
+    return matches
+
+
+def _remote_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
+    with _reading_remote(pattern) as (fs, place):
+        if fs.isfile(place):
+            return [fs.unstrip_protocol(place)]
+        matches: list[str] = []
+        for root, info in ({place: fs.info(place)} if fs.isdir(place) else fs.glob(place, detail=True)).items():
+            if name(root).startswith(".") and not name(place).startswith("."):
+                continue
+            if info["type"] != "directory":
+                matches.append(root)
+                continue
+            depth = root.rstrip("/").count("/") + 1
+            matches += [
+                entry
+                for entry in fs.find(root)
+                if ends_in(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[depth:])
+            ]
+        return [fs.unstrip_protocol(match) for match in matches]
 
 
 def open_raw(path: str) -> BinaryIO:
     """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
     if size(path) == 0:
         raise InputError("this file is empty; get it again, or leave it out", path=path)
-    try:
+    with _reading(path):
         if is_remote(path):
-            fs, place = _remote(path)
-            with _reaching(path):
+            with _reading_remote(path) as (fs, place):
                 return cast("BinaryIO", fs.open(place, "rb"))
         return cast("BinaryIO", io.BufferedReader(ReadFile(path), _BUFFER))
-    except OSError as error:
-        raise input_error(error, path) from error
 
 
 @contextlib.contextmanager
 def atomic_write(path: str) -> Iterator[BinaryIO]:
-    """Give a binary file that takes its final name only when the block ends well; raises OutputError.
+    """Yield a binary file that takes its final name only when the block ends without an error.
 
-    A local file is written beside its final place and renamed; a remote one is written locally and put whole. What
-    else fails in the block passes through as it is, so that a source that cannot be read is not told as this file.
+    A local file is written beside its final place and renamed; a remote one is written locally and put whole. Raises
+    OutputError where it cannot be written; other errors of the block pass through.
     """
     remote = is_remote(path)
     temporary, inside = "", False
@@ -234,16 +274,19 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
 
 
 def remove_temporaries(directory: str) -> int:
-    """Delete what an interrupted `atomic_write` left below a local directory; returns how many files."""
-    removed = 0
-    if not is_remote(directory):
-        for folder, _, files in os.walk(directory):
-            for name in files:
-                if name.startswith(TEMPORARY):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(os.path.join(folder, name))
-                        removed += 1
-    return removed
+    """Delete the files that interrupted `atomic_write`s left below a local directory; returns their number."""
+    if is_remote(directory):
+        return 0
+    left = [
+        os.path.join(folder, entry)
+        for folder, _, entries in os.walk(directory)
+        for entry in entries
+        if entry.startswith(TEMPORARY)
+    ]
+    for path in left:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    return len(left)
 
 
 def remove(path: str) -> None:

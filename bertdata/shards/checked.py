@@ -17,7 +17,7 @@ from typing import BinaryIO
 from bertdata.engine.parts import fingerprint
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.digests import damaged
-from bertdata.io.raw_files import input_error
+from bertdata.io.os_errors import input_error
 
 VARIABLE = "BERTDATA_CHECK_SHARDS"
 _FOLDER = "checked"

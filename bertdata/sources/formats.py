@@ -17,7 +17,7 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
 from bertdata.io.compression import compression
-from bertdata.io.matching import ends_in
+from bertdata.io.files import ends_in
 from bertdata.registry import Registry
 from bertdata.sources.settings import CleaningConfig
 

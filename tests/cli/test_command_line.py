@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.io import files
-from bertdata.io.limits import limit_of
+from bertdata.io.os_errors import limit_of
 
 LIMITS = [
     ("OSError(24, 'Too many open files')", "too many files are open"),

@@ -18,7 +18,7 @@ from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.io import files
-from bertdata.io.raw_files import output_error
+from bertdata.io.os_errors import output_error
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification

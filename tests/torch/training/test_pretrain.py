@@ -15,7 +15,7 @@ import transformers
 from bertdata.cli import pretrain as command
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files
-from bertdata.io.raw_files import output_error
+from bertdata.io.os_errors import output_error
 from bertdata.masking.reference import draw
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

@@ -1,0 +1,114 @@
+"""Errors of the operating system: what ran out, as a message with a remedy, and files that raise errors of bertdata."""
+
+from __future__ import annotations
+
+import errno
+import io
+import re
+import resource
+from typing import Any
+
+from bertdata.errors import InputError, OutputError
+
+MEMORY = "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
+
+_LIMITS = (
+    (
+        (errno.EMFILE, errno.ENFILE),
+        re.compile("Too many open files"),
+        "too many files are open; allow more (ulimit -n 4096), or use fewer --workers",
+    ),
+    (
+        (errno.ENOMEM,),
+        re.compile(
+            "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|"
+            "malloc of size .* failed|bad_alloc|LLVM.*memory|Out of memory"
+        ),
+        MEMORY,
+    ),
+    ((errno.EIO,), None, "the disk or the network drive failed (input/output error); check it, and copy the file"),
+    (
+        (errno.ENOSPC, errno.EDQUOT),
+        None,
+        "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again",
+    ),
+)
+
+
+def limit_of(error: BaseException) -> str | None:
+    """Return what ran out or failed on this machine, and what to do; None if no error in the chain of causes says so.
+
+    >>> limit_of(OSError(errno.EMFILE, "Too many open files"))
+    'too many files are open; allow more (ulimit -n 4096), or use fewer --workers'
+    """
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        number = cause.errno if isinstance(cause, OSError) else None
+        text = f"{type(cause).__name__}: {cause}"
+        for numbers, pattern, message in _LIMITS:
+            if number in numbers or (pattern and pattern.search(text)):
+                return message
+        if isinstance(cause, SystemError) and "without" in text and _memory_is_limited():
+            return MEMORY
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _memory_is_limited() -> bool:
+    """Tell whether `ulimit -v` is set: an extension module that gets no memory then often fails without a reason."""
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+class ReadFile(io.FileIO):
+    """A local file being read, whose errors are InputErrors that name it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._path = path
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise input_error(error, self._path) from error
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise input_error(error, self._path) from error
+
+
+class WrittenFile(io.FileIO):
+    """A local file being written under a temporary name, whose errors are OutputErrors that name its final path."""
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        super().__init__(descriptor, "wb")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            raise output_error(error, self._path) from error
+
+
+def input_error(error: OSError, path: str) -> InputError:
+    """Return what to raise where the operating system cannot read a file."""
+    if isinstance(error, IsADirectoryError):
+        return InputError("is a folder; expected a file: name those in it", path=path)
+    if limit := limit_of(error):
+        return InputError(f"cannot be read: {limit}", path=path)
+    return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
+
+
+def output_error(error: OSError, path: str) -> OutputError:
+    """Return what to raise where the operating system cannot write a file."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OutputError(
+            "no space left to write this file; make room and run the same command again: what is done is kept",
+            path=path,
+        )
+    return OutputError(f"cannot be written ({error.strerror or error}); choose another place", path=path)
