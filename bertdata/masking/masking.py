@@ -1,34 +1,35 @@
-"""Which tokens of an example are predicted, and what stands in their place (BERT section 3.1, appendix A.1).
+"""Which tokens of an example are predicted, and what replaces them (BERT section 3.1, appendix A.1).
 
-A mask is a function of the seed, the epoch (or static copy), the example's id and the position, so an example is masked
-the same way on any worker and after any restart, and anew in every epoch. The share is of the tokens that are not
-special ([CLS], [SEP], padding); the number in a row is rounded up or down at random so that its mean is exact, and is
-at least one.
+A mask is a function of the seed, the epoch (or static copy), the example's id and the position. So an example has the
+same mask on any worker and after any restart, and another one in every epoch. `masked_lm_prob` is a share of the tokens
+that are not special ([CLS], [SEP], padding). The number in a row is rounded up or down at random, so that its mean is
+exact, and is at least one.
 
-What is drawn together is a unit: a token; a whole word; an n-gram of words, n drawn with weight 1/n (ALBERT section
-3.1); a span of words, its length geometric (SpanBERT section 3.1). A row is parted into units from the beginning of
-each segment, so that none crosses a special token, and the units stand in an order drawn for them. Of tokens the first
-are taken.
+Tokens are drawn in units: a token; a whole word; an n-gram of words, n drawn with weight 1/n (ALBERT section 3.1); a
+span of words of geometric length (SpanBERT section 3.1). A row is split into units from the beginning of each segment,
+so no unit crosses a special token. The units are put in an order that is drawn. Where a unit is one token, the first
+ones of this order are predicted.
 
-Units of words stand on a circle, each on as many places as it has tokens, and a stretch of the share of all places is
-drawn on it: the units that begin in the stretch are predicted. So every unit has the chance that was asked for,
-whatever its length, and the expected number of predicted tokens is exactly the share, in rows of every length. So that
-a unit always begins in the stretch, none may be longer than it. An n-gram or a span therefore ends before the word that
-would make it longer; a single word that is longer is predicted whole, but stands on fewer places. A row of so few words
-that the share of them is less than one (at 15%, six words or fewer) has one word predicted, each with the same chance.
+Units of words lie in this order on a circle, each on as many places as it has tokens. An arc of `masked_lm_prob` of all
+places is drawn on the circle, and the units that begin in the arc are predicted. So every unit has the probability
+asked for, whatever its length, and the expected number of predicted tokens is exact in rows of every length. No unit
+may be longer than the arc, else none might begin in it. Therefore an n-gram or a span ends before the word that would
+make it too long, and a single word that is too long is predicted whole but takes fewer places. A row of so few words
+that the arc is shorter than one place (at 15%, six words or fewer) has one word predicted, each with the same
+probability.
 
-`max_predictions_per_seq` is kept exactly: where more tokens were chosen, the units are taken one after another round
-the circle, those that do not fit any more are left out, and of a word longer than the limit, where it comes first, its
-first pieces are taken.
+`max_predictions_per_seq` is never exceeded. Where more tokens were chosen, units are taken one after another round the
+circle, and those that no longer fit are left out. If the first unit is longer than the limit, its first tokens are
+taken.
 
-80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), `replace_unit`.
+The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ _PURPOSES = ("mask number", "mask position", "mask length", "mask window", "mask
 class Masked:
     """One masked batch, flat: ids with masks in place, and labels that are the original id or -100, both (T,).
 
-    They are int64, or narrow where that was asked for. capped: rows in which `max_predictions_per_seq` bit.
+    They are int64, or narrower where asked for. capped: rows that had more predictions than `max_predictions_per_seq`.
     """
 
     input_ids: NDArray[Any]
@@ -59,11 +60,11 @@ class Masked:
 
 @dataclass(frozen=True, eq=False)
 class Masker:
-    """Masks the rows of one vocabulary: the settings, the seed, and the ids it must know.
+    """Masks rows of token ids: the settings, the seed, and what has to be known of the vocabulary.
 
     replacement_ids: what a random token is drawn from, unless that is the whole vocabulary, integers (R,);
-    continuation: for each id of the vocabulary, whether its piece continues a word, bool (V,); needed where a unit is
-    of whole words or random tokens are any.
+    continuation: which ids continue a word, bool (V,); needed where units are whole words or random tokens are drawn
+    from the whole vocabulary.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -81,7 +82,7 @@ class Masker:
     continuation: NDArray[np.bool_] | None = None
 
     def special(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return where [CLS] and [SEP] stand, bool (T,)."""
+        """Return which tokens are [CLS] or [SEP], bool (T,)."""
         special: NDArray[np.bool_] = (input_ids == self.cls_token_id) | (input_ids == self.sep_token_id)
         return special
 
@@ -98,13 +99,24 @@ class Masker:
         """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], and has the id example_ids[i].
 
         special: True at tokens that are not masked, [CLS] and [SEP] if not given; narrow: ids are written as uint16 and
-        labels as int16, for vocabularies of up to 32,768 pieces. A row without ordinary tokens stays as it is. Raises
+        labels as int16, for vocabularies of up to 32,768 tokens. A row of special tokens only is not changed. Raises
         ConfigError where `continuation` or replacements are missing, ValueError where the arrays do not go together or
-        narrow types do not hold an id.
+        an id is too large for the narrow types.
         """
         special = self.special(input_ids) if special is None else special
         _check_arrays(input_ids, offsets, special, example_ids)
-        return self._masked(input_ids, offsets, example_ids, epoch, special, self.choices, narrow)
+        if narrow:
+            _check_narrow(input_ids, self.choices, self.mask_token_id)
+        rows = _Rows(
+            np.ascontiguousarray(offsets, np.int64),
+            np.ascontiguousarray(special, np.bool_),
+            np.ascontiguousarray(example_ids, np.int64),
+            _epoch_keys(self.seed, epoch),
+            _shares(self.config),
+        )
+        mask = self._mask_tokens if self.by_token else self._mask_units
+        with np.errstate(over="ignore"):
+            return mask(input_ids, rows, narrow)
 
     def count(
         self,
@@ -115,14 +127,13 @@ class Masker:
         *,
         special: NDArray[np.bool_] | None = None,
     ) -> tuple[int, int]:
-        """Return how many tokens of a batch `mask` predicts, and in how many rows the limit bit."""
+        """Return how many tokens of a batch `mask` predicts, and how many rows the limit shortened."""
         special = self.special(input_ids) if special is None else special
         if self.by_token:
             after = np.searchsorted(np.flatnonzero(special), offsets)
             number, capped = number_of_predictions(np.diff(offsets - after), example_ids, self.config, self.seed, epoch)
             return int(number.sum()), capped
-        _check_arrays(input_ids, offsets, special, example_ids)
-        masked = self._masked(input_ids, offsets, example_ids, epoch, special, np.zeros(1, np.int64), False)
+        masked = self.mask(input_ids, offsets, example_ids, epoch, special=special)
         return int((masked.labels != IGNORE_INDEX).sum()), masked.capped
 
     @cached_property
@@ -144,67 +155,61 @@ class Masker:
         return find_unit(self.config).is_token(self.config)
 
     @cached_property
-    def word_pieces(self) -> NDArray[np.bool_]:
-        """Which ids continue a word, bool (V,), of which none does where a unit is not of whole words.
+    def continues_word(self) -> NDArray[np.bool_]:
+        """Which ids continue a word, bool (V,); none where units are not whole words.
 
-        Raises ConfigError where it has to know them and does not.
+        Raises ConfigError where units are whole words and `continuation` was not given.
         """
-        whole_words = find_unit(self.config).whole_words
-        if not whole_words:
+        if not find_unit(self.config).whole_words:
             return np.zeros(1, np.bool_)
-        pieces = self._known(f"--mask-unit {self.config.mask_unit}", "which pieces continue a word")
-        return np.ascontiguousarray(pieces, np.bool_)
+        known = self._known(f"--mask-unit {self.config.mask_unit}", "which tokens continue a word")
+        return np.ascontiguousarray(known, np.bool_)
 
     def _known(self, setting: str, what: str) -> NDArray[np.bool_]:
         if self.continuation is None:
             raise ConfigError(f"{setting} needs to know {what}; give the Masker the `continuation` of the tokenizer")
         return self.continuation
 
-    def _masked(
-        self,
-        input_ids: NDArray[np.integer],
-        offsets: Ints,
-        example_ids: Ints,
-        epoch: int,
-        special: NDArray[np.bool_],
-        choices: Ints,
-        narrow: bool,
-    ) -> Masked:
-        rows = (
-            np.ascontiguousarray(offsets, np.int64),
-            np.ascontiguousarray(special, np.bool_),
-            np.ascontiguousarray(example_ids, np.int64),
+    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
+        from bertdata.masking import masking_kernel
+
+        originals: NDArray[Any] = np.ascontiguousarray(
+            input_ids, np.uint16 if input_ids.dtype == np.uint16 else np.int64
         )
-        drawn = _epoch_keys(self.seed, epoch), _shares(self.config)
-        limit = self.config.max_predictions_per_seq
-        masked: NDArray[Any]
-        labels: NDArray[Any]
-        if narrow:
-            _check_narrow(input_ids, choices, self.mask_token_id)
-        with np.errstate(over="ignore"):
-            if self.by_token:
-                from bertdata.masking.tokens_kernel import mask_batch_of_tokens
-
-                given: NDArray[Any] = np.ascontiguousarray(
-                    input_ids, np.uint16 if input_ids.dtype == np.uint16 else np.int64
-                )
-                inside = len(given) == int(offsets[-1] - offsets[0])
-                ids_type, labels_type = (np.uint16, np.int16) if narrow else (np.int64, np.int64)
-                masked = np.empty(len(given), ids_type) if inside else input_ids.astype(ids_type)
-                labels = np.empty(len(given), labels_type) if inside else np.full(len(given), IGNORE_INDEX, labels_type)
-                capped = mask_batch_of_tokens(given, masked, labels, *rows, *drawn, limit, self.mask_token_id, choices)
-                return Masked(masked, labels, int(capped))
-            from bertdata.masking.units_kernel import mask_batch
-
-            masked, labels = input_ids.astype(np.int64), np.full(len(input_ids), IGNORE_INDEX)
-            lengths, by_unit = unit_thresholds(self.config), self.config.replace_unit == "unit"
-            capped = mask_batch(
-                *(masked, labels, *rows, self.word_pieces, *drawn, lengths),
-                *(limit, self.mask_token_id, choices, by_unit),
-            )
-        if narrow:
-            masked, labels = masked.astype(np.uint16), labels.astype(np.int16)
+        inside = len(originals) == int(rows.offsets[-1] - rows.offsets[0])
+        ids_type, labels_type = (np.uint16, np.int16) if narrow else (np.int64, np.int64)
+        masked: NDArray[Any] = np.empty(len(originals), ids_type) if inside else input_ids.astype(ids_type)
+        labels: NDArray[Any] = np.empty(len(originals), labels_type)
+        if not inside:
+            labels.fill(IGNORE_INDEX)
+        capped = masking_kernel.mask_tokens(
+            *(originals, masked, labels, *rows),
+            *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices),
+        )
         return Masked(masked, labels, int(capped))
+
+    def _mask_units(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
+        from bertdata.masking import masking_kernel
+
+        masked, labels = input_ids.astype(np.int64), np.full(len(input_ids), IGNORE_INDEX)
+        by_unit = self.config.replace_unit == "unit"
+        capped = masking_kernel.mask_units(
+            *(masked, labels, *rows, self.continues_word, unit_thresholds(self.config)),
+            *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, by_unit),
+        )
+        if narrow:
+            return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))
+        return Masked(masked, labels, int(capped))
+
+
+class _Rows(NamedTuple):
+    """What both kernels take of rows: where they are, what is not masked, and what is drawn by."""
+
+    offsets: Ints
+    special: NDArray[np.bool_]
+    example_ids: Ints
+    keys: NDArray[np.uint64]
+    shares: NDArray[np.uint64]
 
 
 @lru_cache(maxsize=64)
@@ -227,14 +232,12 @@ def _keys(seed: int) -> NDArray[np.uint64]:
 def _check_narrow(input_ids: NDArray[np.integer], replacement_ids: Ints, mask_token_id: int) -> None:
     highest = max(int(input_ids.max(initial=0)), int(replacement_ids.max(initial=0)), mask_token_id)
     if input_ids.dtype != np.uint16 or highest > np.iinfo(np.int16).max:
-        raise ValueError(
-            f"ids are {input_ids.dtype} up to {highest}; expected uint16 up to 32767 to be masked narrowly"
-        )
+        raise ValueError(f"ids are {input_ids.dtype} up to {highest}; narrow=True expects uint16 up to 32767")
 
 
 def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], example_ids: Ints) -> None:
-    whole = len(offsets) == len(example_ids) + 1 and len(special) == len(input_ids)
-    if not whole or offsets[0] < 0 or offsets[-1] > len(input_ids) or (np.diff(offsets) < 0).any():
+    equal = len(offsets) == len(example_ids) + 1 and len(special) == len(input_ids)
+    if not equal or offsets[0] < 0 or offsets[-1] > len(input_ids) or (np.diff(offsets) < 0).any():
         raise ValueError(
             f"{len(input_ids)} ids, {len(special)} flags, {len(offsets)} offsets and {len(example_ids)} example ids do "
             "not go together; expected a flag for each id, and ascending offsets within them, one more than examples"
@@ -242,26 +245,26 @@ def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArra
 
 
 def count_masked(masked: Masked, mask_token_id: int) -> tuple[int, int, int]:
-    """Return how many tokens of a masked batch are predicted, how many of these became [MASK], how many stayed.
+    """Return how many tokens of a masked batch are predicted, how many of them became [MASK], how many are unchanged.
 
     >>> count_masked(Masked(np.array([2, 4, 8, 7]), np.array([-100, 9, 8, -100]), 0), 4)
     (2, 1, 1)
     """
-    from bertdata.masking.tokens_kernel import count_masked
+    from bertdata.masking import masking_kernel
 
     counts = np.zeros(3, np.int64)
-    count_masked(masked.input_ids, masked.labels, mask_token_id, counts)
-    predicted, became, stayed = counts.tolist()
-    return predicted, became, stayed
+    masking_kernel.count_masked(masked.input_ids, masked.labels, mask_token_id, counts)
+    predicted, became_mask, unchanged = counts.tolist()
+    return predicted, became_mask, unchanged
 
 
 def number_of_predictions(
     available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int
 ) -> tuple[Ints, int]:
-    """Return how many tokens of each row are wanted, int64 (E,), and in how many rows the limit bit.
+    """Return how many tokens of each row are predicted, int64 (E,), and how many rows the limit shortened.
 
-    The fraction left by 0.15 n is rounded up or down by a draw; `available` is n, the ordinary tokens of each row. With
-    units of one token it is what `Masker.mask` predicts; with units of words see `Masker.count`.
+    0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special. This holds
+    for units of one token; for units of words see `Masker.count`.
     """
     share = threshold(config.masked_lm_prob)
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)

@@ -1,7 +1,7 @@
-"""Masking as its definition reads: one row at a time, one draw at a time, in plain Python.
+"""Masking in plain Python, one row and one draw at a time: for reading, and for testing `masking.Masker`.
 
-Slow on purpose; for reading, and for checking `masking.Masker`, with which it shares nothing but the chances of
-the units' lengths: the draws are written out on Python integers too. No checks of the input.
+It is slow, and does not check its input. It shares only the probabilities of the units' lengths with the kernels; the
+draws are written out here on Python integers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def draw(seed: int, purpose: str, *counters: int) -> int:
-    """Return the 64 bits that a seed, a purpose and counters name.
+    """Return the 64 bits of a seed, a purpose and counters, as `counter_rng.bits` does.
 
     >>> draw(0, "mask position", 1, 2) == draw(0, "mask position", 1, 2) != draw(0, "mask position", 2, 1)
     True
@@ -47,7 +47,7 @@ def mask_row(
     replacement_ids: Sequence[int],
     continuation: Sequence[bool] = (),
 ) -> tuple[list[int], list[int], bool]:
-    """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` bit.
+    """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` shortened it.
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -107,7 +107,7 @@ def words_of(input_ids: Sequence[int], special: Sequence[bool], continuation: Se
 
 
 def places(units: Sequence[Sequence[int]], most: int) -> int:
-    """Return how many places units have on a circle on which each has as many as tokens, but at most so many."""
+    """Return how many places units have on the circle, each as many as it has tokens, but at most `most`."""
     return sum(min(len(unit), most) for unit in units)
 
 
@@ -118,7 +118,7 @@ def join_words(
     longest: int,
     draw_length: Callable[[int], int],
 ) -> list[list[int]]:
-    """Return the positions of each unit: so many words as are drawn, of one segment, together at most `longest` tokens.
+    """Return the positions of each unit: as many words of a segment as are drawn, together at most `longest` tokens.
 
     >>> join_words([[1, 2], [3], [4]], [True] + [False] * 4, MaskingConfig(mask_unit="ngram"), 3, lambda _: 3 << 30)
     [[1, 2, 3], [4]]

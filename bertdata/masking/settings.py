@@ -17,24 +17,20 @@ class MaskingConfig:
 
     masked_lm_prob: float = option(0.15, "share of the tokens that are predicted; special tokens do not count")
     mask_token_prob: float = option(0.8, "share of the predicted tokens that become [MASK]")
-    random_token_prob: float = option(0.1, "share that become a random token; the rest stay as they are")
+    random_token_prob: float = option(0.1, "share that become a random token; the rest are unchanged")
     max_predictions_per_seq: int = option(0, "most predictions in one example; 0: no limit")
-    mask_unit: str = option(
-        "token",
-        "what is predicted together",
-        MASK_UNITS,
-    )
+    mask_unit: str = option("token", "what is predicted as a whole", MASK_UNITS)
     replace_unit: str = option(
         "token",
-        "what [MASK], a random token or neither is drawn for: each token (BERT, ALBERT), or a whole unit (SpanBERT)",
+        "draw [MASK], a random token or no change for each token (BERT, ALBERT), or once for a unit (SpanBERT)",
         REPLACE_UNITS,
     )
     max_ngram: int = option(3, "most words of an n-gram; n is drawn with weight 1/n (ALBERT: 3)")
-    span_prob: float = option(0.2, "a span ends after each of its words with this chance (SpanBERT: 0.2)")
+    span_prob: float = option(0.2, "probability that a span ends after a word (SpanBERT: 0.2)")
     max_span: int = option(10, "most words of a span (SpanBERT: 10)")
     random_tokens: str = option(
         "ordinary",
-        "what a random token is drawn from: pieces that are neither special nor [unused], or any (as BERT's code)",
+        "ids that a random token is drawn from. ordinary: neither special nor [unused]; vocabulary: any (BERT's code)",
         RANDOM_TOKENS,
     )
 

@@ -1,4 +1,4 @@
-"""Masking units: what is predicted together, a token, a word, or several words whose number is drawn."""
+"""Masking units, which are predicted as a whole: a token, a word, or several words whose number is drawn."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bertdata.masking.settings import MaskingConfig
 
 @dataclass(frozen=True)
 class MaskUnit:
-    """What is predicted together.
+    """What is predicted as a whole.
 
-    name, help: what `--mask-unit` takes, and what its help says of it.
-    weights: how often units of 1, 2, ... words are drawn under some settings, relative to one another.
-    whole_words: whether all pieces of a word stay together; else each token counts as a word.
+    name, help: the value of `--mask-unit`, and its help.
+    weights: the relative frequencies of units of 1, 2, ... words under some settings.
+    whole_words: whether the tokens of a word stay together; else each token counts as a word.
     settings: the fields of `MaskingConfig` that only this unit reads.
     revision: raise it when other tokens are masked, so that shards with static masks are written again.
     """
@@ -54,13 +54,13 @@ SPAN = MaskUnit(
 
 
 def find_unit(config: MaskingConfig) -> MaskUnit:
-    """Return the unit that settings name; raises ConfigError, with the names there are, for an unknown one."""
+    """Return the unit that settings name; raises ConfigError, which lists the known names, for an unknown one."""
     found: MaskUnit = MASK_UNITS[config.mask_unit]
     return found
 
 
 def unit_lengths(config: MaskingConfig) -> list[float]:
-    """Return the chances of units of 1, 2, ... words.
+    """Return the probabilities of units of 1, 2, ... words.
 
     >>> [round(chance, 3) for chance in unit_lengths(MaskingConfig(mask_unit="ngram"))]
     [0.545, 0.273, 0.182]
@@ -74,7 +74,7 @@ def unit_lengths(config: MaskingConfig) -> list[float]:
 
 @lru_cache(maxsize=64)
 def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
-    """Return the thresholds that a draw is held against: below the n-th, a unit has at most n words."""
+    """Return the thresholds of the draw of a length: below the n-th, a unit has at most n words."""
     lengths = unit_lengths(config)
     below = [threshold(sum(lengths[: n + 1])) for n in range(len(lengths))]
     return np.array([*below[:-1], 2**32], np.uint64)

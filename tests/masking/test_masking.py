@@ -359,5 +359,5 @@ def test_the_predictions_of_each_kind_are_counted(unit: str, narrow: bool) -> No
 
 
 def test_ids_that_narrow_types_do_not_hold_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected uint16 up to 32767"):
+    with pytest.raises(ValueError, match="expects uint16 up to 32767"):
         mask([([CLS, 40_000, SEP], 1)], narrow=True)

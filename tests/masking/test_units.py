@@ -332,7 +332,7 @@ def test_random_tokens_of_the_whole_vocabulary_are_an_option() -> None:
 
 
 def test_words_cannot_be_masked_where_nobody_says_which_pieces_continue_one() -> None:
-    with pytest.raises(ConfigError, match="--mask-unit word needs to know which pieces continue a word"):
+    with pytest.raises(ConfigError, match="--mask-unit word needs to know which tokens continue a word"):
         mask_tokens(
             np.array([CLS, 5, SEP]),
             np.array([0, 3]),

@@ -95,8 +95,8 @@ def mask_tokens(
     else:
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
         drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
-        pieces = _on(input_ids.device, masker, "word_pieces")
-        units = part_rows(input_ids, special, pieces, drawn, thresholds, share, limit)
+        continuation = _on(input_ids.device, masker, "continues_word")
+        units = part_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
         counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special

@@ -1,0 +1,330 @@
+"""The compiled core of masking: units of words, and single tokens, which are most of what is masked; a hash a draw.
+
+Kernels read what the offsets name and no more: `masking.Masker` checks them. The readable reference of both is
+`reference.mask_row`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import inlined, typed_kernel
+from bertdata.kernels.mixer import GOLDEN, mix, sort_draws
+
+NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
+"""Places of the keys of a mask's draws."""
+IGNORED = -100
+
+_0, _S32 = np.uint64(0), np.uint64(32)
+_ALL, _NONE, _HIGHEST = 2.0**32, np.uint32(0), np.uint32(0xFFFFFFFF)
+_TRIES, _STEPS = 30, 2
+
+
+def _read_only(kind: Any) -> Any:
+    return numba.types.Array(kind, 1, "C", readonly=True)
+
+
+_I, _U32, _B, _VOID = numba.int64, numba.uint32, numba.boolean, numba.void
+_IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
+_READ_IS, _READ_US, _READ_BS = map(_read_only, (_I, numba.uint64, _B))
+_FORMS = (
+    (numba.uint16, numba.int64, numba.int64),
+    (numba.int64, numba.int64, numba.int64),
+    (numba.uint16, numba.uint16, numba.int16),
+)
+"""The types that the kernel of single tokens is compiled for: of input ids, output ids, labels."""
+
+
+@inlined
+def _most_tokens(offsets: Any, rows: Any) -> Any:
+    """Return the tokens of the longest row, at least 1."""
+    longest = 1
+    for row in range(rows):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    return longest
+
+
+@inlined
+def _mix_places(place_bits: Any) -> None:
+    """Write what the places of a row add to a draw: `place_bits[p]` is `mix(p + GOLDEN)`."""
+    for place in range(len(place_bits)):
+        place_bits[place] = mix(np.uint64(place) + GOLDEN)
+
+
+@typed_kernel(
+    _I(
+        *(_IS, _IS, _READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _READ_BS, _READ_US),
+        *(_I, _I, _READ_IS, _B),
+    ),
+    makes_arrays=True,
+)
+def mask_units(
+    ids: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    special: NDArray[np.bool_],
+    example_ids: NDArray[np.int64],
+    keys: NDArray[np.uint64],
+    shares: NDArray[np.uint64],
+    continuation: NDArray[np.bool_],
+    lengths: NDArray[np.uint64],
+    limit: int,
+    mask_token_id: int,
+    replacement_ids: NDArray[np.int64],
+    action_by_unit: bool,
+) -> int:
+    """Mask units of words in place and write the labels, which come filled with -100.
+
+    keys: those of the draws, for this epoch; shares: the thresholds of prediction, [MASK], and [MASK] or random;
+    lengths: the thresholds of 1, 2, ... words in a unit. In a row, `most` is the most places that a unit has on the
+    circle, and `around` how many places the circle has (see `masking`). Returns how many rows the limit shortened.
+    """
+    longest = _most_tokens(offsets, len(example_ids))
+    place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    _mix_places(place_bits)
+    first, size = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    kept, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    buckets = np.empty(2 * longest + 2, np.uint32)
+    choices = np.uint64(len(replacement_ids))
+    capped = 0
+    for row in range(len(example_ids)):
+        begin, end = offsets[row], offsets[row + 1]
+        owner = mix(np.uint64(example_ids[row]) + GOLDEN)
+        unit_key = mix(keys[UNIT] ^ owner)
+        length_key = mix(keys[LENGTH] ^ owner)
+
+        words, tokens, joined = 0, 0, False
+        for position in range(begin, end):
+            if special[position]:
+                joined = False
+                continue
+            token = ids[position]
+            if joined and 0 <= token < len(continuation) and continuation[token]:
+                size[words - 1] += 1
+            else:
+                first[words], size[words] = position - begin, 1
+                words += 1
+            joined = True
+            tokens += 1
+        if tokens == 0:
+            continue
+
+        most: Any = max(np.int64((np.uint64(tokens) * shares[0]) >> _S32), 1)
+        while True:
+            around: Any = 0
+            for word in range(words):
+                around += min(size[word], most)
+            fewer: Any = np.int64((np.uint64(around) * shares[0]) >> _S32)
+            if most <= max(fewer, 1):
+                break
+            most = max(fewer, 1)
+
+        longest_unit = min(most, limit) if limit > 0 else most
+        units, words_left = 0, 0
+        for word in range(words):
+            head, count = first[word], size[word]
+            in_segment = head > 0 and not special[begin + head - 1]
+            if words_left > 0 and in_segment and size[units - 1] + count <= longest_unit:
+                size[units - 1] += count
+            else:
+                draw = mix(length_key ^ place_bits[head]) >> _S32
+                words_left = 1
+                for shorter in range(len(lengths) - 1):
+                    words_left += draw >= lengths[shorter]
+                first[units], size[units] = head, count
+                draws[units] = mix(unit_key ^ place_bits[head])
+                kept[units] = np.uint32(units)
+                units += 1
+            words_left -= 1
+
+        fraction = mix(keys[NUMBER] ^ owner) >> _S32
+        wanted: Any = np.int64((np.uint64(around) * shares[0] + fraction) >> _S32)
+        wanted = min(max(wanted, 1), around)
+        window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(around)) >> _S32)
+        sort_draws(draws, kept, units, tokens, order, buckets)
+        start, at = 0, 0
+        while at < units and start < window:
+            start += min(size[order[at]], most)
+            at += 1
+        if at == units:
+            start, at = 0, 0
+        distance = start - window if start >= window else start - window + around
+        chosen, turns = 0, 0
+        while turns < units and distance < wanted:
+            count = size[order[(at + turns) % units]]
+            chosen += count
+            distance += min(count, most)
+            turns += 1
+        room: Any = chosen
+        if 0 < limit < chosen:
+            room, turns = limit, units
+            capped += 1
+        taken = 0
+        action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
+        for turn in range(turns):
+            unit = np.int64(order[(at + turn) % units])
+            head, count = first[unit], size[unit]
+            if taken == 0:
+                count = min(count, room)
+            if taken + count > room:
+                continue
+            taken += count
+            for place in range(head, head + count):
+                position = begin + place
+                labels[position] = ids[position]
+                acting = head if action_by_unit else place
+                action = mix(action_key ^ place_bits[acting]) >> _S32
+                if action < shares[1]:
+                    ids[position] = mask_token_id
+                elif action < shares[2]:
+                    choice = mix(replacement_key ^ place_bits[place]) >> _S32
+                    ids[position] = replacement_ids[np.int64((choice * choices) >> _S32)]
+    return capped
+
+
+@typed_kernel(_U32(_US32, _I, _I, _I))
+def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
+    """Return a number that `needed` of the first `count` draws are below, 0 where none is found.
+
+    `tokens` of them are draws, the others the highest number. Draws are uniform, so the bound is found by interpolation
+    between one that is too low and one that is too high; the last steps go from draw to draw. With equal draws, more
+    or fewer than `needed` may be below it.
+    """
+    low, high, fewer, more = 0.0, _ALL - 1, 0, tokens + 1
+    guess = _ALL * (needed + 0.5) / more
+    for _ in range(_TRIES):
+        bound, found = np.uint32(guess), 0
+        for place in range(count):
+            found += highs[place] < bound
+        if abs(found - needed) <= _STEPS:
+            for _step in range(found - needed):
+                highest = _NONE
+                for place in range(count):
+                    highest = max(highest, highs[place] if highs[place] < bound else _NONE)
+                bound = highest
+            for _step in range(needed - found):
+                lowest = _HIGHEST
+                for place in range(count):
+                    lowest = min(lowest, highs[place] if highs[place] >= bound else _HIGHEST)
+                bound = np.uint32(min(np.int64(lowest) + 1, np.int64(_HIGHEST)))
+            return bound
+        if found < needed:
+            low, fewer = guess, found
+        else:
+            high, more = guess, found
+        guess = low + (high - low) * (needed + 0.5 - fewer) / (more - fewer)
+    return _NONE
+
+
+@typed_kernel(_VOID(_US, _READ_BS, _I, _US32))
+def _take_lowest(
+    draws: NDArray[np.uint64], special: NDArray[np.bool_], needed: int, chosen: NDArray[np.uint32]
+) -> None:
+    """Write the places of the `needed` lowest draws into `chosen`, in order; of equal draws the first places."""
+    for taken in range(needed):
+        lowest = -1
+        for place in range(len(special)):
+            if not special[place] and (lowest < 0 or draws[place] < draws[lowest]):
+                barred = False
+                for at in range(taken):
+                    barred |= chosen[at] == place
+                if not barred:
+                    lowest = place
+        chosen[taken] = np.uint32(lowest)
+
+
+@typed_kernel(
+    *[
+        _I(
+            _read_only(kind),
+            ids[::1],
+            labels[::1],
+            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS),
+        )
+        for kind, ids, labels in _FORMS
+    ],
+    makes_arrays=True,
+)
+def mask_tokens(
+    given: NDArray[np.integer],
+    ids: NDArray[np.integer],
+    labels: NDArray[np.signedinteger],
+    offsets: NDArray[np.int64],
+    special: NDArray[np.bool_],
+    example_ids: NDArray[np.int64],
+    keys: NDArray[np.uint64],
+    shares: NDArray[np.uint64],
+    limit: int,
+    mask_token_id: int,
+    replacement_ids: NDArray[np.int64],
+) -> int:
+    """Write masked ids and labels of the rows of `given`; returns how many rows the limit shortened.
+
+    The other arguments are those of `mask_units`. Positions outside all rows are not written.
+    """
+    longest = _most_tokens(offsets, len(example_ids))
+    place_bits, draws, highs = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint32)
+    _mix_places(place_bits)
+    chosen = np.empty(longest + 1, np.uint32)
+    choices, to_mask, to_random = np.uint64(len(replacement_ids)), shares[1], shares[2]
+    capped = 0
+    for row in range(len(example_ids)):
+        begin, end = offsets[row], offsets[row + 1]
+        row_ids, row_labels, row_special = ids[begin:end], labels[begin:end], special[begin:end]
+        owner = mix(np.uint64(example_ids[row]) + GOLDEN)
+        unit_key, length = mix(keys[UNIT] ^ owner), len(row_ids)
+        row_given, barred = given[begin:end], 0
+        for place in range(length):
+            row_ids[place] = row_given[place]
+            row_labels[place] = IGNORED
+        for place in range(length):
+            draw = mix(unit_key ^ place_bits[place]) | (_0 - np.uint64(row_special[place]))
+            highs[place] = np.uint32(draw >> _S32)
+            barred += row_special[place]
+        tokens = length - barred
+        if tokens == 0:
+            continue
+        fraction = mix(keys[NUMBER] ^ owner) >> _S32
+        wanted: Any = np.int64((np.uint64(tokens) * shares[0] + fraction) >> _S32)
+        wanted = min(max(wanted, 1), tokens)
+        if 0 < limit < wanted:
+            wanted = limit
+            capped += 1
+        bound, taken = _bound(highs, length, tokens, wanted), 0
+        for place in range(length):
+            chosen[taken] = np.uint32(place)
+            taken += highs[place] < bound
+        if taken != wanted:
+            for place in range(length):
+                draws[place] = mix(unit_key ^ place_bits[place])
+            _take_lowest(draws, row_special, wanted, chosen)
+        action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
+        for at in range(wanted):
+            place_at = chosen[at]
+            token: Any = np.int64(row_ids[place_at])
+            row_labels[place_at] = token
+            action = mix(action_key ^ place_bits[place_at]) >> _S32
+            if to_mask <= action < to_random:
+                choice = mix(replacement_key ^ place_bits[place_at]) >> _S32
+                token = replacement_ids[(choice * choices) >> _S32]
+            row_ids[place_at] = mask_token_id if action < to_mask else token
+    return capped
+
+
+@typed_kernel(*[_VOID(_read_only(ids), _read_only(labels), _I, _IS) for _, ids, labels in _FORMS[1:]])
+def count_masked(
+    ids: NDArray[np.integer], labels: NDArray[np.signedinteger], mask_token_id: int, counts: NDArray[np.int64]
+) -> None:
+    """Write into `counts` how many tokens are predicted, how many of them are [MASK] now, how many are unchanged."""
+    predicted, masked, kept = 0, 0, 0
+    for place in range(min(len(ids), len(labels))):
+        label, shown = np.int64(labels[place]), np.int64(ids[place])
+        wanted = label != IGNORED
+        predicted += wanted
+        masked += wanted & (shown == mask_token_id)
+        kept += wanted & (shown == label)
+    counts[0], counts[1], counts[2] = predicted, masked, kept
