@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import key
-from bertdata.errors import ConfigError
 from bertdata.loader.sample_order import CYCLE, Members, MixedOrder, PermutedOrder, SampleOrder, apportion, blocks_of
+from bertdata.options.option import require
 
 AUTOMATIC_BINS = 8
 
@@ -51,10 +51,10 @@ def bins_of(
     `widths` are the lengths up to which the bins go, and `max_tokens` the most tokens of a batch, padding included;
     without `widths`, it makes eight bins of like width. Shards that were built in bins are read in those.
     """
-    _require((batch_size is None) != (max_tokens is None), "give either batch_size or max_tokens, and not both")
-    _require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
+    require((batch_size is None) != (max_tokens is None), "give either batch_size or max_tokens, and not both")
+    require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
     examples = len(dataset)
-    _require(examples >= 1, "the data set holds no examples; expected at least one")
+    require(examples >= 1, "the data set holds no examples; expected at least one")
     parts = _parts(dataset, weights)
     shares = [weights[name] for name in dataset.source_names] if isinstance(weights, Mapping) else weights
     if shares is not None:
@@ -67,7 +67,7 @@ def bins_of(
         pieces = [_Piece(part.first, part.size, one) for part, one in zip(parts, some, strict=True)]
         return (Bin(0, examples, batch_size or 0, _order(pieces, chances, seed, 0)),)
 
-    _require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
+    require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
     edges = _edges(widths, int(dataset.lengths.max()))
     classes = np.searchsorted(edges, dataset.lengths).astype(np.uint8)
     counts = np.stack([np.bincount(part.of(classes), minlength=len(edges)) for part in parts])
@@ -78,7 +78,7 @@ def bins_of(
     for number, width in enumerate(edges):
         padded = -(-width // 8) * 8
         batch = batch_size or (max_tokens or 0) // padded
-        _require(
+        require(
             batch >= 1,
             f"max_tokens is {max_tokens}, but the bin up to {width} tokens has rows of {padded} when padded to a "
             "multiple of 8; expected room for at least one row",
@@ -118,7 +118,7 @@ def _members(parts: Sequence[_Part], classes: NDArray[np.uint8] | None, bins: in
             return [[None for _ in parts]]
         blocks = [blocks_of(part.of(classes)) for part in parts]
         return [[Members(block, number) for block in blocks] for number in range(bins)]
-    _require(
+    require(
         bins * sources < 255, f"{bins} bins and {sources} sources are too many together; expected under 255 of both"
     )
     shared = blocks_of(owners if classes is None else (classes * np.uint8(sources) + owners).astype(np.uint8))
@@ -131,7 +131,7 @@ def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
         return [_Part(0, len(dataset))]
     if isinstance(weights, Mapping):
         names = tuple(getattr(dataset, "source_names", ()))
-        _require(
+        require(
             bool(names) and set(weights) == set(names),
             f"weights are given for {', '.join(weights) or 'no source'}, but the sources of these shards are "
             f"{', '.join(names) or 'not told'}; expected one for each",
@@ -140,7 +140,7 @@ def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
         counts = np.bincount(owners, minlength=len(names)).tolist()
         return [_Part(0, count, owners, number, len(names)) for number, count in enumerate(counts)]
     sizes = tuple(getattr(dataset, "sizes", (len(dataset),)))
-    _require(
+    require(
         len(weights) == len(sizes),
         f"{len(weights)} weights are given for {len(sizes)} sets of shards; expected one for each, "
         "with a ShardDataset of a list of sets",
@@ -177,26 +177,21 @@ def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:
         step = -(-longest // (8 * AUTOMATIC_BINS)) * 8
         return list(range(step, longest + step, step))
     edges = list(widths)
-    _require(
+    require(
         bool(edges) and len(edges) < 255 and edges == sorted(set(edges)) and edges[0] >= 1,
         f"bins are {edges}; expected lengths that rise, as 64, 128, 256, 512",
     )
-    _require(edges[-1] >= longest, f"bins go up to {edges[-1]} tokens, but the longest row has {longest}; add a bin")
+    require(edges[-1] >= longest, f"bins go up to {edges[-1]} tokens, but the longest row has {longest}; add a bin")
     return edges
 
 
 def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
-    _require(
+    require(
         all(weight > 0 and np.isfinite(weight) for weight in weights),
         f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave a set out that is not wanted)",
     )
-    _require(
+    require(
         min(weights) * CYCLE >= sum(weights),
         f"weights are {', '.join(map(str, weights))}; expected none below 1/{CYCLE} of their sum",
     )
-    _require(all(sizes), "a set of shards or a source to be mixed holds no examples; leave it out")
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ConfigError(message)
+    require(all(sizes), "a set of shards or a source to be mixed holds no examples; leave it out")

@@ -19,6 +19,7 @@ from bertdata.errors import ConfigError
 from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.epoch import checked
 from bertdata.loader.schedule import Schedule, Segment
+from bertdata.options.option import require
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
 _VERSION = 2
@@ -93,9 +94,9 @@ class EpochBatchSampler:
         own_rank, own_world_size = self._process()
         rank = own_rank if rank is None else rank
         world_size = own_world_size if world_size is None else world_size
-        _require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
-        _require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
-        _require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
+        require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
+        require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
+        require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
         found = bins_of(dataset, batch_size=batch_size, max_tokens=max_tokens, widths=bins, weights=weights, seed=seed)
         self.bins, self.epochs, self.seed, self.drop_last = found, epochs, seed, drop_last
         self.rank, self.world_size = rank, world_size
@@ -137,7 +138,7 @@ class EpochBatchSampler:
         found = sum(self._begin) // whole
         if self._loaded and checked(epoch) == found:
             return
-        _require(
+        require(
             not self._loaded,
             f"the state that was loaded goes on in epoch {found}, but set_epoch({epoch}) was called before it did; "
             f"call set_epoch({found}), or do not load the state. Accelerate calls set_epoch with its own count, the "
@@ -186,32 +187,32 @@ class EpochBatchSampler:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; raises ConfigError for one of another data set or seed, or that is not one of ours."""
         found = [name for name in _STATE if type(state.get(name)) is int]
-        _require(
+        require(
             "version" in found,
             f"this is not a state of {type(self).__name__}; expected the integers {', '.join(_STATE)}, "
             f"found {', '.join(map(str, sorted(state))) or 'nothing'}",
         )
-        _require(
+        require(
             state["version"] == _VERSION,
             f"the state has version {state['version']}; this bertdata reads {_VERSION}: start the run again",
         )
         missing = [name for name in _STATE if name not in found]
-        _require(not missing, f"the state has no whole number for {', '.join(missing)}; take another checkpoint")
-        _require(
+        require(not missing, f"the state has no whole number for {', '.join(missing)}; take another checkpoint")
+        require(
             state["examples"] == self._examples and state["data"] == self._data,
             f"the state is of another data set ({state['examples']} examples there, {self._examples} here); "
             "resume with the shards it was made with",
         )
-        _require(
+        require(
             state["seed"] == self.seed, f"the state is of seed {state['seed']}, this run's is {self.seed}; use the same"
         )
         names = ["position"] if len(self.bins) == 1 else [f"bin_{number}" for number in range(len(self.bins))]
-        _require(
+        require(
             state["order"] == self._order and all(type(state.get(name)) is int for name in names),
             "the state is of a run with other length bins or weights; use the same",
         )
         positions = tuple(int(state[name]) for name in names)
-        _require(
+        require(
             min(positions) >= 0 and sum(positions) == state["position"],
             f"the state has position {state['position']}, its bins {', '.join(map(str, positions))}; "
             "expected numbers of 0 or more that add up: take another checkpoint",
@@ -220,7 +221,7 @@ class EpochBatchSampler:
 
     def _behind(self, batches: int) -> tuple[int, ...]:
         """Return the positions after a number of steps of the running iteration."""
-        _require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
+        require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
         done, places = self._mark if self._mark[0] <= batches else (0, self._begin)
         if len(self.bins) == 1:
             group = self.world_size * self.bins[0].batch
@@ -233,7 +234,7 @@ class EpochBatchSampler:
             done += 1
             for number, _, stop in step:
                 reached[number] = stop
-        _require(done == batches, f"{batches} batches were taken, but this iteration has {done}; count from its start")
+        require(done == batches, f"{batches} batches were taken, but this iteration has {done}; count from its start")
         if next(steps, None) is None:
             return self._ends(self._begin)
         self._mark = (done, tuple(reached))
@@ -289,8 +290,3 @@ class _Iteration(Iterator[list[tuple[int, int]]]):
         if batch is None:
             raise StopIteration
         return batch
-
-
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise ConfigError(message)

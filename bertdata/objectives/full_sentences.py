@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import bernoulli, bits, randint
+from bertdata.counter_rng import bernoulli, randint
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
-from bertdata.objectives.chunks import Chunks
+from bertdata.objectives.chunks import Chunks, draw_chunks, example_ids
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 
@@ -15,27 +15,25 @@ Ints = NDArray[np.int64]
 
 
 class FullSentences(Objective):
-    """A separator stands at each border of documents."""
+    """Rows with a [SEP] at each border of documents."""
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-        """Return the examples of one copy of a block: whole sentences packed into rows, documents after one another."""
-        seeds = {purpose: self.key(config, purpose) for purpose in ("short", "length", "id")}
+        """Return the examples of one copy of a block: whole sentences in rows, one document after another."""
         room = config.max_seq_length - 2
         pieces = sentence_pieces(block, room)
-        owners = block.document_keys[pieces.document]
-        short = bernoulli(bits(seeds["short"], owners, copy, pieces.number), config.short_seq_prob)
-        targets = np.where(
-            short, 2 + randint(bits(seeds["length"], owners, copy, pieces.number), room - 1), room
-        ).tolist()
+        keys = [self.key(config, purpose) for purpose in ("short", "length", "id")]
+        short_draws, length_draws, id_draws = draw_chunks(block, pieces, keys, copy)
+        short = bernoulli(short_draws, config.short_seq_prob)
+        targets = np.where(short, 2 + randint(length_draws, room - 1), room).tolist()
         spans: list[list[int]] = []
-        offsets, firsts = [0], []
+        offsets: list[int] = []
+        firsts: list[int] = []
         used, target, last = room, 0, -1
         columns = (pieces.document.tolist(), pieces.start.tolist(), pieces.end.tolist())
         for number, (document, start, end) in enumerate(zip(*columns, strict=True)):
             cost = end - start + (document != last)
             if used >= target or used + cost > room:
-                if spans:
-                    offsets.append(len(spans))
+                offsets.append(len(spans))
                 firsts.append(number)
                 used, target = -1, targets[number]
                 cost, last = end - start + 1, -1
@@ -44,17 +42,12 @@ class FullSentences(Objective):
             else:
                 spans.append([start, end])
             used, last = used + cost, document
-        if spans:
-            offsets.append(len(spans))
-        first = np.array(firsts, np.int64)
-        ids = (bits(seeds["id"], owners[first], copy, pieces.number[first]) >> np.uint64(1)).astype(np.int64)
-        count = len(spans)
         return Plan(
             np.array(spans, np.int64).reshape(-1, 2),
-            np.zeros(count, np.int8),
-            np.array(offsets, np.int64),
-            np.zeros(len(ids), np.int8),
-            ids,
+            np.zeros(len(spans), np.int8),
+            np.array([*offsets, len(spans)], np.int64),
+            np.zeros(len(firsts), np.int8),
+            example_ids(id_draws[firsts]),
         )
 
 
@@ -62,7 +55,7 @@ FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows over document b
 
 
 def sentence_pieces(block: TokenBlock, room: int) -> Chunks:
-    """Return the sentences, those longer than a row cut at word borders."""
+    """Return the sentences of all documents; those longer than a row are cut at word borders."""
     starts = np.concatenate([[0], block.sentence_ends])[:-1].astype(np.int64)
     cuts = [starts]
     for number in np.flatnonzero(block.sentence_ends - starts > room):

@@ -1,10 +1,11 @@
-"""`Objective`: how rows are made of documents, and all that other packages have to know of these rows.
+"""`Objective`: which tokens of the documents make a row, and what other packages have to know of these rows.
 
-Special tokens are added by `rows`, masks by `bertdata.masking`; an objective says which tokens stand together.
+Special tokens are added by `rows`, masks by `bertdata.masking`.
 """
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,29 +14,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import key
+from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 
 Ints = NDArray[np.int64]
 
+_COLUMNS = {
+    "spans": ("int64", 2),
+    "types": ("int8", 1),
+    "offsets": ("int64", 1),
+    "labels": ("int8", 1),
+    "ids": ("int64", 1),
+}
+"""The dtype and the number of dimensions of each array of a `Plan`."""
+
 
 @dataclass(frozen=True)
 class Objective(ABC):
     """A pretraining objective; a subclass says how its rows are planned.
 
-    name, help: what `--objective` takes, and what its help says of it.
-    label: the column of the label that a row has, named as models take it; None where rows have none. label_names and
+    name, help: the value of `--objective`, and its help.
+    label: the column of a row's label, named as the argument of models; None without one. label_names and
     label_meanings: what its values 0, 1, ... are called and what they mean.
-    separators: the fewest and the most [SEP] of a row, the most None where there is no limit. token_types: 2 where
-    tokens after the first [SEP] are of token type 1.
+    separators: the fewest and the most [SEP] of a row; None as the most: no limit. token_types: 2 where tokens after
+    the first [SEP] are of token type 1.
     min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
     settings: the fields of `ExamplesConfig` that only this objective reads.
     revision: raise it when `plan` gives other rows, so that shards of this objective are written again.
+
+    Raises ConfigError for an objective without a name.
     """
 
-    name: str
-    help: str
+    name: str = ""
+    help: str = ""
     label: str | None = None
     label_names: tuple[str, ...] = ()
     label_meanings: tuple[str, ...] = ()
@@ -46,23 +59,32 @@ class Objective(ABC):
     settings: tuple[str, ...] = ()
     revision: int = 1
 
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise self.error("has no name; give it the `name` by which it is registered")
+
+    def error(self, problem: str) -> ConfigError:
+        """Return an error that names the class of this objective and its file."""
+        module = sys.modules.get(type(self).__module__)
+        return ConfigError(f"the objective {type(self).__qualname__} {problem}", path=getattr(module, "__file__", None))
+
     @abstractmethod
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy (0 to dupe_factor - 1) of a block.
 
-        A block may be empty. Each row leaves room for [CLS] and [SEP] in `config.max_seq_length`, no span is empty,
+        A block may be empty. A row has at most `config.max_seq_length` tokens with [CLS] and [SEP], no span is empty,
         and tokens that are in no row are counted. The ids are unique within a shard and not negative. Every draw is
-        keyed by the document and a number in it, so that a plan does not depend on what else is planned.
+        keyed by the document and a number in it, so a document's rows do not depend on the other documents.
         """
 
     def key(self, config: ExamplesConfig, purpose: str) -> int:
-        """Return the key of the draws of one purpose (see `bertdata.counter_rng`)."""
+        """Return the key of the draws for one purpose (see `bertdata.counter_rng`)."""
         return key(config.seed, f"{self.name} {purpose}")
 
     def broken_rules(
         self, is_separator: NDArray[np.bool_], offsets: Ints, token_type_ids: NDArray[np.integer]
     ) -> Iterator[tuple[str, Ints]]:
-        """Yield each rule of the layout of rows with the numbers of the rows that break it; for `bertdata verify`.
+        """Yield each rule of the rows' layout and the numbers of the rows that break it; for `bertdata verify`.
 
         Row i is at offsets[i] to offsets[i + 1]; is_separator: True at [SEP], bool (T,); token_type_ids: (T,).
         """
@@ -89,7 +111,7 @@ class Objective(ABC):
 
 
 def find_objective(name: str) -> Objective:
-    """Return the objective of a name; raises ConfigError, with the names there are, for an unknown one.
+    """Return the objective of a name; raises ConfigError, which lists the known names, for an unknown one.
 
     >>> find_objective("sop").label, find_objective("full-sentences").label
     ('sentence_order_label', None)
@@ -99,5 +121,17 @@ def find_objective(name: str) -> Objective:
 
 
 def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-    """Return the examples of one copy (0 to dupe_factor - 1) of a block, in document order."""
-    return find_objective(config.objective).plan(block, config, copy)
+    """Return the examples of one copy (0 to dupe_factor - 1) of a block.
+
+    Raises ConfigError, which names the class of the objective and its file, for arrays of another dtype or shape.
+    """
+    objective = find_objective(config.objective)
+    plan = objective.plan(block, config, copy)
+    for name, (dtype, dimensions) in _COLUMNS.items():
+        array = np.asarray(getattr(plan, name))
+        if str(array.dtype) != dtype or array.ndim != dimensions:
+            raise objective.error(
+                f"plans {name} that are {array.dtype} in {array.ndim} dimensions; expected {dtype} in {dimensions}, as "
+                "`Plan` says"
+            )
+    return plan

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
@@ -80,8 +81,8 @@ def plan_of(block: TokenBlock, objective: str, length: int = 128, copy: int = 0,
 
 
 def drawn_plan(data: st.DataObject, objective: str, **shape: int) -> tuple[TokenBlock, Plan, int]:
-    """Draw a small block, its plan, and the length of its rows; for nsp a block in which two documents have pairs."""
-    block = data.draw(blocks(at_least=2 if objective == "nsp" else 0, **shape))
+    """Draw a block of as many documents as the objective needs or more, its plan, and the length of its rows."""
+    block = data.draw(blocks(at_least=OBJECTIVES[objective].min_documents, **shape))
     length = data.draw(st.integers(8, 40))
     options = {"short_seq_prob": data.draw(st.sampled_from([0.0, 0.1, 1.0])), "seed": data.draw(st.integers(0, 99))}
     return block, plan_of(block, objective, length, data.draw(st.integers(0, 3)), **options), length

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,23 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import bernoulli, bits, key, randint
+from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
-from bertdata.objectives.objective import plan_examples
+from bertdata.objectives.objective import Objective, find_objective, plan_examples
 from bertdata.objectives.settings import ExamplesConfig
-from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, random_block
+from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block
 from tests.statistics import assert_same_distribution, bernstein, hoeffding
-
-
-def plan_of(block: TokenBlock, objective: str, length: int = 128, copy: int = 0, **options: Any) -> Plan:
-    return plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length, **options), copy)
 
 
 def test_every_objective_has_two_token_types_or_none_and_a_label_where_it_says_so() -> None:
     block = random_block(1, 80, 12)
     for objective in OBJECTIVES:
         plan = plan_of(block, objective)
-        assert set(plan.types.tolist()) == ({0} if objective.endswith("-sentences") else {0, 1})
+        assert set(plan.types.tolist()) == set(range(OBJECTIVES[objective].token_types))
         assert set(plan.labels.tolist()) == ({0, 1} if OBJECTIVES[objective].label else {0})
 
 
@@ -166,3 +163,24 @@ def test_rows_of_electra_hold_every_token_of_their_documents_in_order(block: Tok
     assert [at for start, end in plan.spans.tolist() for at in range(start, end)] == list(range(len(block.tokens)))
     for spans in examples_of(plan):
         assert len(set(documents_of(block, [spans[0][0], spans[-1][1] - 1]))) == 1
+
+
+class _Registered(Objective):
+    """Gives the plan that a test wants."""
+
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+        plan = find_objective("doc-sentences").plan(block, config, copy)
+        return replace(plan, spans=plan.spans.astype(np.int32))
+
+
+def test_a_plan_of_another_type_is_refused_with_the_class_and_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(OBJECTIVES._items, "narrow", _Registered("narrow"))
+    with pytest.raises(
+        ConfigError, match=r"test_objectives\.py: .* _Registered plans spans that are int32 in 2 .* int64"
+    ):
+        plan_of(block_of([[[1, 2]]]), "narrow")
+
+
+def test_an_objective_without_a_name_is_refused_with_the_class_and_its_file() -> None:
+    with pytest.raises(ConfigError, match=r"test_objectives\.py: the objective _Registered has no name; give it"):
+        _Registered(help="rows")

@@ -35,7 +35,8 @@ def plain_rows(block: TokenBlock, plan: Plan, chosen: list[int]) -> list[tuple[l
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_rows_are_what_the_plain_loop_gathers_in_any_order_and_number(objective: str, data: st.DataObject) -> None:
-    block = data.draw(blocks(at_least=1) if objective != "nsp" else st.just(random_block(3, 8, 12)))
+    alone = OBJECTIVES[objective].min_documents < 2
+    block = data.draw(blocks(at_least=1) if alone else st.just(random_block(3, 8, 12)))
     plan = plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=data.draw(st.integers(8, 40))), 0)
     chosen = data.draw(st.lists(st.integers(0, len(plan.ids) - 1), max_size=20)) if len(plan.ids) else []
     rows = build_rows(block, plan, np.array(chosen, np.int64), cls_token_id=CLS, sep_token_id=SEP)
@@ -55,7 +56,7 @@ def test_all_rows_of_a_plan_fit_the_length(objective: str) -> None:
     config = ExamplesConfig(objective=objective, max_seq_length=64)
     plan = plan_examples(block, config, 0)
     rows = build_rows(block, plan, np.arange(len(plan.ids)), cls_token_id=CLS, sep_token_id=SEP)
-    assert int(np.diff(rows.offsets).max()) == 64
+    assert 0 < int(np.diff(rows.offsets).max()) <= 64
     assert len(rows.input_ids) == int((plan.spans[:, 1] - plan.spans[:, 0]).sum()) + len(plan.ids) + len(plan.spans)
 
 
