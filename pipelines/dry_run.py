@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from bertdata.beam.runner import Runner, cores
+from bertdata.beam.runner import Runner
 from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import look
 from bertdata.engine.stages import Stage
 from bertdata.io import files
 from bertdata.io.console import Row, counted
+from bertdata.io.digests import cores
 from bertdata.sources.inputs import Inputs
 
 

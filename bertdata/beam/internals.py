@@ -1,9 +1,9 @@
-"""All that is used of Beam beyond its public interface, in one place: what a new minor version of it may break.
+"""Everything that is used of Beam beyond its public interface: what a new minor version of it may break.
 
-flags          Beam's own parser only warns of a flag that it does not know
-workers        worker processes of ours, started by Beam's local runner, and its threads that read from them
-notebooks      in IPython Beam looks for its interactive runner, which needs packages that a build does not
-temporaries    the folder that each pipeline makes, for external transforms only, and keeps when it is interrupted
+flags          parsed strictly, where Beam only warns of an unknown flag
+workers        our worker processes, started by Beam's local runner, and the threads that read from them
+notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
+temporaries    the folder that each pipeline makes for external transforms, and keeps when it is interrupted
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import argparse
 import contextlib
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from subprocess import Popen
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
+from bertdata.beam.processes import Workers
 from bertdata.errors import ConfigError
 
 READERS = ("beam_control_read", "read_grpc_client_inputs")
-"""The threads of Beam's that read from a worker."""
+"""The names of Beam's threads that read from a worker."""
 _URN = "bertdata:environment:worker_process:v1"
 _OF_ONE_RUNNER = {
     "GoogleCloudOptions": "DataflowRunner",
@@ -29,20 +29,7 @@ _OF_ONE_RUNNER = {
     "KafkaStreamsRunnerOptions": "KafkaStreamsRunner",
     "PrismRunnerOptions": "PrismRunner",
 }
-"""The runner that options of a class are for; other classes are of several."""
-
-
-class WorkerProcesses(Protocol):
-    """What starts the worker processes and learns of their end (`processes.Workers`)."""
-
-    def start(self, variables: Mapping[str, str]) -> Popen[bytes]:
-        """Start a worker with more environment variables."""
-
-    def connected(self, connection: Any) -> None:
-        """Keep the connection to a worker that is about to start."""
-
-    def end_expected(self) -> None:
-        """Note that the work is over."""
+"""The runner whose options a class declares; those of the other classes are for several."""
 
 
 def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
@@ -54,8 +41,8 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     for kind in pipeline_options.PipelineOptions.__subclasses__():
         known = set(parser._option_string_actions)
         kind._add_argparse_args(parser)
-        if one := _OF_ONE_RUNNER.get(kind.__name__):
-            group_of |= dict.fromkeys(set(parser._option_string_actions) - known, one)
+        if runner := _OF_ONE_RUNNER.get(kind.__name__):
+            group_of |= dict.fromkeys(set(parser._option_string_actions) - known, runner)
     try:
         parsed, unknown = parser.parse_known_args(list(flags))
     except argparse.ArgumentError as error:
@@ -85,10 +72,9 @@ def new_pipeline(runner: Any, options: Any) -> Any:
 
 @contextlib.contextmanager
 def outside_ipython() -> Iterator[None]:
-    """Let Beam construct and run pipelines in IPython and Jupyter as it does elsewhere.
+    """Make Beam construct and run pipelines in IPython and Jupyter as elsewhere.
 
-    Else it imports its interactive environment for each transform, which wants pandas, of a certain version, to put the
-    number of the cell in front of the transform's name.
+    There it imports its interactive environment for each transform's label, which needs a certain version of pandas.
     """
     from apache_beam import pipeline
 
@@ -102,10 +88,7 @@ def outside_ipython() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_readers() -> Iterator[None]:
-    """Keep quiet on Beam's threads that read from a worker, which end with an error where it does, and wait for them.
-
-    Other threads' errors are shown as before.
-    """
+    """Hide the errors of Beam's threads that read from a worker, which fail when it exits, and wait for the threads."""
     hook: Callable[[threading.ExceptHookArgs], object] = threading.excepthook
 
     def pass_others(arguments: threading.ExceptHookArgs) -> None:
@@ -122,7 +105,7 @@ def quiet_readers() -> Iterator[None]:
         threading.excepthook = hook
 
 
-def worker_environment(workers: WorkerProcesses) -> Any:
+def worker_environment(workers: Workers) -> Any:
     """Return the Beam environment whose workers are processes of ours."""
     from apache_beam.portability.api import endpoints_pb2
     from apache_beam.runners.portability.fn_api_runner.worker_handlers import GrpcWorkerHandler, WorkerHandler

@@ -1,6 +1,6 @@
-"""Progress is what is on disk: one live line for each step, from the records that are there.
+"""Progress of a build: a line for each step, computed from the records on disk.
 
-It looks at the records from outside, so it is the same for every runner and after a restart.
+So it works the same under every runner and after a restart.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 from tqdm import tqdm
 
@@ -23,59 +23,64 @@ _PLAIN_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Expected:
-    """What is to be written: a title, the weight of each part by its record, and its bytes if those differ."""
+    """What is to be written: a title, and the bytes of each part by the path of its record.
+
+    Progress adds up the bytes, or counts the parts in another unit.
+    """
 
     title: str
-    weights: Mapping[str, int]
+    sizes: Mapping[str, int]
     unit: str = "B"
-    sizes: Mapping[str, int] | None = None
 
     @staticmethod
-    def of(title: str, tasks: Sequence[Task], unit: str = "B") -> Expected:
-        """Return what tasks write, weighed by bytes, or counted in another unit."""
-        sizes = {task.record_path: max(1, task.weight) for task in tasks}
-        return Expected(title, sizes if unit == "B" else dict.fromkeys(sizes, 1), unit, sizes)
+    def of(title: str, tasks: Iterable[Task], unit: str = "B") -> Expected:
+        """Return what tasks write."""
+        return Expected(title, {task.record_path: max(1, task.weight) for task in tasks}, unit)
 
     def directories(self) -> set[str]:
         """Return where the records appear."""
-        return {os.path.dirname(path) for path in self.weights}
+        return {os.path.dirname(path) for path in self.sizes}
+
+    def total(self) -> int:
+        """Return the bytes, or the number, of all parts."""
+        return sum(self.sizes.values()) if self.unit == "B" else len(self.sizes)
 
     def done(self) -> int:
-        """Return the weight of the records that are there."""
-        return sum(self.weights.get(path, 0) for path in self._there())
+        """Return the bytes, or the number, of the parts whose records are on disk."""
+        sizes = self._sizes_done()
+        return sum(sizes) if self.unit == "B" else len(sizes)
 
     def pending_bytes(self) -> int:
-        """Return the bytes of the parts whose records are not there."""
-        there = set(self._there())
-        sizes = self.weights if self.sizes is None else self.sizes
-        return sum(size for path, size in sizes.items() if path not in there)
+        """Return the bytes of the parts whose records are not on disk."""
+        return sum(self.sizes.values()) - sum(self._sizes_done())
 
-    def _there(self) -> Iterator[str]:
-        return (files.join(directory, name) for directory in self.directories() for name in files.names(directory))
+    def _sizes_done(self) -> list[int]:
+        paths = (files.join(folder, name) for folder in self.directories() for name in files.names(folder))
+        return [self.sizes[path] for path in paths if path in self.sizes]
 
 
 def expected(steps: Sequence[tuple[Step, Sequence[Task]]]) -> list[Expected]:
-    """Return what steps are to write, those of one title in a row as one."""
-    titles = groupby(steps, lambda one: (one[0].title, one[0].unit))
-    return [Expected.of(title, [task for _, tasks in group for task in tasks], unit) for (title, unit), group in titles]
+    """Return what steps are to write; consecutive steps of one title are joined."""
+    groups = groupby(steps, lambda planned: (planned[0].title, planned[0].unit))
+    return [Expected.of(title, chain(*(tasks for _, tasks in group)), unit) for (title, unit), group in groups]
 
 
 class Progress:
-    """Shows steps that run one after another: a moving line on a terminal, elsewhere a plain line now and then."""
+    """Shows the progress of steps, one after another: a live line on a terminal, elsewhere a new line every 30 s."""
 
     def __init__(self, steps: Sequence[Expected]) -> None:
         self._waiting = list(steps)
-        self._remote = any(files.is_remote(path) for step in steps for path in step.weights)
+        self._remote = any(files.is_remote(path) for step in steps for path in step.sizes)
         self._looked = 0.0
         self._line: tqdm[None] | None = None
 
     def update(self, *, final: bool = False) -> None:
-        """Look at what is done and show it; the last call is `final`."""
+        """Show what is done, unless that was just done; the last call is `final`."""
         if not final and time.monotonic() - self._looked < (5.0 if self._remote else 0.3):
             return
         self._looked = time.monotonic()
         while self._waiting:
-            step, total = self._waiting[0], sum(self._waiting[0].weights.values())
+            step, total = self._waiting[0], self._waiting[0].total()
             done = step.done()
             self._line = self._line or _open(step, done, total)
             self._line.update(done - self._line.n)
@@ -106,7 +111,7 @@ def _open(step: Expected, done: int, total: int) -> tqdm[None]:
 
 
 class _Lines:
-    """A stream for tqdm that puts each state on a line of its own: only states with something done, the last once."""
+    """A stream for tqdm that prints each state on its own line, from when something is done; the last one once."""
 
     def __init__(self) -> None:
         self._last = ""
@@ -120,4 +125,4 @@ class _Lines:
         print(text, file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: each line is flushed."""

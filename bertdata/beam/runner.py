@@ -1,8 +1,8 @@
-"""Runs a pipeline: on the cores of this machine by default, or wherever the runner flags say.
+"""Runs a pipeline: on the cores of this machine by default, or on the runner that the flags name.
 
-The local runner is Beam's FnApiRunner, in this process for one worker and in worker processes of ours for more. Little
-work is done in this process unless workers were asked for: to start one takes longer. A failure on a worker comes back
-as the error it was there.
+The local runner is Beam's FnApiRunner, in this process for one worker, with our worker processes for more. Little work
+is done in this process unless --workers is given, since starting a worker takes longer. An error on a worker is raised
+again here as the same class.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import logging
-import os
 import re
 import shutil
 import sys
@@ -24,30 +23,26 @@ from typing import Any
 from tqdm import tqdm
 
 from bertdata import errors
-from bertdata.beam.internals import make_runner, new_pipeline, outside_ipython, parse_flags, worker_environment
+from bertdata.beam import internals
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io import files
+from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
-COMPILING = "compiling kernels, once: progress stands still for up to a minute, and later runs load them"
+COMPILING = "compiling kernels, once: there is no progress for up to a minute; later runs load them"
 _LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
-"""Runners on this machine that Beam brings along."""
+"""Beam's runners on this machine."""
 BYTES_PER_WORKER = 8 << 20
-"""From so many bytes for each on, a worker process pays for the seconds it takes to start."""
+"""The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
 _IN_TRACEBACK = re.compile(
     r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '|\n\n|\n?\Z)", re.M | re.S
 )
-
-
-def cores() -> int:
-    """Return the processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass
@@ -61,7 +56,7 @@ class Runner:
     flags: tuple[str, ...] = ()
     quiet: bool = False
     seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
-    _told: set[str] = field(default_factory=set, init=False, repr=False)
+    _said_compiling: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -72,21 +67,15 @@ class Runner:
         return [(f"  {title}", f"{seconds:.1f}") for title, seconds in self.seconds]
 
     def say(self, text: str) -> None:
-        """Tell the user something on stderr, above the line of progress if there is one, unless quiet."""
+        """Print to stderr, above the line of progress, unless quiet."""
         if not self.quiet:
             tqdm.write(errors.printable_lines(text), file=sys.stderr)
 
-    def say_once(self, text: str) -> None:
-        """Tell the user something the first time that it comes up."""
-        if text not in self._told:
-            self._told.add(text)
-            self.say(text)
-
     def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
-        """Run steps to their end as one pipeline that begins with tasks of the first, showing their progress.
+        """Run steps as one pipeline that begins with some tasks of the first, and show their progress.
 
-        Each step is given with the tasks that are expected of it. Raises the BertDataError that a worker met. `paths`
-        are checked to be reachable from where it runs.
+        Each step is given with all of its tasks. `paths` must be reachable from where it runs. Raises the BertDataError
+        that was raised on a worker.
         """
         parsed = self._checked(paths)
         from bertdata.beam.transforms import construct
@@ -95,8 +84,8 @@ class Runner:
         _remove_failures(shown)
         began = time.monotonic()
         progress = None if self.quiet else Progress(shown)
-        with outside_ipython(), Workers() as workers:
-            pipeline = self._pipeline(parsed, workers, self.workers or _worthwhile(shown))
+        with internals.outside_ipython(), internals.quiet_readers(), Workers() as workers:
+            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown))
             construct(pipeline, [step for step, _ in steps], begin)
             warmup.listeners.append(workers.compiling.set)
             try:
@@ -107,12 +96,12 @@ class Runner:
                     progress.update(final=True)
         self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))
         if failure is not None:
-            raise _told_failure(shown) or _translated(failure)
+            raise _worker_error(shown) or _without_beam(failure)
 
     def check(self, paths: Sequence[str]) -> None:
-        """Raise ConfigError, before any work, where these flags name a runner that cannot work, or paths out of reach.
+        """Raise ConfigError, before any work, where the named runner cannot work, or cannot reach the paths.
 
-        Without flags Beam is not loaded, only looked for: a build that is finished does without it.
+        Without flags Beam is not imported, only looked for: a build that is finished does not need it.
         """
         if self.flags:
             self._checked(paths)
@@ -121,7 +110,7 @@ class Runner:
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
         _import_beam()
-        parsed = parse_flags(self.flags)
+        parsed = internals.parse_flags(self.flags)
         _check(parsed, self.workers, paths)
         if parsed.runner:
             _check_runner(parsed)
@@ -141,8 +130,9 @@ class Runner:
         thread.start()
         while thread.is_alive():
             thread.join(0.1)
-            if workers.compiling.is_set():
-                self.say_once(COMPILING)
+            if workers.compiling.is_set() and not self._said_compiling:
+                self._said_compiling = True
+                self.say(COMPILING)
             if progress:
                 progress.update()
             if workers.lost is not None and not outcome:
@@ -159,15 +149,15 @@ class Runner:
             runner = FnApiRunner()
         elif not parsed.runner:
             options.view_as(DirectOptions).direct_num_workers = number
-            runner = FnApiRunner(default_environment=worker_environment(workers))
+            runner = FnApiRunner(default_environment=internals.worker_environment(workers))
         try:
-            return new_pipeline(runner, options)
+            return internals.new_pipeline(runner, options)
         except (ValueError, ImportError) as error:
             raise _refused(error) from error
 
 
-def _worthwhile(steps: Sequence[Expected]) -> int:
-    """Return how many workers are worth starting for what is not done yet: one a core, fewer for little work."""
+def _worker_count(steps: Sequence[Expected]) -> int:
+    """Return the number of workers for what is not done yet: one for each core, fewer for little work."""
     return min(cores(), max(1, sum(step.pending_bytes() for step in steps) // BYTES_PER_WORKER))
 
 
@@ -222,7 +212,7 @@ def _check_runner(parsed: argparse.Namespace) -> None:
     """Raise ConfigError for a runner that is not there, MissingExtraError for one whose packages are not."""
     name = _runner_name(parsed)
     try:
-        make_runner(parsed.runner)
+        internals.make_runner(parsed.runner)
     except (ValueError, ImportError, AttributeError, TypeError) as error:
         raise _refused(error) from error
     served = parsed.job_endpoint or parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar
@@ -238,18 +228,16 @@ def _refused(error: Exception) -> ConfigError:
 
 
 def _failures(steps: Sequence[Expected]) -> list[str]:
-    expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.weights}
+    expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
     folders = {folder for step in steps for folder in step.directories()}
     return sorted(expected & {files.join(folder, name) for folder in folders for name in files.names(folder)})
 
 
-def _told_failure(steps: Sequence[Expected]) -> BertDataError | None:
-    """The first error that a worker told of, as the class it was."""
-    told = [files.read_json(path) for path in _failures(steps)]
+def _worker_error(steps: Sequence[Expected]) -> BertDataError | None:
+    """Return the first error that a worker wrote into a file, in its class, and delete these files."""
+    failures = [files.read_json(path) for path in _failures(steps)]
     _remove_failures(steps)
-    if not told:
-        return None
-    return _error(told[0]["kind"], told[0]["message"])
+    return _error(failures[0]["kind"], failures[0]["message"]) if failures else None
 
 
 def _error(kind: str, message: str) -> BertDataError:
@@ -262,9 +250,9 @@ def _remove_failures(steps: Sequence[Expected]) -> None:
         files.remove(path)
 
 
-def _translated(failure: BaseException) -> BaseException:
-    """Return the error of ours in a failure: Beam adds its step, and from another process brings a traceback."""
+def _without_beam(failure: BaseException) -> BaseException:
+    """Return the BertDataError in a failure: Beam adds its step, or quotes it in a traceback of another process."""
     if isinstance(failure, BertDataError):
         return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
-    found = _IN_TRACEBACK.search(str(failure))
-    return _error(found["kind"], found["message"]) if found else failure
+    match = _IN_TRACEBACK.search(str(failure))
+    return _error(match["kind"], match["message"]) if match else failure

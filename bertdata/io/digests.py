@@ -1,7 +1,4 @@
-"""SHA-256 of many files at once, on a few threads: what parts, shards and checkpoints on disk are checked with.
-
-`hashlib` releases the interpreter's lock while it works, so threads read and hash side by side.
-"""
+"""SHA-256 of many files at once, one thread for each core: `hashlib` releases the GIL while it works."""
 
 from __future__ import annotations
 
@@ -17,26 +14,30 @@ SHOW_AFTER = 2.0
 
 
 def damaged(expected: Sequence[tuple[str, str]], title: str) -> Iterator[tuple[str, str]]:
-    """Yield the files whose SHA-256 is not the expected one, in their order, each with what was found instead.
+    """Yield the files whose SHA-256 is not the expected one, in their order, each with the problem.
 
-    expected: pairs of a path and its SHA-256; title: what a terminal is shown where it takes long.
+    expected: pairs of a path and its SHA-256; title: that of the progress line, which is shown after two seconds.
     """
     from tqdm import tqdm
 
-    workers = min(len(expected), len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 4)
-    if not workers:
+    if not expected:
         return
-    with ThreadPoolExecutor(workers, "bertdata-digest") as pool:
-        found = pool.map(_found, (path for path, _ in expected))
-        shown = tqdm(found, title, len(expected), unit="file", delay=SHOW_AFTER, leave=False, disable=None)
-        for (path, digest), (sha256, problem) in zip(expected, shown, strict=True):
-            if sha256 != digest:
-                yield path, problem or f"its SHA-256 is {sha256[:12]}, expected {digest[:12]}"
+    with ThreadPoolExecutor(min(len(expected), cores()), "bertdata-digest") as pool:
+        problems = pool.map(_problem, *zip(*expected, strict=True))
+        shown = tqdm(problems, title, len(expected), unit="file", delay=SHOW_AFTER, leave=False, disable=None)
+        for (path, _), problem in zip(expected, shown, strict=True):
+            if problem:
+                yield path, problem
 
 
-def _found(path: str) -> tuple[str, str]:
-    """Return the SHA-256 of a file, or what keeps it from being read."""
+def _problem(path: str, digest: str) -> str:
     try:
-        return files.sha256(path), ""
+        sha256 = files.sha256(path)
     except InputError as error:
-        return "", str(error).removeprefix(f"{path}: ")
+        return str(error).removeprefix(f"{path}: ")
+    return "" if sha256 == digest else f"its SHA-256 is {sha256[:12]}, expected {digest[:12]}"
+
+
+def cores() -> int:
+    """Return the processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

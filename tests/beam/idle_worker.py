@@ -6,10 +6,10 @@ import os
 import sys
 import time
 
-from bertdata.beam.processes import end_with_parent
+from bertdata.beam.worker import exit_with_parent
 
 if __name__ == "__main__":
-    end_with_parent()
+    exit_with_parent()
     todo = os.environ.get("IDLE", "sleep")
     if todo == "sleep":
         print("ready", flush=True)

@@ -1,4 +1,4 @@
-"""Worker processes and the process that started them learn of each other's end."""
+"""Worker processes exit with the process that started them, which detects their early exits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,7 +35,7 @@ def comes(condition: Callable[[], object], seconds: float = 10) -> bool:
 
 
 def ended(workers: Workers) -> bool:
-    """Wait until each thread that watches a worker has seen its end and said what it says of it."""
+    """Wait until each thread that watches a worker has seen its end and set `lost`."""
     for watcher in workers.watchers:
         watcher.join(10)
     return bool(workers.watchers) and not any(watcher.is_alive() for watcher in workers.watchers)
@@ -104,7 +105,7 @@ def _parent() -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
             parent.kill()
 
 
-def test_a_killed_worker_is_missed_by_its_number_with_what_to_do() -> None:
+def test_a_killed_worker_is_named_with_what_to_do() -> None:
     with Workers() as workers:
         start(workers)
         process = start(workers)
@@ -116,7 +117,7 @@ def test_a_killed_worker_is_missed_by_its_number_with_what_to_do() -> None:
         )
 
 
-def test_a_crashed_worker_is_told_by_its_signal() -> None:
+def test_a_crashed_worker_is_named_with_its_signal() -> None:
     with Workers() as workers:
         process = start(workers)
         process.send_signal(signal.SIGSEGV)
@@ -124,7 +125,7 @@ def test_a_crashed_worker_is_told_by_its_signal() -> None:
         assert f"worker process {process.pid} died of signal 11" in (workers.lost or "")
 
 
-def test_the_last_words_of_a_worker_that_failed_to_start_are_told() -> None:
+def test_the_last_line_of_a_worker_that_failed_to_start_is_shown() -> None:
     with Workers() as workers:
         start(workers, "raise")
         assert comes(lambda: workers.lost)
@@ -133,7 +134,7 @@ def test_the_last_words_of_a_worker_that_failed_to_start_are_told() -> None:
         assert "warning" not in (workers.lost or "")
 
 
-def test_a_module_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "WORKER", "bertdata.beam.no_such_module")
     with Workers() as workers:
         start(workers)
@@ -141,7 +142,7 @@ def test_a_module_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         assert "no_such_module" in (workers.lost or "")
 
 
-def test_only_the_first_loss_is_told() -> None:
+def test_only_the_first_loss_is_kept() -> None:
     with Workers() as workers:
         first, second = start(workers), start(workers)
         first.kill()
@@ -153,7 +154,7 @@ def test_only_the_first_loss_is_told() -> None:
         assert f" {second.pid} " not in (workers.lost or "")
 
 
-def test_an_orderly_end_is_no_loss() -> None:
+def test_a_worker_that_exits_with_code_0_is_not_lost() -> None:
     with Workers() as workers:
         process = start(workers, "0")
         assert process.wait() == 0
@@ -161,7 +162,7 @@ def test_an_orderly_end_is_no_loss() -> None:
         assert workers.lost is None
 
 
-def test_no_worker_is_missed_once_its_end_is_expected() -> None:
+def test_a_worker_is_not_lost_once_its_end_is_expected() -> None:
     with Workers() as workers:
         process = start(workers)
         workers.end_expected()
@@ -185,9 +186,9 @@ def test_a_worker_imports_what_its_parent_does_and_nothing_of_the_folder_it_stan
 
 
 def test_a_worker_that_says_too_much_does_not_wait_for_a_reader() -> None:
-    words = bytearray()
+    last = bytearray()
     command = [sys.executable, "-c", "import sys; sys.stderr.write('x' * 300_000 + chr(10) + 'the end')"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        processes._keep_last(process, words)
-    assert bytes(words).endswith(b"the end")
-    assert len(words) <= 4096
+        processes._read_last_lines(process, last, threading.Event())
+    assert bytes(last).endswith(b"the end")
+    assert len(last) <= 4096

@@ -38,9 +38,9 @@ def stage(folder: Path | str, weights: list[int], title: str = "clean books", un
     return Expected(title, {files.join(str(folder), f"part-{n:05d}.json"): one for n, one in enumerate(weights)}, unit)
 
 
-def finish(one: Expected, *numbers: int) -> None:
+def finish(step: Expected, *numbers: int) -> None:
     for number in numbers:
-        files.write_bytes(list(one.weights)[number], b"{}")
+        files.write_bytes(list(step.sizes)[number], b"{}")
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -60,8 +60,9 @@ def test_what_is_done_is_the_weight_of_the_records_that_are_there(tmp_path: Path
 
 def test_progress_weighs_tasks_by_bytes_and_counts_other_units(tmp_path: Path) -> None:
     some = [replace(task, weight=weight) for task, weight in zip(tasks(tmp_path, 3), (0, 7, 50), strict=True)]
-    assert Expected.of("clean", some).weights == dict(zip((task.record_path for task in some), (1, 7, 50), strict=True))
-    assert list(Expected.of("write", some, "shard").weights.values()) == [1, 1, 1]
+    assert Expected.of("clean", some).sizes == dict(zip((task.record_path for task in some), (1, 7, 50), strict=True))
+    assert Expected.of("clean", some).total() == 58
+    assert Expected.of("write", some, "shard").total() == 3
 
 
 def test_records_may_lie_in_several_folders(tmp_path: Path) -> None:

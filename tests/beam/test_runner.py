@@ -40,7 +40,6 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_are_a_number_of_processes() -> None:
     with pytest.raises(ConfigError, match="--workers is -1"):
         Runner(-1)
-    assert module.cores() >= 1
 
 
 @pytest.mark.parametrize(
@@ -237,7 +236,7 @@ def test_what_is_done_needs_no_worker(done: int, number: int, tmp_path: Path, mo
     heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path, 4)]
     for task in heavy[:done]:
         Path(task.record_path).write_text("{}")
-    assert module._worthwhile([Expected.of("write shards", heavy, unit="shard")]) == number
+    assert module._worker_count([Expected.of("write shards", heavy, unit="shard")]) == number
 
 
 @pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
@@ -290,11 +289,11 @@ def test_the_error_of_a_traceback_is_found_whole() -> None:
         "During handling of the above exception, another exception occurred:\n\nTraceback ...\n"
         "bertdata.errors.InputError: a.bz2, byte 3: cut\noff [again] [while running 'MakeParts/ParDo(MakePart)']\n"
     )
-    found = module._translated(RuntimeError(text))
+    found = module._without_beam(RuntimeError(text))
     assert type(found) is InputError
     assert str(found) == "a.bz2, byte 3: cut\noff [again]"
     other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
-    assert module._translated(other) is other
+    assert module._without_beam(other) is other
 
 
 def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
