@@ -1,4 +1,4 @@
-"""Fuzz the wikitext kernels with atheris: coverage of the readable twin leads, and the kernels must agree with it.
+"""Fuzz the wikitext kernels with atheris: guided by coverage of the reference, with which they must agree.
 
 Run: pip install atheris; NUMBA_BOUNDSCHECK=1 python scripts/fuzz_wikitext.py -max_total_time=600 [CORPUS]
 The arguments are libFuzzer's. An input is a row of bytes, each a piece of markup or a character. It stops at the first
@@ -43,12 +43,12 @@ ALPHABET = [
 
 
 def check(data: bytes) -> None:
-    """Raise where the kernels give other prose, or another reason to drop the page, than the twin."""
+    """Raise where the kernels give other prose, or another reason to drop the page, than the reference."""
     source = "".join(ALPHABET[byte % len(ALPHABET)] for byte in data)
     page = source.encode("utf-8", "surrogatepass")
     expected, found = extract_readable(page, PAGE), extract_utf8(page, PAGE)
     if found != expected:
-        raise AssertionError(f"{source!r}: twin {expected}, kernels {found}")
+        raise AssertionError(f"{source!r}: reference {expected}, kernels {found}")
 
 
 if __name__ == "__main__":

@@ -265,7 +265,7 @@ def _plain(title: str) -> str:
 
 
 def _unescaper(size: int, compiled: bool | None) -> Callable[[bytes], bytes]:
-    """Return `unescape`, or its compiled twin where that pays."""
+    """Return `unescape`, or the compiled one where that pays."""
     if not compiling_pays(size, compiled):
         return unescape
     from bertdata.sources.wikipedia.wikitext.driver import unescape_compiled

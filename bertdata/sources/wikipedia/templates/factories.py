@@ -1,7 +1,7 @@
 """Functions that make the functions which write a template's text: an argument kept, fixed text, arguments joined.
 
-What each made is read back where the compiled passes write the same (`names`). The functions for one template each are
-in `templates/functions`; which template uses which stands in `templates/registry`.
+`wikitext/symbol_table` reads back what each made, where the kernels write the same. The functions for one template each
+are in `templates/functions`; `templates/registry` says which template uses which.
 """
 
 from __future__ import annotations
@@ -67,16 +67,6 @@ def kept_position(handler: Handler) -> int:
     return int(first) if first in ("1", "2", "3", "4") else 0
 
 
-def kept_name(handler: Handler) -> str:
-    """Return the one name of the argument without which a call leaves a hole, "" where that is not all there is to it.
-
-    >>> kept_name(kept("text")), kept_name(kept("1", "text"))
-    ('text', '')
-    """
-    names: tuple[str, ...] = handler.args[0] if isinstance(handler, partial) and handler.func is _kept else ()
-    return names[0] if len(names) == 1 and names[0].isalpha() else ""
-
-
 def literal_text(handler: Handler) -> str | None:
     """Return the text of a handler that `literal` made, else None."""
     return handler.args[0] if isinstance(handler, partial) and handler.func is _literal else None
@@ -102,13 +92,6 @@ def joined(separator: str = "", *, start: int = 1, most: int | None = None) -> H
 
 def _joined(separator: str, start: int, most: int | None, arguments: Arguments) -> str | None:
     return separator.join(positional(arguments, start)[:most]) or None
-
-
-def joint(handler: Handler) -> tuple[str, int] | None:
-    """Return the separator and the most arguments (0: all) of a handler that `joined` made, from the first argument."""
-    if not (isinstance(handler, partial) and handler.func is _joined and handler.args[1] == 1):
-        return None
-    return handler.args[0], handler.args[2] or 0
 
 
 def wrapped(before: str, after: str = "", names: tuple[str, ...] = ("1",)) -> Handler:

@@ -1,6 +1,6 @@
 """The parser functions and variables whose text is plain: `{{formatnum:}}`, `{{lc:}}`, `{{#if:}}`, `{{PAGENAME}}`.
 
-What would need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRENTYEAR}}`) leaves a hole.
+What would need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRENTYEAR}}`) leaves nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FUNCTIONS = VARIABLES | {
 
 
 def render_parser_function(head: str, arguments: list[str], title: str) -> str | None:
-    """Return the text of a call; None where it leaves a hole.
+    """Return the text of a call; None where it leaves nothing.
 
     `head` is all before the first bar ("#if: x", "lc:ABC", "PAGENAME"), `title` the title of the page.
 

@@ -1,4 +1,4 @@
-"""The templates whose text belongs to the prose; all others leave a hole.
+"""The templates whose text belongs to the prose; all others leave nothing.
 
 One table from names to the functions of `templates/functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
 and pronunciations are left out on purpose: what is not in the table is not prose. A user's own table, read by

@@ -3,14 +3,15 @@
 Five passes, each reading the text once from left to right, so that the time is linear whatever the nesting:
 
 1. `tags` takes out comments, references and extension tags;
-2. `brackets` walks the braces, brackets and tables with a stack: links become their text, templates the text
-   that `templates` knows for them, files, categories and tables go;
+2. `brackets` walks the braces, brackets and tables with a stack: a link becomes its text, a template call the text
+   that `templates` has for it; files, categories and tables go;
 3. `paragraphs` drops lists, headings and sections without prose, and strips quote marks;
 4. `inline` resolves external links, HTML tags and entities;
-5. `cleanup` mends the places where something was dropped.
+5. `cleanup` takes out empty parentheses, doubled spaces and the like where something was dropped.
 
-`compiled` runs the same passes as compiled kernels over the page's UTF-8; `extract` here is its readable twin and the
-oracle of its tests. No template of the wiki is expanded: those it knows are functions, all others leave nothing.
+Each pass is in `reference/` in plain Python and in `kernels/` compiled, over UTF-8; `driver` runs the kernels and
+`extract` the reference, which the tests compare them with. No template of the wiki is expanded: those with a function
+in `templates` become its text, all others leave nothing.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
 from bertdata.sources.wikipedia.wikitext.reference.inline import resolve_inline
 from bertdata.sources.wikipedia.wikitext.reference.paragraphs import prose_lines
 from bertdata.sources.wikipedia.wikitext.reference.tags import take_out_tags
+from bertdata.sources.wikipedia.wikitext.rules import RESERVED
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
 __all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
 
 _HEAD = 4096
-_RESERVED = ("\x7f", "\x0b", "\x01", "\x02", "\x03")
 
 
 def clean_wikitext(
@@ -129,7 +130,7 @@ def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compile
 
 
 def _extractor(size: int, compiled: bool | None) -> Callable[[bytes, PageContext], tuple[bytes, str]]:
-    """Return the compiled passes where they pay (`compiling_pays`), else the readable ones."""
+    """Return the compiled passes where they pay (`compiling_pays`), else the reference."""
     if not compiling_pays(size, compiled):
         return extract_readable
     from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
@@ -138,14 +139,14 @@ def _extractor(size: int, compiled: bool | None) -> Callable[[bytes, PageContext
 
 
 def extract_readable(source: bytes, page: PageContext) -> tuple[bytes, str]:
-    """Return what `extract` returns where wikitext and prose are UTF-8: the twin of `compiled.extract_utf8`."""
+    """Return what `extract` returns where wikitext and prose are UTF-8, as `driver.extract_utf8` does."""
     prose, reason = extract(without_reserved(source.decode("utf-8", "surrogatepass")), page)
     return prose.encode("utf-8", "surrogatepass"), reason
 
 
 def without_reserved(source: str) -> str:
     """Return wikitext with plain line ends and without the characters that the passes use as marks."""
-    for character in _RESERVED:
+    for character in RESERVED:
         if character in source:
             source = source.replace(character, "")
     return source.replace("\r\n", "\n") if "\r" in source else source

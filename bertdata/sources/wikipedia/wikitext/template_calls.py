@@ -1,7 +1,7 @@
-"""What one template call, or one link, leaves in the text; the two passes over brackets share it.
+"""What one template call, or one link, leaves in the text, for the reference and for what its kernels leave to Python.
 
-None stands for a hole. Nothing here looks at where the call stands, except whether it is nested in another one: there
-an equals sign of the text must not be read as naming an argument.
+None is a placeholder, where it can show. Where a call is nested in another one, an equals sign of its text is written
+as a character reference, so that it does not name an argument.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from bertdata.sources.wikipedia.dump.site_config import (
 )
 from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
 from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates
+from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES
 
-LINE_MARKUP = "*#:;=|! "
-_EDGES = " \t\n\x7f"
 _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class PageContext:
-    """What the text of a call may depend on: the page's title, its wiki's namespaces, the templates that carry text."""
+    """What a template call may depend on: the page's title, its wiki's namespaces, the templates that carry text."""
 
     title: str = ""
     namespaces: Namespaces = DEFAULT_NAMESPACES
@@ -34,12 +33,12 @@ class PageContext:
 
 
 def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool) -> tuple[str | None, str]:
-    """Return the text of the call `{{head|part|part}}`, and what page calls its template ("" for most).
+    """Return the text of the call `{{head|part|part}}`, and the kind of page that calls its template ("" for most).
 
     >>> call_text("Convert", ["5", "km"], PageContext(), nested=False)
     ('5 kilometres (3.1 mi)', '')
     """
-    head = head.strip(_EDGES)
+    head = head.strip(NAME_EDGES)
     name = fold_name(head)
     if ":" in name or name in VARIABLES:
         text = render_parser_function(head, parts, page.title)

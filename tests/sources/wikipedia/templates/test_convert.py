@@ -67,7 +67,7 @@ def test_a_quantity_is_worded_and_rounded_as_on_wikipedia(call: str, expected: s
 
 
 @pytest.mark.parametrize("call", ["", "x|km", "1/0|km", "km|5", "|km"])
-def test_a_call_without_a_number_leaves_a_hole(call: str) -> None:
+def test_a_call_without_a_number_leaves_nothing(call: str) -> None:
     assert convert(arguments(call)) is None
 
 

@@ -16,7 +16,7 @@ from bertdata import ConfigError
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8, clean_wikitext
 from tests.data import data_path
 from tests.sources.wikipedia.markup import MARKUP
-from tests.sources.wikipedia.wikitext.twins import same
+from tests.sources.wikipedia.wikitext.agreement import agree
 
 
 def clean(source: str) -> str:
@@ -121,7 +121,7 @@ TEMPLATES = {
     "{{visible anchor|a|text=Rain}}, {{vanchor|hail|b}}, {{small|1=snow}}, {{larger|ice}}.": "Rain, hail, snow, ice.",
 }
 
-HOLES = {
+PLACEHOLDERS = {
     "Lima ({{IPAc-en|l|i}}) is.": "Lima is.",
     "Lima ({{IPA|l}}; {{audio|x}}; once Rimac) is.": "Lima (once Rimac) is.",
     "Lima ({{lang-es|Lima}}, {{IPA|l}} ({{audio|x}})) is.": "Lima (Spanish: Lima) is.",
@@ -172,17 +172,23 @@ BROKEN = {
 
 @pytest.mark.parametrize(
     ("source", "expected"),
-    [*LINKS_AND_QUOTES.items(), *REFERENCES_AND_TAGS.items(), *BLOCKS.items(), *TEMPLATES.items(), *HOLES.items()],
+    [
+        *LINKS_AND_QUOTES.items(),
+        *REFERENCES_AND_TAGS.items(),
+        *BLOCKS.items(),
+        *TEMPLATES.items(),
+        *PLACEHOLDERS.items(),
+    ],
 )
 def test_a_construct_becomes_what_a_reader_sees(source: str, expected: str) -> None:
     assert clean(source) == expected
-    assert same(source)
+    assert agree(source)
 
 
 @pytest.mark.parametrize(("source", "expected"), BROKEN.items())
 def test_the_paragraph_survives_broken_markup(source: str, expected: str) -> None:
     assert clean(source) == expected
-    assert same(source)
+    assert agree(source)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +202,7 @@ def test_the_paragraph_survives_broken_markup(source: str, expected: str) -> Non
 )
 def test_calls_and_links_are_read_to_a_hundred_levels(source: str, expected: str) -> None:
     assert clean(f"A {source} b.") == expected
-    assert same(f"A {source} b.")
+    assert agree(f"A {source} b.")
 
 
 @pytest.mark.parametrize("sign", ["", " ", ",", ";", ":", "-", "/", "–", "—", " – ", ", "])
@@ -207,7 +213,7 @@ def test_signs_before_what_was_dropped_go_with_it(sign: str) -> None:
         f"Lima ({{{{x}}}}{sign} {{{{x}}}}) is.": "Lima is.",
     }.items():
         assert clean(source) == expected
-        assert same(source)
+        assert agree(source)
 
 
 def test_dropped_pages_are_counted_with_their_reason() -> None:
@@ -269,8 +275,8 @@ HOSTILE = {
     "unclosed tags": "<math><nowiki>" * N,
     "quote marks": "a''' b'' " * N,
     "external links": "[http://a [b " * N,
-    "parentheses around a hole": "(" * N + "{{x}}" + ")" * N,
-    "holes": "({{x}}, " * N,
+    "parentheses around a placeholder": "(" * N + "{{x}}" + ")" * N,
+    "placeholders": "({{x}}, " * N,
     "verse": "<poem>a\nb</poem>" * N,
     "a redirect without a target": "#redirect" + " " * N,
     "a long quantity": "{{convert|" + "1|to|" * N + "km}}",
@@ -283,7 +289,7 @@ HOSTILE = {
     "switches": "__" + "a" * N + "_" * N,
     "indented closings": "\n" + " " * N + "|}" + "\n:" * N,
     "unclosed attributes": "<div a='" * N + "<br " * N,
-    "dashes after holes": "({{x}}" + "–" * N + ")",
+    "dashes after placeholders": "({{x}}" + "–" * N + ")",
 }
 
 

@@ -1,4 +1,4 @@
-"""The compiled passes over wikitext give what their readable twins give, and stay within their buffers."""
+"""The kernels over wikitext give what their reference gives, and stay within their buffers."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import ENTITY, TAG, buil
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 from tests.data import data_path
 from tests.sources.wikipedia.markup import MARKUP
-from tests.sources.wikipedia.wikitext.twins import PAGE, same
+from tests.sources.wikipedia.wikitext.agreement import PAGE, agree
 
 
 @settings(max_examples=1000, deadline=None)
 @given(MARKUP)
-def test_any_markup_gives_what_the_twin_gives(source: str) -> None:
-    assert same(source)
+def test_any_markup_gives_what_the_reference_gives(source: str) -> None:
+    assert agree(source)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=200))
-def test_any_text_gives_what_the_twin_gives(source: str) -> None:
-    assert same(source)
+def test_any_text_gives_what_the_reference_gives(source: str) -> None:
+    assert agree(source)
 
 
 @pytest.mark.parametrize("others", ["", "é", "é—", "é—\U0001f600", "\ud800"])
@@ -52,7 +52,7 @@ def test_any_text_gives_what_the_twin_gives(source: str) -> None:
 @given(data=st.data())
 def test_any_kind_of_string_is_read(others: str, data: st.DataObject) -> None:
     pieces = st.sampled_from(["x" * 31, "x" * 33, "It rained. ", "\r", "\n", "\r\n", "\x0b", "\x7f", "\x01", *others])
-    assert same("".join(data.draw(st.lists(pieces, max_size=20))) + others)
+    assert agree("".join(data.draw(st.lists(pieces, max_size=20))) + others)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_any_kind_of_string_is_read(others: str, data: st.DataObject) -> None:
     ],
 )
 def test_what_is_skipped_as_a_whole_ends_where_the_walk_ends_it(source: str) -> None:
-    assert same(f"It is. {source} It was.\n\nIt rained.")
+    assert agree(f"It is. {source} It was.\n\nIt rained.")
 
 
 @pytest.mark.parametrize(
@@ -92,23 +92,23 @@ def test_what_is_skipped_as_a_whole_ends_where_the_walk_ends_it(source: str) -> 
     ],
 )
 def test_buffers_grow_with_the_page(source: str) -> None:
-    assert same(source)
+    assert agree(source)
 
 
-def test_the_known_constructs_give_what_the_twin_gives() -> None:
+def test_the_known_constructs_give_what_the_reference_gives() -> None:
     with data_path("wikipedia", "wikitext-constructs.jsonl").open(encoding="utf-8") as lines:
-        assert [row["id"] for row in map(json.loads, lines) if not same(row["wikitext"])] == []
+        assert [row["id"] for row in map(json.loads, lines) if not agree(row["wikitext"])] == []
 
 
 @pytest.mark.parametrize(
     "dump", ["arwiki.xml.bz2", "dewiki.xml.bz2", "cyberzhg_zhwiki-test-pages.xml", "ruwiki.xml.bz2"]
 )
-def test_real_pages_give_what_the_twin_gives(dump: str) -> None:
+def test_real_pages_give_what_the_reference_gives(dump: str) -> None:
     assert differing(data_path("wikipedia-other", dump)) == []
 
 
 @pytest.mark.slow
-def test_every_page_of_the_real_dumps_gives_what_the_twin_gives() -> None:
+def test_every_page_of_the_real_dumps_gives_what_the_reference_gives() -> None:
     paths = [
         *data_path("wikipedia").glob("*-pages-articles-multistream.xml.bz2"),
         *data_path("wikipedia-other", "itwiki_small-dump.xml.gz").parent.glob("*wiki*.xml*"),
@@ -121,7 +121,7 @@ def differing(path: Path) -> list[str]:
     namespaces = Namespaces.from_siteinfo(site.namespaces)
     pages = (page for span in plan_ranges(str(path), 1 << 30).ranges for page in read_pages(span, site))
     articles = (page for page in pages if isinstance(page, Page) and page.ns == 0 and page.redirect is None)
-    return [page.title for page in articles if not same(page.text, PageContext(page.title, namespaces))]
+    return [page.title for page in articles if not agree(page.text, PageContext(page.title, namespaces))]
 
 
 def test_own_templates_are_known_to_both(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_own_templates_are_known_to_both(tmp_path: Path) -> None:
     path.write_text("my box = [{1}]\ncitation needed = (?)\nnowrap =\nПривет = {2}\n", encoding="utf-8")
     page = PageContext(templates=own_templates(str(path)))
     source = "It {{My_box|rained}}{{citation needed}} {{nowrap|today}}, {{привет|a|b}}."
-    assert same(source, page)
+    assert agree(source, page)
     assert extract_utf8(source.encode(), page) == (b"It [rained](?), b.", "")
 
 
@@ -205,7 +205,7 @@ ESCAPES = ["&lt;", "&gt;", "&quot;", "&amp;", "&apos;", "&#65;", "&#x1F600;", "&
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from([*ESCAPES, "&", ";", "#", "lt", "\r", "\n", "\r\n", "é", "x" * 40]), max_size=20))
-def test_escapes_are_undone_as_the_twin_undoes_them(pieces: list[str]) -> None:
+def test_escapes_are_undone_as_the_reference_undoes_them(pieces: list[str]) -> None:
     data = "".join(pieces).encode()
     assert unescape_compiled(data) == unescape(data)
 
@@ -225,14 +225,14 @@ def test_a_name_is_found_only_under_its_kind_and_spelling() -> None:
 IN_ANOTHER_PROCESS = """
 import sys
 from tests.sources.wikipedia.markup import PIECES
-from tests.sources.wikipedia.wikitext.twins import same
+from tests.sources.wikipedia.wikitext.agreement import agree
 state = 1
 for _ in range(int(sys.argv[1])):
     source = ""
     for _ in range(40):
         state = state * 6364136223846793005 + 1442695040888963407 & (1 << 64) - 1
         source += PIECES[(state >> 33) % len(PIECES)]
-    assert same(source), source
+    assert agree(source), source
 """
 
 

@@ -1,7 +1,7 @@
-"""Plain calls of `{{convert}}` and `{{cvt}}`, compiled; the readable twin is `convert`.
+"""Plain calls of `{{convert}}` and `{{cvt}}`, compiled; the reference is `templates/convert`.
 
 Plain: one decimal number, a unit of the table, perhaps one to convert to, perhaps how to round, and no option but
-abbr=on or off, adj=on, sp=us. All others are left to Python.
+abbr=on or off, adj=on, sp=us. Python is asked for all others. Without this kernel cleaning takes a third longer.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import math
 
 import numpy as np
 
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import SYMBOLS_WITH_PLURAL, is_plain_unit
 from bertdata.sources.wikipedia.templates.units import UNITS
-from bertdata.sources.wikipedia.wikitext.kernels.common import CODE, SPACE, UNIT, Bytes, Int, Ints, copy, find, lookup
-from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK, MOST_ARGUMENTS, stripped
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
+from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
+from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK
+from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT
 
 _MOST_DIGITS = 15
 _ROOM = 400
@@ -24,65 +28,66 @@ _SYMBOL, _SYMBOLS, _ONE, _MANY = range(4)
 
 @inlined
 def write_conversion(
-    abbreviate: bool, bars: int, source: Bytes, begin: int, end: int, spans: Ints, first: int,
+    abbreviate: bool, bars: int, source: Bytes, begin: int, end: int, spans: Ints,
     table: Ints, blob: Bytes, out: Bytes, n: int,
 ) -> Int:  # fmt: skip
     """Write the text of a call to out[n:], given its arguments, from their first bar on; ASK or its end.
 
-    `bars` is how many arguments there are, -1 where it is not known that each bar of the source parts two.
+    `bars` is how many arguments there are, -1 where each bar of the source separates two.
     """
     if out.size - n < _ROOM:
         return ASK
     count, named, words, both, hyphen, american = 0, 0, not abbreviate, False, False, False
     while begin < end:
-        bar = find(source, begin + 1, end, 124)
-        equals = find(source, begin + 1, bar, 61)
-        left, right = stripped(source, begin + 1, bar)
-        if left < 0 or count == MOST_ARGUMENTS:
+        bar = buffers.find(source, begin + 1, end, char.BAR)
+        left, right = common.strip(source, begin + 1, bar)
+        if count == MOST_ARGUMENTS:
             return ASK
-        if equals == bar:
-            spans[first + 2 * count], spans[first + 2 * count + 1] = left, right
+        if buffers.find(source, begin + 1, bar, char.EQUALS) == bar:
+            spans[LEFT + count], spans[RIGHT + count] = left, right
             count += 1
             begin = bar
             continue
         named += 1
-        if _is(source, left, right, _ABBR_ON):
+        if common.is_word(source, left, right, _ABBR_ON):
             words, both = False, False
-        elif _is(source, left, right, _ABBR_OFF):
+        elif common.is_word(source, left, right, _ABBR_OFF):
             words, both = True, True
-        elif _is(source, left, right, _ADJ_ON):
+        elif common.is_word(source, left, right, _ADJ_ON):
             hyphen = True
-        elif _is(source, left, right, _SP_US):
+        elif common.is_word(source, left, right, _SP_US):
             american = True
         else:
             return ASK
         begin = bar
     if count < 2 or count > 4 or (bars >= 0 and bars != count + named):
         return ASK
-    unit = _unit(source, spans[first + 2], spans[first + 3], table, blob)
-    if unit < 0:
+    row = common.lookup(table, blob, common.UNIT, source, spans[LEFT + 1], spans[RIGHT + 1])
+    if row < 0:
         return ASK
-    target: Int = _DEFAULT[unit]
+    unit = table[row, common.CODE]
+    target = _DEFAULT[unit]
     places: Int = 0
     rounded = chosen = False
     for k in range(2, count):
-        left, right = spans[first + 2 * k], spans[first + 2 * k + 1]
+        left, right = spans[LEFT + k], spans[RIGHT + k]
         if left == right:
             continue
-        digit = source[left] == 45
-        if right - left - digit <= 2 and _are_digits(source, left + digit, right):
+        negative = source[left] == char.HYPHEN
+        number = _whole_number(source, left + negative, right)
+        if number >= 0 and right - left - negative <= 2:
             if count == 4 and k == 2:
                 return ASK
-            places, rounded = _whole_number(source, left + digit, right), True
-            places = -places if digit else places
+            places, rounded = -number if negative else number, True
             continue
-        if chosen:
+        row = common.lookup(table, blob, common.UNIT, source, left, right)
+        if chosen or row < 0:
             return ASK
-        target, chosen = _unit(source, left, right, table, blob), True
+        target, chosen = table[row, common.CODE], True
     if target < 0 or _KIND[target] != _KIND[unit]:
         return ASK
     return _write(
-        source, spans[first], spans[first + 1], unit, target, places, rounded, words, both, hyphen, american, out, n
+        source, spans[LEFT], spans[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
     )
 
 
@@ -91,20 +96,20 @@ def _write(
     source: Bytes, begin: int, end: int, unit: int, target: int, places: int, rounded: bool,
     words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
 ) -> Int:  # fmt: skip
-    negative = begin < end and source[begin] == 45
+    negative = begin < end and source[begin] == char.HYPHEN
     begin += negative
     point, zeros, digits = -1, 0, 0
     whole: Int = 0
     mantissa: Int = 0
     for i in range(begin, end):
         byte = np.int64(source[i])
-        if byte == 46 and point < 0 and i > begin:
+        if byte == char.PERIOD and point < 0 and i > begin:
             point, whole = i, mantissa
-        elif 48 <= byte <= 57:
-            mantissa = 10 * mantissa + byte - 48
+        elif char.is_digit(byte):
+            mantissa = 10 * mantissa + byte - char.DIGIT_0
             digits += 1
-            zeros = zeros + 1 if byte == 48 else 0
-        elif byte != 44 or point >= 0 or i == begin:
+            zeros = zeros + 1 if byte == char.DIGIT_0 else 0
+        elif byte != char.COMMA or point >= 0 or i == begin:
             return ASK
     if digits == 0 or digits > _MOST_DIGITS or point == end - 1:
         return ASK
@@ -112,11 +117,11 @@ def _write(
     value = mantissa / _TENS[_MOST_DIGITS + max(decimals, 0)]
     if negative:
         value = -value
-        n = _minus(out, n)
-    n = _grouped(whole if point >= 0 else mantissa, out, n)
+        n = char.write_utf8(char.MINUS_SIGN, out, n)
+    n = _write_grouped(whole if point >= 0 else mantissa, out, n)
     if point >= 0:
-        n = copy(source, point, end, out, n)
-    n = _name(unit, abs(value) != 1, words and (both or not _IN_SYMBOLS[unit]), hyphen, american, out, n)
+        n = buffers.copy(source, point, end, out, n)
+    n = _write_unit(unit, abs(value) != 1, words and (both or not _IN_SYMBOLS[unit]), hyphen, american, out, n)
     result = (value * _SCALE[unit] + _OFFSET[unit] - _OFFSET[target]) / _SCALE[target]
     if not rounded:
         places = _default_places(value, decimals, result, unit)
@@ -131,26 +136,25 @@ def _write(
     if number >= 1e10 or number * scale > 4e15:
         return ASK
     shown: Int = np.int64(np.rint(number * scale))
-    out[n], out[n + 1] = SPACE, 40
+    out[n], out[n + 1] = char.SPACE, char.LEFT_PARENTHESIS
     n += 2
     if result < 0 and number > 0:
-        n = _minus(out, n)
-    n = _grouped(shown // scale, out, n)
+        n = char.write_utf8(char.MINUS_SIGN, out, n)
+    n = _write_grouped(shown // scale, out, n)
     if places:
-        out[n] = 46
+        out[n] = char.PERIOD
         for k in range(places):
-            out[n + places - k] = 48 + shown % 10
+            out[n + places - k] = char.DIGIT_0 + shown % 10
             shown //= 10
         n += places + 1
-    in_words = words and both
-    n = _name(target, number != 1, in_words, False, american, out, n)
-    out[n] = 41
+    n = _write_unit(target, number != 1, words and both, False, american, out, n)
+    out[n] = char.RIGHT_PARENTHESIS
     return n + 1
 
 
 @inlined
 def _default_places(value: float, decimals: int, result: float, unit: int) -> Int:
-    """Round as precisely as the input, and never to under two digits (`convert._default_places`)."""
+    """Return the decimals by default: as precise as the input, two digits at least (`convert._default_places`)."""
     if result == 0:
         return max(0, decimals)
     if _IS_TEMPERATURE[unit]:
@@ -163,37 +167,26 @@ def _default_places(value: float, decimals: int, result: float, unit: int) -> In
 
 
 @inlined
-def _name(unit: int, many: bool, words: bool, hyphen: bool, american: bool, out: Bytes, n: int) -> Int:
+def _write_unit(unit: int, many: bool, words: bool, hyphen: bool, american: bool, out: Bytes, n: int) -> Int:
     """Write a unit after its number."""
     which = (_SYMBOLS if many else _SYMBOL) if not words else (_MANY if many and not hyphen else _ONE)
     begin, end = _TEXT_AT[unit, which], _TEXT_AT[unit, which + 1]
     hyphen = hyphen and words
-    if hyphen or _TEXTS[begin] != 47 or words:
-        out[n] = 45 if hyphen else SPACE
+    if hyphen or _TEXTS[begin] != char.SLASH or words:
+        out[n] = char.HYPHEN if hyphen else char.SPACE
         n += 1
     start = n
-    n = copy(_TEXTS, begin, end, out, n)
-    if hyphen:
-        for i in range(start, n):
-            if out[i] == SPACE:
-                out[i] = 45
-    if american and words:
-        for i in range(start, n - 4):
-            metre = out[i] == 109 and out[i + 1] == 101
-            litre = out[i] == 108 and out[i + 1] == 105
-            if (metre or litre) and out[i + 2] == 116 and out[i + 3] == 114 and out[i + 4] == 101:
-                out[i + 3], out[i + 4] = 101, 114
+    n = buffers.copy(_TEXTS, begin, end, out, n)
+    for i in range(start, n):
+        if hyphen and out[i] == char.SPACE:
+            out[i] = char.HYPHEN
+        if american and words and (common.starts_with(out, i, n, _METRE) or common.starts_with(out, i, n, _LITRE)):
+            out[i + 3], out[i + 4] = out[i + 4], out[i + 3]
     return n
 
 
 @inlined
-def _minus(out: Bytes, n: int) -> Int:
-    out[n], out[n + 1], out[n + 2] = 0xE2, 0x88, 0x92
-    return n + 3
-
-
-@inlined
-def _grouped(number: int, out: Bytes, n: int) -> Int:
+def _write_grouped(number: int, out: Bytes, n: int) -> Int:
     """Write a whole number with commas between the thousands."""
     digits, rest = 1, number // 10
     while rest:
@@ -203,49 +196,30 @@ def _grouped(number: int, out: Bytes, n: int) -> Int:
     for k in range(digits):
         if k and k % 3 == 0:
             i -= 1
-            out[i] = 44
+            out[i] = char.COMMA
         i -= 1
-        out[i] = 48 + number % 10
+        out[i] = char.DIGIT_0 + number % 10
         number //= 10
     return end
 
 
 @inlined
-def _unit(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes) -> Int:
-    row = lookup(table, blob, UNIT, source, begin, end)
-    return table[row, CODE] if row >= 0 else -1
-
-
-@inlined
-def _are_digits(source: Bytes, begin: int, end: int) -> bool:
-    for i in range(begin, end):
-        if source[i] < 48 or source[i] > 57:
-            return False
-    return begin < end
-
-
-@inlined
 def _whole_number(source: Bytes, begin: int, end: int) -> Int:
+    """Return the value of digits, at most 15 of them; -1 for anything else."""
+    if begin == end or end - begin > _MOST_DIGITS:
+        return -1
     number: Int = 0
     for i in range(begin, end):
-        number = 10 * number + np.int64(source[i]) - 48
+        if not char.is_digit(source[i]):
+            return -1
+        number = 10 * number + np.int64(source[i]) - char.DIGIT_0
     return number
 
 
-@inlined
-def _is(source: Bytes, begin: int, end: int, option: Bytes) -> bool:
-    if end - begin != option.size:
-        return False
-    i = 0
-    while i < option.size and source[begin + i] == option[i]:
-        i += 1
-    return bool(i == option.size)
-
-
 CODES = [code for code in UNITS if is_plain_unit(code)]
-"""The codes of the units that the kernel knows; what a lookup of their names gives is their place here."""
-_ABBR_ON, _ABBR_OFF, _ADJ_ON, _SP_US = (
-    np.frombuffer(option, np.uint8).copy() for option in (b"abbr=on", b"abbr=off", b"adj=on", b"sp=us")
+"""The codes of the units that the kernel knows; a lookup of a code gives its index in this list."""
+_ABBR_ON, _ABBR_OFF, _ADJ_ON, _SP_US, _METRE, _LITRE = map(
+    common.word, ("abbr=on", "abbr=off", "adj=on", "sp=us", "metre", "litre")
 )
 _units = [UNITS[code] for code in CODES]
 _SCALE = np.array([unit.scale for unit in _units])
@@ -260,6 +234,6 @@ _texts = [
     (unit.symbol, unit.symbol + "s" * (unit.symbol in SYMBOLS_WITH_PLURAL), unit.singular, unit.plural)
     for unit in _units
 ]
-_TEXTS = np.frombuffer("".join(map("".join, _texts)).encode(), np.uint8).copy()
+_TEXTS = common.word("".join(map("".join, _texts)))
 _ends = np.cumsum([len(text.encode()) for texts in _texts for text in texts])
 _TEXT_AT = np.concatenate([[0], _ends])[np.arange(len(_units))[:, None] * 4 + np.arange(5)].astype(np.int64)

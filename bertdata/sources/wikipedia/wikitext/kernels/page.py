@@ -1,24 +1,21 @@
-"""The passes over one page, compiled, in a row: what Python calls, and calls again once it has done what was asked.
+"""All passes over one page, compiled: the kernel that Python calls, and calls again once it has done what was asked.
 
-It returns DONE with the prose in `first`; else what it needs: the text of a tag, a call or a link, the variants of a
-page that has them, marks of unclosed constructs cleared, or larger buffers. The readable twin is `clean.extract`.
+It returns DONE with the prose in `first`; else what it needs: the text of a tag, a template call or a link, the first
+variants of a page that has any, the marks of unclosed constructs cleared, or larger buffers. The reference is
+`clean.extract`.
 
 Compiled, the passes are 16 times as fast as the reference (`benchmarks/kernels.py --only wikitext`).
 """
 
 from __future__ import annotations
 
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sources.wikipedia.wikitext.kernels import brackets, tags
-from bertdata.sources.wikipedia.wikitext.kernels.brackets import brackets_kernel
-from bertdata.sources.wikipedia.wikitext.kernels.cleanup import finish_kernel
-from bertdata.sources.wikipedia.wikitext.kernels.common import NEWLINE, RESERVED, Bytes, Int, Ints, copy, scanner
-from bertdata.sources.wikipedia.wikitext.kernels.frames import DEPTH, ORPHANS, REASON, WRITTEN
-from bertdata.sources.wikipedia.wikitext.kernels.inline import inline_kernel
-from bertdata.sources.wikipedia.wikitext.kernels.paragraphs import lines_kernel
-from bertdata.sources.wikipedia.wikitext.kernels.tags import tags_kernel
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.kernels import brackets, buffers, cleanup, inline, paragraphs, tags, walk
+from bertdata.sources.wikipedia.wikitext.kernels.common import DONE, GROW_PROSE, RECOVER, Ints
 
-DONE, ASK_TAG, ASK_CALL, ASK_LINK, VARIANTS, RECOVER, GROW_TAGS, GROW_BRACKETS, GROW_PROSE = range(9)
 # the stages between which the kernel may be left, and where the state of the first pass says which it is
 _READ, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
 STAGE, SIZE, TAGS_STATE_SIZE = range(tags.STATE_SIZE, tags.STATE_SIZE + 3)
@@ -35,37 +32,34 @@ def page_kernel(
     """
     if tags_state[STAGE] == _READ:
         tags_state[SIZE] = _without_reserved(data, source)
-        first[0] = NEWLINE
+        first[0] = char.NEWLINE
         tags_state[tags.WRITTEN] = 1
         tags_state[STAGE] = _TAGS
     if tags_state[STAGE] == _TAGS:
-        answer = tags_kernel(source, tags_state[SIZE], first, tags_state, table, blob, scratch)
-        if answer != tags.DONE:
-            return ASK_TAG if answer == tags.ASK else GROW_TAGS
+        answer = tags.tags_kernel(source, tags_state[SIZE], first, tags_state, table, blob, scratch)
+        if answer != DONE:
+            return answer
         tags_state[STAGE], tags_state[SIZE] = _BRACKETS, tags_state[tags.WRITTEN]
     if tags_state[STAGE] == _BRACKETS:
-        answer = brackets_kernel(first, tags_state[SIZE], second, frames, bars, state, table, blob, scratch)
-        if answer != brackets.DONE:
-            if answer == brackets.GROW:
-                return GROW_BRACKETS
-            asked = ASK_CALL if answer == brackets.ASK_CALL else ASK_LINK
-            return VARIANTS if answer == brackets.VARIANTS else asked
-        tags_state[STAGE], tags_state[SIZE] = _LINES, state[WRITTEN]
-        if state[REASON]:
+        answer = brackets.brackets_kernel(first, tags_state[SIZE], second, frames, bars, state, table, blob, scratch)
+        if answer != DONE:
+            return answer
+        tags_state[STAGE], tags_state[SIZE] = _LINES, state[walk.WRITTEN]
+        if state[walk.REASON]:
             tags_state[SIZE] = 0
             return DONE
-        if state[ORPHANS] or state[DEPTH]:
+        if state[walk.ORPHANS] or state[walk.DEPTH]:
             return RECOVER
     size = tags_state[SIZE]
     if tags_state[STAGE] == _LINES:
         if third.size < 2 * size + 64:
             return GROW_PROSE
-        size = lines_kernel(second, size, third, table, blob, scratch)
+        size = paragraphs.lines_kernel(second, size, third, table, blob, scratch)
         tags_state[STAGE], tags_state[SIZE] = _INLINE, size
     if min(first.size, second.size, third.size) < 2 * size + 64 or bars.size < 2 * size + 64:
         return GROW_PROSE
-    size = inline_kernel(third, size, second, table, blob, scratch)
-    tags_state[SIZE] = finish_kernel(second, size, third, first, bars, words)
+    size = inline.inline_kernel(third, size, second, table, blob, scratch)
+    tags_state[SIZE] = cleanup.finish_kernel(second, size, third, first, bars, words)
     return DONE
 
 
@@ -77,16 +71,17 @@ def _without_reserved(data: Bytes, out: Bytes) -> Int:
     while i < size:
         begin = i
         i = _next_reserved(data, i, size)
-        n = copy(data, begin, i, out, n)
-        if i < size and data[i] == 13:
+        n = buffers.copy(data, begin, i, out, n)
+        if i < size and data[i] == char.CARRIAGE_RETURN:
             k = i + 1
-            while k < size and data[k] != 13 and RESERVED[data[k]]:
+            while k < size and _RESERVED[data[k]]:
                 k += 1
-            if k == size or data[k] != NEWLINE:
-                out[n] = 13
+            if k == size or data[k] != char.NEWLINE:
+                out[n] = char.CARRIAGE_RETURN
                 n += 1
         i += 1
     return n
 
 
-_next_reserved = scanner(RESERVED)
+_RESERVED = buffers.flags(rules.RESERVED.encode())
+_next_reserved = buffers.scanner(rules.RESERVED.encode() + b"\r")

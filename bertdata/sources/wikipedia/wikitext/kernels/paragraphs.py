@@ -1,29 +1,16 @@
-"""The third pass over wikitext, compiled: prose by lines, and quote marks. The readable twin is `paragraphs`."""
+"""The third pass over wikitext, compiled: prose by lines, and quote marks. The reference is `reference/paragraphs`."""
 
-# ruff: noqa: PLR1714, SIM110  (numba compiles comparisons and loops well, sets and generators not)
+# ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
 
 from __future__ import annotations
 
-import numpy as np
-
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.wikitext.kernels.common import (
-    HOLE,
-    LONGEST_NAME,
-    NEWLINE,
-    SECTION,
-    SPACE,
-    Bytes,
-    Int,
-    Ints,
-    copy,
-    find,
-    lookup,
-    marks,
-    scanner,
-)
-
-_EQUALS, _QUOTE = 61, 39
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
+from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find
+from bertdata.sources.wikipedia.wikitext.kernels.common import LONGEST_NAME, PLACEHOLDER, Ints
 
 
 @inlined
@@ -34,63 +21,65 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
     paragraphs = False
     begin = 0
     while begin <= size:
-        body = _first_of_line(text, begin, size)
-        first = text[body] if body < size else NEWLINE
-        if first != NEWLINE and first != _EQUALS and (skipped or _is_list_mark(first)):
-            begin, block = find(text, body, size, NEWLINE) + 1, 0
+        body = begin
+        while body < size and _EDGES[text[body]]:
+            body += 1
+        first = text[body] if body < size else char.NEWLINE
+        if first != char.NEWLINE and first != char.EQUALS and (skipped or _LIST_MARKS[first]):
+            begin, block = find(text, body, size, char.NEWLINE) + 1, 0
             continue
-        line_end, quotes, hole = begin, False, False
+        line_end, quotes, placeholder = begin, False, False
         while True:
             line_end = _next_special(text, line_end, size)
-            if line_end == size or text[line_end] == NEWLINE:
+            if line_end == size or text[line_end] == char.NEWLINE:
                 break
-            if text[line_end] == HOLE:
-                hole = True
+            if text[line_end] == PLACEHOLDER:
+                placeholder = True
             else:
-                quotes = quotes or (line_end + 1 < size and text[line_end + 1] == _QUOTE)
+                quotes = quotes or (line_end + 1 < size and text[line_end + 1] == char.APOSTROPHE)
             line_end += 1
         line = begin
         begin = line_end + 1
-        body, end = _strip(text, line, line_end)
+        body, end = common.strip_flagged(text, line, line_end, _EDGES)
         first = text[body] if body < end else 0
-        if first == _EQUALS:
+        if first == char.EQUALS:
             level, title, title_end, rest = _heading(text, body, end)
             if level:
                 if skipped == 0 or level <= skipped:
                     known = _is_section(text, title, title_end, table, blob, scratch)
                     skipped = level if known else 0
-                body, end = _strip(text, rest, end)
+                body, end = common.strip_flagged(text, rest, end, _EDGES)
                 line, line_end = body, end
                 first = text[body] if body < end else 0
                 block = 0
-        elif first == 45 and _begins_a_rule(text, body, end):
+        elif common.starts_with(text, body, end, _RULE):
             block = 0
-            while body < end and text[body] == 45:
+            while body < end and text[body] == char.HYPHEN:
                 body += 1
-            body, end = _strip(text, body, end)
+            body, end = common.strip_flagged(text, body, end, _EDGES)
             line, line_end = body, end
-        elif body == end and hole and block and not _ends_a_sentence(out, line_start, n):
+        elif body == end and placeholder and block and not _ends_sentence(out, line_start, n):
             continue
         if (
             skipped
             or body == end
-            or _is_list_mark(first)
-            or (text[line] == SPACE and _is_preformatted(text, body, end))
-            or (text[body] == 33 and _is_table_header(text, body, end))
+            or _LIST_MARKS[first]
+            or (text[line] == char.SPACE and _is_preformatted(text, body, end))
+            or (text[body] == char.EXCLAMATION_MARK and _is_table_header(text, body, end))
         ):
             block = 0
             continue
         if block:
-            out[n] = SPACE
+            out[n] = char.SPACE
             n += 1
         elif paragraphs:
-            out[n], out[n + 1] = NEWLINE, NEWLINE
+            out[n], out[n + 1] = char.NEWLINE, char.NEWLINE
             n += 2
         block += 1
         paragraphs = True
         line_start = n
-        if first == 44 or first == 46 or first == 41:
-            out[n] = HOLE
+        if first == char.COMMA or first == char.PERIOD or first == char.RIGHT_PARENTHESIS:
+            out[n] = PLACEHOLDER
             n += 1
             line, line_end = body, end
         n = copy(text, line, line_end, out, n)
@@ -100,79 +89,35 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
 
 
 @inlined
-def _strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
-    while begin < end and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
-        begin += 1
-    while end > begin and (text[end - 1] == SPACE or text[end - 1] == 9 or text[end - 1] == HOLE):
-        end -= 1
-    return begin, end
-
-
-@inlined
-def _first_of_line(text: Bytes, begin: int, size: int) -> Int:
-    while begin < size and (text[begin] == SPACE or text[begin] == 9 or text[begin] == HOLE):
-        begin += 1
-    return begin
-
-
-@inlined
-def _is_list_mark(byte: int) -> bool:
-    return byte == 42 or byte == 35 or byte == 58 or byte == 59 or byte == 124
-
-
-@inlined
-def _begins_a_rule(text: Bytes, begin: int, end: int) -> bool:
-    return end - begin >= 4 and text[begin + 1] == 45 and text[begin + 2] == 45 and text[begin + 3] == 45
-
-
-@inlined
 def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
-    if not _ends_a_sentence(text, begin, end):
+    if not _ends_sentence(text, begin, end):
         return True
     spaces = 0
     for i in range(begin, end):
-        spaces += text[i] == SPACE
-    return spaces < 8
+        spaces += text[i] == char.SPACE
+    return spaces < rules.SPACES_OF_PROSE
 
 
 @inlined
 def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
-    if begin + 1 < end and text[begin + 1] == SPACE:
-        return True
-    for i in range(begin, end - 1):
-        if text[i] == 33 and text[i + 1] == 33:
-            return True
-    return False
+    spaced = begin + 1 < end and text[begin + 1] == char.SPACE
+    return bool(spaced or buffers.find_pair(text, begin, end, char.EXCLAMATION_MARK) < end)
 
 
 @inlined
-def _ends_a_sentence(text: Bytes, begin: int, end: int) -> bool:
-    """Tell whether the last character of text[begin:end] is one that a sentence ends with."""
-    if end <= begin:
-        return False
-    last = text[end - 1]
-    if last < 128:
-        return bool(_SENTENCE_END[last])
-    if end - begin >= 2 and text[end - 2] == 0xC2:
-        return bool(last == 0xBB)
-    if end - begin < 3:
-        return False
-    a, b = text[end - 3], text[end - 2]
-    if a == 0xE2:
-        return bool(b == 0x80 and (last == 0x9D or last == 0x99 or last == 0xA6))
-    if a == 0xE3:
-        return bool(b == 0x80 and last == 0x82)
-    return bool(a == 0xEF and b == 0xBC and (last == 0x81 or last == 0x9F))
+def _ends_sentence(text: Bytes, begin: int, end: int) -> bool:
+    """Tell whether a sentence ends with the last character of text[begin:end]."""
+    return common.is_one_of(char.last_code_point(text, begin, end)[0], _SENTENCE_ENDS)
 
 
 @inlined
 def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
     """Split a line into (level, title begin, title end, rest begin); level 0 if it is no heading."""
     opening = 0
-    while begin + opening < end and text[begin + opening] == _EQUALS:
+    while begin + opening < end and text[begin + opening] == char.EQUALS:
         opening += 1
     closing = 0
-    while end - closing > begin and text[end - 1 - closing] == _EQUALS:
+    while end - closing > begin and text[end - 1 - closing] == char.EQUALS:
         closing += 1
     level = min(opening, 6)
     if closing:
@@ -182,7 +127,7 @@ def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
         return 0, begin, begin, begin
     run = 0
     for i in range(begin + level, end):
-        run = run + 1 if text[i] == _EQUALS else 0
+        run = run + 1 if text[i] == char.EQUALS else 0
         if run == level:
             return level, begin + level, i + 1 - level, i + 1
     return 0, begin, begin, begin
@@ -190,46 +135,35 @@ def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
 
 @inlined
 def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
-    """Tell whether a title, without holes, quote marks and tags, is one of a section without prose."""
+    """Tell whether a title, without placeholders, quote marks and tags, is one of a section without prose."""
     length = 0
     for i in range(begin, end):
-        if text[i] != HOLE:
+        if text[i] != PLACEHOLDER:
             if length == LONGEST_NAME:
                 return False
-            scratch[length] = text[i]
+            scratch[length] = char.lower(text[i])
             length += 1
     kept = i = 0
     while i < length:
-        run = i
-        while run < length and scratch[run] == _QUOTE:
-            run += 1
-        if run - i >= 2:
-            i = run
+        run = _quotes(scratch, i, length)
+        if run >= 2:
+            i += run
             continue
         scratch[kept] = scratch[i]
         kept += 1
         i += 1
     length, kept, i = kept, 0, 0
     while i < length:
-        if scratch[i] == 60:
-            close = i + 1
-            while close < length and scratch[close] != 60 and scratch[close] != 62:
-                close += 1
-            if close < length and scratch[close] == 62:
+        if scratch[i] == char.LESS_THAN:
+            close = common.end_of_tag(scratch, i + 1, length)
+            if close < length and scratch[close] == char.GREATER_THAN:
                 i = close + 1
                 continue
         scratch[kept] = scratch[i]
         kept += 1
         i += 1
-    begin, end = 0, kept
-    while begin < end and (scratch[begin] == SPACE or scratch[begin] == 9 or scratch[begin] == 58):
-        begin += 1
-    while end > begin and (scratch[end - 1] == SPACE or scratch[end - 1] == 9 or scratch[end - 1] == 58):
-        end -= 1
-    for i in range(begin, end):
-        if 65 <= scratch[i] <= 90:
-            scratch[i] += 32
-    return bool(lookup(table, blob, SECTION, scratch, begin, end) >= 0)
+    begin, end = common.strip_flagged(scratch, 0, kept, _TITLE_EDGES)
+    return bool(common.lookup(table, blob, common.SECTION, scratch, begin, end) >= 0)
 
 
 @inlined
@@ -238,7 +172,7 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     bold = italic = 0
     i = begin
     while True:
-        i = find(out, i, end, _QUOTE)
+        i = find(out, i, end, char.APOSTROPHE)
         if i == end:
             break
         run = _quotes(out, i, end)
@@ -249,35 +183,30 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
     apostrophe = _bold_that_is_an_apostrophe(out, begin, end) if bold % 2 and italic % 2 else -1
     n = i = begin
     while i < end:
-        quote = find(out, i, end, _QUOTE)
+        quote = find(out, i, end, char.APOSTROPHE)
         n = copy(out, i, quote, out, n)
-        i = quote
-        run = _quotes(out, i, end)
-        if run == 1:
-            out[n] = _QUOTE
-            n += 1
-            i += 1
-        if run < 2:
-            continue
-        kept = run - 5 if run > 5 else (1 if run == 4 else 0) + (1 if i == apostrophe else 0)
+        run = _quotes(out, quote, end)
+        kept = run
+        if run >= 2:
+            kept = run - 5 if run > 5 else (run == 4) + (quote == apostrophe)
         for _ in range(kept):
-            out[n] = _QUOTE
+            out[n] = char.APOSTROPHE
             n += 1
-        i += run
+        i = quote + run
     return n
 
 
 @inlined
 def _quotes(out: Bytes, begin: int, end: int) -> Int:
     i = begin
-    while i < end and out[i] == _QUOTE:
+    while i < end and out[i] == char.APOSTROPHE:
         i += 1
     return i - begin
 
 
 @inlined
 def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
-    """Return where the bold mark stands that is an apostrophe and an italic mark (see the twin in `paragraphs`)."""
+    """Return where the bold mark is that is an apostrophe and an italic mark (see `reference.paragraphs`)."""
     word = space = -1
     segment = i = begin
     while i < end:
@@ -285,7 +214,7 @@ def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
         if run == 3 or run == 4:
             last = i - 1
             if run == 3:
-                if last >= segment and out[last] == SPACE:
+                if last >= segment and out[last] == char.SPACE:
                     space = i if space < 0 else space
                     segment = i + run
                     i += run
@@ -293,7 +222,7 @@ def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
                 while last > segment and (out[last] & 0xC0) == 0x80:
                     last -= 1
                 last -= 1
-            if last >= segment and out[last] == SPACE:
+            if last >= segment and out[last] == char.SPACE:
                 return i
             if word < 0:
                 word = i
@@ -303,6 +232,9 @@ def _bold_that_is_an_apostrophe(out: Bytes, begin: int, end: int) -> Int:
     return word if word >= 0 else space
 
 
-_next_special = scanner(marks([NEWLINE, HOLE, _QUOTE]))
-_SENTENCE_END = np.zeros(128, np.uint8)
-_SENTENCE_END[list(b".!?:;\"')]")] = 1
+_EDGES = buffers.flags(rules.LINE_EDGES.encode())
+_TITLE_EDGES = buffers.flags(rules.TITLE_EDGES.encode())
+_LIST_MARKS = buffers.flags(rules.LIST_MARKS.encode())
+_SENTENCE_ENDS = common.codes(rules.SENTENCE_ENDS)
+_RULE = common.word("----")
+_next_special = buffers.scanner([char.NEWLINE, PLACEHOLDER, char.APOSTROPHE])

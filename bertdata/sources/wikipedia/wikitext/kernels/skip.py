@@ -1,29 +1,17 @@
-"""Where a construct ends that leaves nothing, compiled: its insides are not walked but for what can end it.
+"""Skip template calls, links and tables that leave nothing, compiled: find their end without parsing what is inside.
 
 An infobox, a table or a file with its caption is most of many pages. `end_of_dropped` finds the end by matching braces,
 tables and, inside a link, brackets. Wherever the walk of `kernels/brackets` could come to another end it gives up, and
-the walk takes over. Which constructs leave nothing is told by `call_leaves_nothing` and `link_leaves_nothing`.
+the walk takes over.
 """
 
 from __future__ import annotations
 
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.wikitext.kernels.common import (
-    FUNCTION,
-    NEWLINE,
-    PREFIX,
-    TEMPLATE,
-    Bytes,
-    Int,
-    Ints,
-    find,
-    lookup,
-    marks,
-    scanner,
-)
-from bertdata.sources.wikipedia.wikitext.kernels.frames import CALL, OPEN, PENDING, PLAIN_VARIANTS, SKIPPING_FROM
-from bertdata.sources.wikipedia.wikitext.kernels.template_calls import COLON, fold_name, fold_prefix
-from bertdata.sources.wikipedia.wikitext.kernels.tokens import INDENT, closes_a_call, end_of_block_tag, run_of
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, template_calls, walk
+from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
 
 # what is open inside, two bits each, the innermost lowest
 IN_CALL, IN_LINK, IN_TABLE = 1, 2, 3
@@ -32,27 +20,27 @@ _DEEPEST = 1 << 58
 
 @inlined
 def call_leaves_nothing(text: Bytes, begin: int, size: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
-    """Tell whether the call whose head begins here is of a template that no table knows."""
+    """Tell whether the template call whose head begins here is of a template that no table knows."""
     end = _next_in_head(text, begin, size)
-    if end == size or text[end] != 124:
+    if end == size or text[end] != char.BAR:
         return False
-    length = fold_name(text, begin, end, scratch)
-    if length == COLON:
-        length = fold_prefix(text, begin, find(text, begin, end, 58), scratch)
-        return bool(length < 0 or lookup(table, blob, FUNCTION, scratch, 0, length) < 0)
-    if length >= 5 and scratch[0] == 108 and scratch[1] == 97 and scratch[2] == 110 and scratch[3] == 103:
-        return False
-    return bool(length < 0 or lookup(table, blob, TEMPLATE, scratch, 0, length) < 0)
+    length = template_calls.fold_name(text, begin, end, scratch)
+    if length == template_calls.COLON:
+        return not template_calls.is_function(text, begin, end, table, blob, scratch)
+    if length < 0:
+        return True
+    known = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) >= 0
+    return not known and not common.starts_with(scratch, 0, length, template_calls.LANGUAGE)
 
 
 @inlined
 def link_leaves_nothing(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
-    """Tell whether the link whose first piece is text[begin:end] is to a file, a category or the like."""
-    colon = find(text, begin, end, 58)
+    """Tell whether the link to text[begin:end] is to a file, a category or the like."""
+    colon = buffers.find(text, begin, end, char.COLON)
     if colon == end:
         return False
-    length = fold_prefix(text, begin, colon, scratch)
-    return bool(length >= 0 and lookup(table, blob, PREFIX, scratch, 0, length) >= 0)
+    length = template_calls.fold_prefix(text, begin, colon, scratch)
+    return bool(length >= 0 and common.lookup(table, blob, common.PREFIX, scratch, 0, length) >= 0)
 
 
 @inlined
@@ -64,65 +52,65 @@ def end_of_dropped(text: Bytes, begin: int, size: int, kind: int, state: Ints, s
     """
     i = begin
     stack: Int = kind
-    while begin >= state[SKIPPING_FROM]:
+    while begin >= state[walk.SKIPPING_FROM]:
         i = _next_in_link(text, i, size) if kind == IN_LINK else _next_mark(text, i, size)
         if i + 1 >= size:
             break
         byte, following = text[i], text[i + 1]
-        if byte == 123:  # {
-            if following == 123:
-                if i + 2 < size and text[i + 2] == 123:
+        if byte == char.LEFT_BRACE:
+            if following == char.LEFT_BRACE:
+                if i + 2 < size and text[i + 2] == char.LEFT_BRACE:
                     break
                 stack = stack << 2 | IN_CALL
                 i += 2
-            elif following == 124 and _begins_a_line(text, begin, i):
+            elif following == char.BAR and _begins_line(text, begin, i):
                 stack = stack << 2 | IN_TABLE
                 i += 2
-            elif text[i - 1] == 45 and state[PLAIN_VARIANTS] == 0:
+            elif walk.begins_variants(text, i, state):
                 break
             else:
                 i += 1
             if stack > _DEEPEST:
                 break
-        elif byte == 125:  # }
-            if text[i - 1] == 124 and _begins_a_line(text, begin, i - 1) and not closes_a_call(text, i + 1, size):
+        elif byte == char.RIGHT_BRACE:
+            if text[i - 1] == char.BAR and _begins_line(text, begin, i - 1) and not walk.closes_call(text, i + 1, size):
                 if stack & 3 != IN_TABLE:
                     break
                 stack >>= 2
                 i += 1
                 if stack == 0:
                     return i
-            elif following == 125:
-                pending = run_of(text, i, size)
+            elif following == char.RIGHT_BRACE:
+                pending = walk.run_of(text, i, size)
                 i += pending
                 stack, pending = _close_calls(stack, pending, state)
                 if stack == 0:
-                    state[PENDING] = pending
+                    state[walk.PENDING] = pending
                     return i
                 if pending >= 2:
                     break
             else:
                 i += 1
-        elif byte == 91:  # [
-            if following == 91:
+        elif byte == char.LEFT_BRACKET:
+            if following == char.LEFT_BRACKET:
                 stack = stack << 2 | IN_LINK
                 i += 1
                 if stack > _DEEPEST:
                     break
             i += 1
-        elif byte == 93:  # ]
-            if following == 93:
+        elif byte == char.RIGHT_BRACKET:
+            if following == char.RIGHT_BRACKET:
                 i += 1
                 if stack & 3 == IN_LINK:
                     stack >>= 2
                     if stack == 0:
                         return i + 1
             i += 1
-        elif end_of_block_tag(text, i, size, scratch, state) == -1:  # <
+        elif walk.end_of_block_tag(text, i, size, scratch, state) == -1:  # <
             i += 1
         else:
             break
-    state[SKIPPING_FROM] = max(i, state[SKIPPING_FROM])
+    state[walk.SKIPPING_FROM] = max(i, state[walk.SKIPPING_FROM])
     return -1
 
 
@@ -137,7 +125,7 @@ def _close_calls(stack: int, pending: int, state: Ints) -> tuple[Int, Int]:
             stack = inside >> 2
             pending -= 2
             continue
-        calls = state[OPEN + CALL]
+        calls = state[walk.OPEN + walk.CALL]
         while inside:
             calls += inside & 3 == IN_CALL
             inside >>= 2
@@ -146,14 +134,14 @@ def _close_calls(stack: int, pending: int, state: Ints) -> tuple[Int, Int]:
 
 
 @inlined
-def _begins_a_line(text: Bytes, begin: int, i: int) -> bool:
-    """Tell whether only marks of indents stand between the begin of a line and text[i]."""
+def _begins_line(text: Bytes, begin: int, i: int) -> bool:
+    """Tell whether only indents are between the beginning of a line and text[i]."""
     i -= 1
-    while i >= begin and INDENT[text[i]]:
+    while i >= begin and walk.INDENTS[text[i]]:
         i -= 1
-    return bool(i >= begin and text[i] == NEWLINE)
+    return i >= begin and text[i] == char.NEWLINE
 
 
-_next_in_head = scanner(marks(b"{}[]|"))
-_next_mark = scanner(marks(b"{}<"))
-_next_in_link = scanner(marks(b"{}<[]"))
+_next_in_head = buffers.scanner(b"{}[]|")
+_next_mark = buffers.scanner(b"{}<")
+_next_in_link = buffers.scanner(b"{}<[]")

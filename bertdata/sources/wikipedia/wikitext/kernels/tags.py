@@ -1,99 +1,82 @@
-"""The first pass over wikitext, compiled: comments, references, extension tags. The readable twin is `tags`.
+"""The first pass over wikitext, compiled: comments, references, extension tags. The reference is `reference/tags`.
 
-It stops and returns ASK where the text of a tag needs Python (verse, formulas), GROW where `out` is too small, and goes
-on from its state when called again.
+It stops and returns ASK_TAG where the text of a tag needs Python (verse, formulas), GROW_TAGS where `out` is too small,
+and goes on from its state when called again.
 """
 
-# ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
+# ruff: noqa: PLR1714, SIM110  (numba compiles comparisons and loops well, sets and generators not)
 
 from __future__ import annotations
 
-import numpy as np
-
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.wikitext.kernels.common import (
-    CODE,
-    HOLE,
-    NEWLINE,
-    TAG,
-    Bytes,
-    Int,
-    Ints,
-    copy,
-    find,
-    hole_fits,
-    is_space,
-    lookup,
-    lower,
-    tag_name,
-)
-from bertdata.sources.wikipedia.wikitext.kernels.templates import stripped
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
+from bertdata.sources.wikipedia.wikitext.kernels.buffers import find
+from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_TAG, DONE, GROW_TAGS, Ints
 
-DONE, ASK, GROW = range(3)
 # the state: where to read on, how much is written, whether a tag was met, names never closed (a bit each), and of the
-# tag that Python is asked for: its row in the table, where its text begins and ends, whether it would leave a hole; and
-# where the next `</ref` begins, as far as it was looked for
-READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, HOLE_FITS, CLOSED_AT, STATE_SIZE = range(10)
+# tag that Python is asked for: its row in the table, the bounds of its text, whether a placeholder fits; then where the
+# next `</ref` begins, as far as it was looked for
+READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, PLACEHOLDER_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
 DROP, EXTENSION, NOWIKI, REFERENCE, FORMULA, ASKED = range(6)
 
 
 @inlined
 def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
-    """Copy text[:size] to out without tags; returns DONE, ASK or GROW."""
+    """Copy text[:size] to out without tags; returns DONE or what it needs."""
     position, n = state[READ], state[WRITTEN]
     i = position
     while True:
-        i = find(text, i, size, 60)
+        i = find(text, i, size, char.LESS_THAN)
         if i >= size:
             break
-        comment = i + 3 < size and text[i + 1] == 33 and text[i + 2] == 45 and text[i + 3] == 45
+        comment = common.starts_with(text, i, size, _COMMENT)
         row, end, cut = -1, i + 4, -1
         if not comment:
-            length = tag_name(text, i + 1, size, scratch)
+            length = common.tag_name(text, i + 1, size, scratch)
             if length:
-                row = lookup(table, blob, TAG, scratch, 0, length)
+                row = common.lookup(table, blob, common.TAG, scratch, 0, length)
             if row >= 0:
                 end = _end_of_tag(text, size, i + 1 + length)
-                if end < 0 and table[row, CODE] & 7 == REFERENCE:
+                if end < 0 and table[row, common.CODE] & 7 == REFERENCE:
                     cut = _end_of_cut_reference(text, size, i + 1 + length)
             if row < 0 or (end < 0 and cut < 0):
                 i += 1
                 continue
         if out.size - n < i - position + 8:
             state[READ], state[WRITTEN] = position, n
-            return GROW
-        hole = (i > position or state[MET] == 0) and hole_fits(text, position, i)
+            return GROW_TAGS
+        fits = (i > position or state[MET] == 0) and common.placeholder_fits(text, position, i)
+        n = buffers.copy(text, position, i, out, n)
+        state[MET] = 1
         if comment:
             close = _find_comment_end(text, size, end)
-            n = copy(text, position, i, out, n)
-            state[MET] = 1
             if close < 0:
                 position = size
                 break
             position = close + 3
-            if i > 0 and text[i - 1] == NEWLINE and position < size and text[position] == NEWLINE:
+            if i > 0 and text[i - 1] == char.NEWLINE and position < size and text[position] == char.NEWLINE:
                 position += 1
             i = position
             continue
-        kind, number = table[row, CODE] & 7, table[row, CODE] >> 3
+        kind, number = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
         if cut >= 0:
-            n = _write(text, position, i, hole, out, n)
             position = cut
-        elif text[end - 2] == 47:
-            n = _write(text, position, i, hole, out, n)
+        elif text[end - 2] == char.SLASH:
             position = end
         elif kind == REFERENCE:
             if state[CLOSED_AT] < end:
-                state[CLOSED_AT] = _next_closing(text, size, end)
+                state[CLOSED_AT] = _next_reference(text, size, end, True)
+            position = end
             if state[CLOSED_AT] < size:
-                n = _write(text, position, i, hole, out, n)
                 position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
             else:
-                n = copy(text, position, i, out, n)
-                position = end
-                if i > 0 and not is_space(text[i - 1]):
-                    out[n] = 32
+                fits = False
+                if i > 0 and not common.is_one_of(char.last_code_point(text, 0, i)[0], common.WHITE_SPACE):
+                    out[n] = char.SPACE
                     n += 1
         else:
             bit = 1 << number
@@ -101,74 +84,56 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             if not state[UNCLOSED] & bit:
                 close = _find_closing(text, size, end, scratch, length)
             if close < 0:
-                n = copy(text, position, i, out, n)
+                fits = False
                 state[UNCLOSED] |= bit
-                position = find(text, end, size, NEWLINE) if kind == EXTENSION else end
+                position = find(text, end, size, char.NEWLINE) if kind == EXTENSION else end
             else:
-                after = find(text, close, size, 62) + 1
+                position = find(text, close, size, char.GREATER_THAN) + 1
                 if kind == FORMULA:
                     end, close, kind = _plain_formula(text, end, close)
                 if kind == NOWIKI and close > end:
-                    if out.size - n < i - position + 6 * (close - end) + 8:
-                        state[READ], state[WRITTEN] = position, n
-                        return GROW
-                    n = copy(text, position, i, out, n)
+                    if out.size - n < 6 * (close - end) + 8:
+                        state[READ], state[WRITTEN] = i, n
+                        return GROW_TAGS
                     n = _write_literally(text, end, close, out, n)
+                    fits = False
                 elif kind == ASKED:
-                    state[READ], state[WRITTEN] = after, copy(text, position, i, out, n)
-                    state[ROW], state[BEGIN], state[END], state[HOLE_FITS], state[MET] = row, end, close, hole, 1
-                    return ASK
-                else:
-                    n = _write(text, position, i, hole, out, n)
-                position = after
-        state[MET] = 1
+                    state[READ], state[WRITTEN], state[ROW] = position, n, row
+                    state[BEGIN], state[END], state[PLACEHOLDER_FITS] = end, close, fits
+                    return ASK_TAG
+        if fits:
+            out[n] = common.PLACEHOLDER
+            n += 1
         i = position
     if out.size - n < size - position:
         state[READ], state[WRITTEN] = position, n
-        return GROW
-    state[READ], state[WRITTEN] = size, copy(text, position, size, out, n)
+        return GROW_TAGS
+    state[READ], state[WRITTEN] = size, buffers.copy(text, position, size, out, n)
     return DONE
 
 
 @inlined
 def _plain_formula(text: Bytes, begin: int, end: int) -> tuple[Int, Int, Int]:
-    """Return where a formula without its spaces begins and ends, and what becomes of it: NOWIKI where it is plain."""
-    left, right = stripped(text, begin, end)
-    if left < 0 or find(text, left, right, 38) < right:
+    """Return the bounds of a formula without white space at its ends, and what becomes of it: NOWIKI if it is plain."""
+    begin, end = common.strip(text, begin, end)
+    if find(text, begin, end, char.AMPERSAND) < end:
         return begin, end, ASKED
     characters = 0
-    for i in range(left, right):
-        byte = text[i]
-        characters += (byte & 0xC0) != 0x80
-        if byte == 92 or byte == 123 or byte == 125 or byte == 36 or characters > 60:
+    for i in range(begin, end):
+        characters += (text[i] & 0xC0) != 0x80
+        if _NOT_IN_FORMULAS[text[i]] or characters > rules.FORMULA_LENGTH:
             return begin, end, DROP
-    return left, right, NOWIKI if left < right else DROP
-
-
-@inlined
-def _write(text: Bytes, begin: int, end: int, hole: bool, out: Bytes, n: int) -> Int:
-    n = copy(text, begin, end, out, n)
-    if hole:
-        out[n] = HOLE
-        n += 1
-    return n
+    return begin, end, NOWIKI
 
 
 @inlined
 def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> Int:
-    """Write text with its markup as decimal character entities."""
-    for position in range(begin, end):
-        byte = text[position]
-        if byte < 128 and _LITERAL[byte]:
-            out[n], out[n + 1] = 38, 35
-            n += 2
-            if byte >= 100:
-                out[n] = 48 + byte // 100
-                n += 1
-            out[n], out[n + 1], out[n + 2] = 48 + byte // 10 % 10, 48 + byte % 10, 59
-            n += 3
+    """Write text with its markup as decimal character references."""
+    for i in range(begin, end):
+        if _LITERAL[text[i]]:
+            n = common.write_reference(text[i], out, n)
         else:
-            out[n] = byte
+            out[n] = text[i]
             n += 1
     return n
 
@@ -176,64 +141,62 @@ def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> I
 @inlined
 def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     """Return where the tag ends whose attributes begin here, -1 if it is none; a quoted ">" does not end it."""
-    if begin >= size or not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 62):
+    if begin >= size or not common.ends_name(text, begin, size, char.SLASH):
         return -1
     i = begin
-    while i < size and text[i] != 60 and text[i] != 62:
-        if text[i] != 61:
+    while i < size and text[i] != char.LESS_THAN and text[i] != char.GREATER_THAN:
+        if text[i] != char.EQUALS:
             i += 1
             continue
-        quote = i + 1
-        while quote < size and is_space(text[quote]):
-            quote += 1
-        if quote < size and (text[quote] == 34 or text[quote] == 39):
+        quote = common.skip_spaces(text, i + 1, size)
+        if quote < size and _is_quote(text[quote]):
             close = quote + 1
-            while close < size and text[close] != text[quote] and text[close] != 60:
+            while close < size and text[close] != text[quote] and text[close] != char.LESS_THAN:
                 close += 1
             if close < size and text[close] == text[quote]:
                 i = close
         i += 1
-    if i < size and text[i] == 62:
-        return i + 1
-    i = begin
-    while i < size and text[i] != 60 and text[i] != 62:
-        i += 1
-    return i + 1 if i < size and text[i] == 62 else -1
+    if i == size or text[i] != char.GREATER_THAN:
+        i = common.end_of_tag(text, begin, size)
+    return i + 1 if i < size and text[i] == char.GREATER_THAN else -1
+
+
+@inlined
+def _is_quote(byte: int) -> bool:
+    return byte == char.QUOTATION_MARK or byte == char.APOSTROPHE
 
 
 @inlined
 def _find_comment_end(text: Bytes, size: int, begin: int) -> Int:
-    i = find(text, begin, size, 62)
+    i = find(text, begin, size, char.GREATER_THAN)
     while i < size:
-        if i - begin >= 2 and text[i - 1] == 45 and text[i - 2] == 45:
+        if i - begin >= 2 and text[i - 1] == char.HYPHEN and text[i - 2] == char.HYPHEN:
             return i - 2
-        i = find(text, i + 1, size, 62)
+        i = find(text, i + 1, size, char.GREATER_THAN)
     return -1
 
 
 @inlined
 def _find_closing(text: Bytes, size: int, begin: int, name: Bytes, length: int) -> Int:
     """Return where `</name>` begins, -1 if it never comes."""
-    i = find(text, begin, size, 60)
+    i = find(text, begin, size, char.LESS_THAN)
     while i < size:
-        if i + length + 2 < size and text[i + 1] == 47:
+        if i + length + 2 < size and text[i + 1] == char.SLASH:
             k = 0
-            while k < length and lower(text[i + 2 + k]) == name[k]:
+            while k < length and char.lower(text[i + 2 + k]) == name[k]:
                 k += 1
             if k == length:
-                k = i + 2 + length
-                while k < size and is_space(text[k]):
-                    k += 1
-                if k < size and text[k] == 62:
+                k = common.skip_spaces(text, i + 2 + length, size)
+                if k < size and text[k] == char.GREATER_THAN:
                     return i
-        i = find(text, i + 1, size, 60)
+        i = find(text, i + 1, size, char.LESS_THAN)
     return -1
 
 
 @inlined
 def _has_name(text: Bytes, begin: int, end: int) -> bool:
-    for i in range(begin, end - 3):
-        if text[i] == 110 and text[i + 1] == 97 and text[i + 2] == 109 and text[i + 3] == 101:
+    for i in range(begin, end):
+        if common.starts_with(text, i, end, _NAME):
             return True
     return False
 
@@ -241,10 +204,10 @@ def _has_name(text: Bytes, begin: int, end: int) -> bool:
 @inlined
 def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     """Return where the text of a reference ends (`tags._end_of_reference`)."""
-    i, after = _next_reference(text, size, begin)
-    if after >= 0:
-        return after
-    line_end = find(text, begin, i, NEWLINE)
+    i = _next_reference(text, size, begin, False)
+    if i < size and text[i + 1] == char.SLASH:
+        return _end_of_closing(text, size, i + 5)
+    line_end = find(text, begin, i, char.NEWLINE)
     if line_end == i and i < size and named:
         return begin
     return line_end
@@ -253,96 +216,73 @@ def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
 @inlined
 def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
     """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), -1 if it is none."""
-    if begin < size and not (is_space(text[begin]) or text[begin] == 47 or text[begin] == 60):
+    if not common.ends_name(text, begin, size, char.LESS_THAN):
         return -1
     end = begin
     following = _end_of_attribute(text, size, end)
     while following >= 0:
         end = following
         following = _end_of_attribute(text, size, end)
-    if end < size and text[end] == 47:
+    if end < size and text[end] == char.SLASH:
         return end + 1
-    i, after = _next_reference(text, size, end)
-    return after if after >= 0 and find(text, end, i, NEWLINE) == i else end
+    i = _next_reference(text, size, end, False)
+    if i < size and text[i + 1] == char.SLASH and find(text, end, i, char.NEWLINE) == i:
+        return _end_of_closing(text, size, i + 5)
+    return end
 
 
 @inlined
 def _end_of_attribute(text: Bytes, size: int, begin: int) -> Int:
     """Return where ` name=value` ends, -1 where there is none."""
-    i = _behind_space(text, size, begin)
-    name = i
-    while i < size and 97 <= lower(text[i]) <= 122:
+    name = common.skip_spaces(text, begin, size)
+    i = name
+    while i < size and char.is_letter(text[i]):
         i += 1
     if name == begin or i == name:
         return -1
-    i = _behind_space(text, size, i)
-    if i >= size or text[i] != 61:
+    i = common.skip_spaces(text, i, size)
+    if i >= size or text[i] != char.EQUALS:
         return -1
-    i = value = _behind_space(text, size, i + 1)
-    if i < size and (text[i] == 34 or text[i] == 39):
+    i = value = common.skip_spaces(text, i + 1, size)
+    if i < size and _is_quote(text[i]):
         i += 1
-        while i < size and text[i] != text[value] and text[i] != 60 and text[i] != 62 and text[i] != NEWLINE:
+        while i < size and text[i] != text[value] and not _ENDS_QUOTED_VALUE[text[i]]:
             i += 1
         return i + 1 if i < size and text[i] == text[value] else -1
-    while i < size and not _ends_value(text[i]):
+    while i < size and not _ENDS_VALUE[text[i]]:
         i += 1
     return i if i > value else -1
 
 
 @inlined
-def _behind_space(text: Bytes, size: int, i: int) -> Int:
-    while i < size and is_space(text[i]):
-        i += 1
-    return i
-
-
-@inlined
-def _ends_value(byte: Int) -> bool:
-    return is_space(byte) or byte == 34 or byte == 39 or byte == 47 or 60 <= byte <= 62
-
-
-@inlined
-def _next_reference(text: Bytes, size: int, begin: int) -> tuple[Int, Int]:
-    """Return where the next `<ref` or `</ref` begins and, where it is a closing tag, where that ends, else -1."""
-    i = find(text, begin, size, 60)
+def _next_reference(text: Bytes, size: int, begin: int, closing: bool) -> Int:
+    """Return where the next `<ref` or `</ref` begins, only `</ref` where `closing`; `size` where there is none."""
+    i = find(text, begin, size, char.LESS_THAN)
     while i < size:
-        closing = i + 1 < size and text[i + 1] == 47
-        k = _end_of_name(text, size, i + 1 + closing)
-        if k >= 0:
-            return i, _end_of_closing(text, size, k) if closing else -1
-        i = find(text, i + 1, size, 60)
-    return size, -1
-
-
-@inlined
-def _next_closing(text: Bytes, size: int, begin: int) -> Int:
-    """Return where the next `</ref` begins, `size` where there is none."""
-    i = find(text, begin, size, 60)
-    while i < size and not (i + 1 < size and text[i + 1] == 47 and _end_of_name(text, size, i + 2) >= 0):
-        i = find(text, i + 1, size, 60)
+        slash = i + 1 < size and text[i + 1] == char.SLASH
+        k = i + 1 + slash
+        if (slash or not closing) and k + 3 <= size and (text[k] | 32) == _REF[0]:
+            named = (text[k + 1] | 32) == _REF[1] and (text[k + 2] | 32) == _REF[2]
+            if named and common.ends_name(text, k + 3, size, char.LESS_THAN):
+                break
+        i = find(text, i + 1, size, char.LESS_THAN)
     return i
-
-
-@inlined
-def _end_of_name(text: Bytes, size: int, k: int) -> Int:
-    """Return where the name `ref` ends that begins here, -1 where there is another."""
-    if k + 3 > size or lower(text[k]) != 114 or lower(text[k + 1]) != 101 or lower(text[k + 2]) != 102:
-        return -1
-    k += 3
-    return k if k == size or is_space(text[k]) or text[k] == 47 or text[k] == 60 or text[k] == 62 else -1
 
 
 @inlined
 def _end_of_closing(text: Bytes, size: int, begin: int) -> Int:
     """Return where a closing tag ends whose name ends at `begin`: there too, where it has no ">" on its line."""
-    i = _behind_space(text, size, begin)
-    if i < size and text[i] == 62:
+    i = common.skip_spaces(text, begin, size)
+    if i < size and text[i] == char.GREATER_THAN:
         return i + 1
     i = begin
-    while i < size and text[i] != 60 and text[i] != 62 and text[i] != NEWLINE:
+    while i < size and not _ENDS_QUOTED_VALUE[text[i]]:
         i += 1
-    return i + 1 if i < size and text[i] == 62 else begin
+    return i + 1 if i < size and text[i] == char.GREATER_THAN else begin
 
 
-_LITERAL = np.zeros(128, np.uint8)
-_LITERAL[list(b"[]{}|<>'=*#:;!_~-")] = 1
+_COMMENT, _NAME, _REF = map(common.word, ("<!--", "name", "ref"))
+_LITERAL = buffers.flags(rules.LITERAL.encode())
+_NOT_IN_FORMULAS = buffers.flags(rules.NOT_IN_FORMULAS.encode())
+_ENDS_VALUE = buffers.flags(b" \t\n\x0b\x0c\r\"'/<=>")
+_ENDS_QUOTED_VALUE = buffers.flags(b"<>\n")

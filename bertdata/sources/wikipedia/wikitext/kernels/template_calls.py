@@ -1,50 +1,26 @@
-"""What one call or one link leaves, compiled; the readable twin is `template_calls`.
+"""What one template call or one link leaves, compiled; the reference is `wikitext/template_calls`.
 
-Most names say by themselves what is left: nothing, a fixed text, one argument. The frequent templates are written by
-`kernels/templates` and `kernels/convert`; for any other the answer is -1: Python is asked.
+The name of most templates decides what is left: nothing, a fixed text, one argument. The frequent templates are written
+by `kernels/templates` and `kernels/convert`; for any other the answer is ASK: Python is asked.
 """
 
-# ruff: noqa: PLR1714, SIM109  (numba compiles comparisons and loops well, sets and generators not)
+# ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
 
 from __future__ import annotations
 
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.wikitext.kernels.common import (
-    CODE,
-    FUNCTION,
-    HOLE,
-    LONGEST_NAME,
-    NEWLINE,
-    PREFIX,
-    SPACE,
-    TEMPLATE,
-    VALUE_BEGIN,
-    VALUE_END,
-    Bytes,
-    Int,
-    Ints,
-    copy,
-    find,
-    hole_fits,
-    lookup,
-    marks,
-)
-from bertdata.sources.wikipedia.wikitext.kernels.convert import write_conversion
-from bertdata.sources.wikipedia.wikitext.kernels.frames import DEPTH, REASON, SPANS
-from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK, HOLE_LEFT, may_be_space, stripped, write_call
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, templates, walk
+from bertdata.sources.wikipedia.wikitext.kernels.common import LONGEST_NAME, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK, NOTHING
 
-# what a call leaves: Python is asked, a fixed text, one of its arguments, a hole that tells why this is no article,
-# what `kernels/templates` or `kernels/convert` write, an argument that has a name or else a hole
-ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN_CALL, CONVERSION, NAMED = range(7)
+# what a call leaves: what Python answers, a fixed text, one of its arguments, nothing where the page is no article,
+# what `kernels/templates` or `kernels/convert` write
+ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN, CONVERSION = range(6)
 COLON = -2
-
-
-@inlined
-def write_hole(out: Bytes, n: int) -> Int:
-    if hole_fits(out, 0, n):
-        out[n] = HOLE
-        return n + 1
-    return n
+LANGUAGE = common.word("lang-")
 
 
 @inlined
@@ -52,109 +28,104 @@ def write_call_text(
     source: Bytes, begin: int, head_end: int, end: int, count: int,
     out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes,
 ) -> Int:  # fmt: skip
-    """Write what a call leaves, given its head and all of it, and how many bars part it; -1 where Python is asked."""
+    """Write what the call source[begin:end] leaves, given the end of its head and its number of bars; or ASK.
+
+    A count of -1 says that each bar separates two arguments: there is no rendered text among them.
+    """
     length = fold_name(source, begin, head_end, scratch)
     if length == COLON:
-        length = fold_prefix(source, begin, find(source, begin, head_end, 58), scratch)
-        known = length >= 0 and lookup(table, blob, FUNCTION, scratch, 0, length) >= 0
-        return -1 if known else write_hole(out, n)
-    row = lookup(table, blob, TEMPLATE, scratch, 0, length) if length >= 0 else -1
+        if is_function(source, begin, head_end, table, blob, scratch):
+            return ASK
+        return common.write_placeholder(out, n)
+    row = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) if length >= 0 else -1
     if row < 0:
-        prefix = length >= 5 and scratch[0] == 108 and scratch[1] == 97 and scratch[2] == 110 and scratch[3] == 103
-        return -1 if prefix and scratch[4] == 45 else write_hole(out, n)
-    code, detail = table[row, CODE] & 7, table[row, CODE] >> 3
+        if length >= 0 and common.starts_with(scratch, 0, length, LANGUAGE):
+            return ASK
+        return common.write_placeholder(out, n)
+    code, detail = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
+    value, value_end = table[row, common.VALUE_BEGIN], table[row, common.VALUE_END]
+    if code == ASKED:
+        return ASK
     if code == LITERAL:
-        return copy(blob, table[row, VALUE_BEGIN], table[row, VALUE_END], out, n)
+        return buffers.copy(blob, value, value_end, out, n)
     if code == KEPT:
         return _keep(source, head_end, end, count, detail, out, n)
     if code == NO_ARTICLE:
-        if state[DEPTH] == 0 and state[REASON] == 0:
-            state[REASON] = detail
-        return write_hole(out, n)
-    if code == NAMED:
-        named = _has_argument(source, head_end, end, count, blob, table[row, VALUE_BEGIN], table[row, VALUE_END])
-        return -1 if named else write_hole(out, n)
-    if code == ASKED:
-        return -1
+        if state[walk.DEPTH] == 0 and state[walk.REASON] == 0:
+            state[walk.REASON] = detail
+        return common.write_placeholder(out, n)
     free = end if count >= 0 else n
     if code == CONVERSION:
-        written = write_conversion(detail == 1, count, source, head_end, end, state, SPANS, table, blob, out, free)
+        written = convert.write_conversion(detail == 1, count, source, head_end, end, state, table, blob, out, free)
     else:
-        written = write_call(
-            detail & 7, detail >> 3, count, source, head_end, end, state, SPANS,
-            blob, table[row, VALUE_BEGIN], table[row, VALUE_END], out, free,
-        )  # fmt: skip
-    if written == HOLE_LEFT:
-        return write_hole(out, n)
-    return written if written == ASK or free == n else copy(out, free, written, out, n)
+        written = templates.write_call(detail, count, source, head_end, end, state, blob, value, value_end, out, free)
+    if written == NOTHING:
+        return common.write_placeholder(out, n)
+    return written if written == ASK or free == n else buffers.copy(out, free, written, out, n)
 
 
 @inlined
 def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Bytes, n: int) -> Int:
-    """Write one of the arguments that begin with the bar at `begin`; -1 if it is blank, or a name may be a number."""
+    """Write one of the arguments that begin with the bar at `begin`; ASK if it is blank, or a name may be a number."""
     bars, position, first, last = 0, 0, end, end
     while begin < end:
-        bar = find(source, begin + 1, end, 124)
-        equals = find(source, begin + 1, bar, 61)
+        bar = buffers.find(source, begin + 1, end, char.BAR)
+        equals = buffers.find(source, begin + 1, bar, char.EQUALS)
         bars += 1
         if equals < bar:
-            left, right = stripped(source, begin + 1, equals)
-            if left < 0 or (left < right and 48 <= source[left] <= 57):
-                return -1
+            left, right = common.strip(source, begin + 1, equals)
+            if left < right and char.is_digit(source[left]):
+                return ASK
         else:
             position += 1
             if position == wanted:
                 first, last = begin + 1, bar
         begin = bar
-    if position < wanted or (count >= 0 and bars != count):
-        return -1
-    for i in range(first, last):
-        byte = source[i]
-        if 32 < byte < 127 or (byte > 0xC2 and not may_be_space(source, i, last)):
-            return copy(source, first, last, out, n)
-    return -1
-
-
-@inlined
-def _has_argument(source: Bytes, begin: int, end: int, count: int, blob: Bytes, name_begin: int, name_end: int) -> bool:
-    """Tell whether an argument may have a name that begins as blob[name_begin:name_end] does."""
-    bars = 0
-    while begin < end:
-        bar = find(source, begin + 1, end, 124)
-        equals = find(source, begin + 1, bar, 61)
-        bars += 1
-        if equals < bar:
-            left, right = stripped(source, begin + 1, equals)
-            if left < 0 or (left < right and source[left] == blob[name_begin]):
-                return True
-        begin = bar
-    return name_begin == name_end or (count >= 0 and bars != count)
+    left, right = common.strip(source, first, last)
+    if left == right or (count >= 0 and bars != count):
+        return ASK
+    return buffers.copy(source, first, last, out, n)
 
 
 @inlined
 def fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     """Write a folded template name to scratch; returns its length, -1 if it is too long, COLON if it has a colon."""
-    while begin < end and _EDGE[source[begin]]:
-        begin += 1
-    while end > begin and _EDGE[source[end - 1]]:
-        end -= 1
+    begin, end = common.strip_flagged(source, begin, end, _NAME_EDGES)
     length, gap = 0, False
     for i in range(begin, end):
         byte = source[i]
-        if byte == 58:
+        if byte == char.COLON:
             return COLON
-        if byte == SPACE or byte == 95 or byte == 9 or byte == NEWLINE:
+        if byte == char.SPACE or byte == char.UNDERSCORE or byte == char.TAB or byte == char.NEWLINE:
             gap = length > 0
             continue
         if length + 2 > LONGEST_NAME:
-            return COLON if find(source, i, end, 58) < end else -1
+            return COLON if buffers.find(source, i, end, char.COLON) < end else -1
         if gap:
-            scratch[length] = SPACE
+            scratch[length] = char.SPACE
             length += 1
             gap = False
-        scratch[length] = byte + 32 if 65 <= byte <= 90 else byte
+        scratch[length] = char.lower(byte)
         length += 1
     return length
+
+
+@inlined
+def fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
+    """Write a folded link prefix to scratch; returns its length, -1 if it is too long."""
+    begin, end = common.strip_flagged(source, begin, end, _PREFIX_EDGES)
+    if end - begin > LONGEST_NAME:
+        return -1
+    for i in range(begin, end):
+        scratch[i - begin] = char.SPACE if source[i] == char.UNDERSCORE else char.lower(source[i])
+    return end - begin
+
+
+@inlined
+def is_function(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
+    """Tell whether a head with a colon calls a parser function that is known."""
+    length = fold_prefix(source, begin, buffers.find(source, begin, end, char.COLON), scratch)
+    return bool(length >= 0 and common.lookup(table, blob, common.FUNCTION, scratch, 0, length) >= 0)
 
 
 @inlined
@@ -162,70 +133,44 @@ def write_link(
     source: Bytes, begin: int, end: int, label: int, label_end: int, has_label: bool,
     out: Bytes, n: int, depth: int, inside: bool, table: Ints, blob: Bytes, scratch: Bytes,
 ) -> Int:  # fmt: skip
-    """Write the text of a link, given its target and label; -1 where Python is asked. `inside`: source is out."""
-    colon = find(source, begin, end, 58)
+    """Write the text of a link, given its target and label; or ASK. `inside`: source is out."""
+    colon = buffers.find(source, begin, end, char.COLON)
     target = begin
     if colon < end:
         length = fold_prefix(source, begin, colon, scratch)
-        if length >= 0 and lookup(table, blob, PREFIX, scratch, 0, length) >= 0:
-            return write_hole(out, n)
+        if length >= 0 and common.lookup(table, blob, common.PREFIX, scratch, 0, length) >= 0:
+            return common.write_placeholder(out, n)
         if length == 0:
             target = colon + 1
-    if inside and find(source, target, end, NEWLINE) < end:
-        n = copy(source, target, end, out, n)
+    if inside and buffers.find(source, target, end, char.NEWLINE) < end:
+        n = buffers.copy(source, target, end, out, n)
         if has_label:
-            out[n] = 124
-            n = copy(source, label, label_end, out, n + 1)
+            out[n] = char.BAR
+            n = buffers.copy(source, label, label_end, out, n + 1)
         return n
     if has_label:
         target, end = label, label_end
     else:
-        while target < end and (source[target] == SPACE or source[target] == 9):
-            target += 1
-        while end > target and (source[end - 1] == SPACE or source[end - 1] == 9):
-            end -= 1
+        target, end = common.strip_flagged(source, target, end, _BLANKS)
     if target >= end:
-        return -1
-    equals = depth > 0 and find(source, target, end, 61) < end
-    first = source[target]
-    marked = _LINE_MARKUP[first]
+        return ASK
+    equals = depth > 0 and buffers.find(source, target, end, char.EQUALS) < end
+    marked = _LINE_MARKUP[source[target]]
     if not equals and not marked:
-        return copy(source, target, end, out, n)
-    if inside:
-        return -1
+        return buffers.copy(source, target, end, out, n)
+    if inside or (equals and source[target] == char.EQUALS):
+        return ASK
     for i in range(target, end):
         byte = source[i]
-        if (i == target and marked) or (equals and byte == 61):
-            if i == target and byte == 61 and equals:
-                return -1
-            out[n], out[n + 1] = 38, 35
-            if byte >= 100:
-                out[n + 2], out[n + 3], out[n + 4] = 49, 50, 52
-                n += 5
-            else:
-                out[n + 2], out[n + 3] = 48 + byte // 10, 48 + byte % 10
-                n += 4
-            out[n] = 59
+        if (i == target and marked) or (equals and byte == char.EQUALS):
+            n = common.write_reference(byte, out, n)
         else:
             out[n] = byte
-        n += 1
+            n += 1
     return n
 
 
-@inlined
-def fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
-    """Write a folded link prefix to scratch; returns its length, -1 if it is too long."""
-    while begin < end and (_EDGE[source[begin]] or source[begin] == 95):
-        begin += 1
-    while end > begin and (_EDGE[source[end - 1]] or source[end - 1] == 95):
-        end -= 1
-    if end - begin > LONGEST_NAME:
-        return -1
-    for i in range(begin, end):
-        byte = source[i]
-        scratch[i - begin] = SPACE if byte == 95 else byte + 32 if 65 <= byte <= 90 else byte
-    return end - begin
-
-
-_LINE_MARKUP = marks(b"*#:;=|! ")
-_EDGE = marks(b" \t\n\x7f")
+_LINE_MARKUP = buffers.flags(rules.LINE_MARKUP.encode())
+_NAME_EDGES = buffers.flags(rules.NAME_EDGES.encode())
+_PREFIX_EDGES = buffers.flags(rules.NAME_EDGES.encode() + b"_")
+_BLANKS = buffers.flags(b" \t")

@@ -1,7 +1,7 @@
 """The second pass over wikitext: braces, brackets and tables, walked once with a stack.
 
 Links become their text, templates the text that their registry knows; files, categories and tables go. What is never
-closed is cleared by `recover`. `kernels/brackets` is the compiled twin; the two give the same text.
+closed is cleared by `recover`. `kernels/brackets` does the same, compiled.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from bertdata.sources.wikipedia.dump.site_config import fold_prefix
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE
-from bertdata.sources.wikipedia.wikitext.reference.tags import hole_after
+from bertdata.sources.wikipedia.wikitext.reference.tags import placeholder_after
+from bertdata.sources.wikipedia.wikitext.rules import (
+    INDENTS,
+    LINK_MARK,
+    MAX_DEPTH,
+    PLACEHOLDER,
+    TABLE_MARK,
+    TEMPLATE_MARK,
+)
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, call_text, link_text
 
-MAX_DEPTH = 100
-"""Constructs nested deeper leave nothing; MediaWiki stops expanding templates at the same depth."""
-
-# Marks of a construct whose end has not been seen; those that stay are cleared by `recover`.
-TEMPLATE_MARK, TABLE_MARK, LINK_MARK = "\x01", "\x02", "\x03"
 _MARKS = {"{{": TEMPLATE_MARK, "[[": LINK_MARK}
 
 _TOKEN = re.compile(
@@ -31,9 +33,9 @@ _TOKEN = re.compile(
     | \[\[(?P<open_link>)
     | \]\](?P<close_link>)
     | \|(?P<bar>)
-    | \n[ \t:*\#\x7f]*+(?:\{\|(?P<open_table>)|\|\}(?P<close_table>)(?!\}(?!\})))
+    | \n[INDENTS]*+(?:\{\|(?P<open_table>)|\|\}(?P<close_table>)(?!\}(?!\})))
     | <(?P<html>/?(?:table|ul|ol|dl))(?=[\s/>])[^<>]*+>
-    """,
+    """.replace("INDENTS", re.escape(INDENTS)),
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _VARIANTS = re.compile(r"-\{(?!\{)([^{}\n]*+)\}-")
@@ -64,7 +66,7 @@ def first_variants(text: str) -> str:
 
 @dataclass(slots=True)
 class _Frame:
-    """A construct that is open: where its pieces begin in the output, and where its bars stand."""
+    """A construct that is open: where its pieces begin in the output, and where its bars are."""
 
     kind: str
     base: int
@@ -127,9 +129,9 @@ class _Walk:
         return "".join(out)
 
     def write(self, text: str | None) -> None:
-        """Put text into the output; None is a hole."""
+        """Put text into the output; None is a placeholder, where it can show."""
         if text is None:
-            text = hole_after(self.out[-1]) if self.out else HOLE
+            text = placeholder_after(self.out[-1]) if self.out else PLACEHOLDER
         if text:
             self.out.append(text)
 
@@ -188,7 +190,7 @@ class _Walk:
     def close_block(self, kind: str) -> None:
         if self.unwind(kind):
             self.pop()
-            self.out.append("\n" + HOLE)
+            self.out.append("\n" + PLACEHOLDER)
 
     def template(self, head: str, parts: list[str]) -> None:
         text, reason = call_text(head, parts, self.page, nested=bool(self.stack))

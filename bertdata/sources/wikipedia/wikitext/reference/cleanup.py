@@ -1,21 +1,16 @@
-"""The last pass over wikitext: mends the holes of each paragraph, lays its spaces, and drops those without a word.
+"""The last pass over wikitext: cleans up each paragraph, makes its spaces single, and drops those without a word.
 
-The passes before leave `HOLE` where a construct vanished from inside a text: empty parentheses, doubled spaces, a comma
-before a full stop. Only the surroundings of a hole are touched, so what an author really wrote (code, French spacing,
-an emoticon) stays. `kernels/cleanup` is the compiled twin; the two give the same text.
+The passes before leave a placeholder where a construct was dropped from inside a text: empty parentheses, doubled
+spaces, a comma before a full stop. Only what is next to a placeholder changes, so what an author really wrote (code,
+French spacing, an emoticon) stays. `kernels/cleanup` does the same, compiled.
 """
 
 from __future__ import annotations
 
 import re
 
-HOLE = "\x7f"
-"""Stands where a construct was dropped; the source is rid of this character before anything else happens."""
-
-LINE_BREAK = "\x0b"
-"""A line break that stays inside a paragraph, as the lines of a poem do."""
-
-PARAGRAPH_BREAK = "\n\n"
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
 _PARAGRAPH_BREAK = re.compile(r"\n[ \n]*\n")
 _LINE_BREAKS = re.compile(rf" ?{LINE_BREAK}[ {LINE_BREAK}]*+")
@@ -25,9 +20,9 @@ _ONLY_URL = re.compile(r"[A-Za-z]{3,6}://[^ \n]+")
 
 
 def finish(text: str) -> str:
-    """Return the paragraphs that hold a letter or digit, healed, separated by a blank line; "" if there are none.
+    """Return the paragraphs that hold a letter or digit, cleaned up, separated by a blank line; "" if there are none.
 
-    >>> finish(f"Rome  ({HOLE}) is old. \\n\\n({HOLE})\\n\\nSo{LINE_BREAK} it is.")
+    >>> finish(f"Rome  ({PLACEHOLDER}) is old. \\n\\n({PLACEHOLDER})\\n\\nSo{LINE_BREAK} it is.")
     'Rome is old.\\n\\nSo\\nit is.'
     """
     paragraphs = (_finish(paragraph) for paragraph in _PARAGRAPH_BREAK.split(text))
@@ -37,39 +32,39 @@ def finish(text: str) -> str:
 
 
 def _finish(paragraph: str) -> str:
-    """Heal one paragraph and lay its spaces; the lines of verse stay lines."""
-    paragraph = heal(_SPACE_RUN.sub(" ", paragraph)).strip(" ")
+    """Clean up one paragraph; the lines of verse stay lines."""
+    paragraph = clean_up(_SPACE_RUN.sub(" ", paragraph)).strip(" ")
     return _LINE_BREAKS.sub("\n", paragraph).strip(" \n") if LINE_BREAK in paragraph else paragraph
 
 
+_MARKS = re.escape(rules.PAUSES + rules.STOPS)
+_DELIMITERS = re.escape(f' "{PLACEHOLDER}{rules.OPENERS}{rules.CLOSERS}') + _MARKS
 _TOKENS = re.compile(
-    rf"[^ {HOLE}()\[\],;:.!?\"]+|[,;:.!?](?![ {HOLE}()\[\]\"'”’]|\Z)[^ {HOLE}()\[\],;:.!?\"]*|.", re.DOTALL
+    rf"[^{_DELIMITERS}]+|[{_MARKS}](?![{re.escape(rules.AFTER_MARK)}]|\Z)[^{_DELIMITERS}]*|.", re.DOTALL
 )
-_CLOSERS = {")": "(", "]": "["}
-_OPENERS = frozenset(["(", "["])
-_PAUSES = frozenset([",", ";", ":"])
-_STOPS = frozenset([".", "!", "?"])
-_LOOSE = _PAUSES | {" ", "–", "—", "-", "/"}
-_JOINERS = frozenset(["and", "or", "/", "–", "—"])
+_OPENERS, _PAUSES, _STOPS = map(frozenset, (rules.OPENERS, rules.PAUSES, rules.STOPS))
+_CLOSERS = dict(zip(rules.CLOSERS, rules.OPENERS, strict=True))
+_LOOSE = frozenset(f" -/{rules.PAUSES}{rules.DASHES}")
+_JOINERS = frozenset([*rules.JOINING_WORDS, *rules.DASHES, "/"])
 
 
-def heal(text: str) -> str:
-    """Close the holes of one paragraph, reading it once from left to right.
+def clean_up(text: str) -> str:
+    """Take the placeholders out of one paragraph, and the marks and spaces that they leave without sense.
 
-    >>> heal(f"Beijing ({HOLE}; {HOLE}; formerly Peking) is {HOLE}, of course, old {HOLE}.")
+    >>> clean_up("Beijing (@; @; formerly Peking) is @, of course, old @.".replace("@", PLACEHOLDER))
     'Beijing (formerly Peking) is, of course, old.'
-    >>> heal(f"Rome ({HOLE}, ({HOLE})) is old")
+    >>> clean_up(f"Rome ({PLACEHOLDER}, ({PLACEHOLDER})) is old")
     'Rome is old'
     """
-    if HOLE not in text:
+    if PLACEHOLDER not in text:
         return text
     out: list[str] = []
-    hole = spaced = False
+    after = spaced = False
     for token in _TOKENS.findall(text):
-        if token == HOLE:
-            spaced = _pop_spaces(out) or (hole and spaced)
-            hole = True
-        elif not hole:
+        if token == PLACEHOLDER:
+            spaced = _pop_spaces(out) or (after and spaced)
+            after = True
+        elif not after:
             out.append(token)
         elif token == " ":
             spaced = True
@@ -97,7 +92,7 @@ def heal(text: str) -> str:
             elif token not in _PAUSES and spaced and not opening:
                 out.append(" ")
             out.append(token)
-            hole = False
+            after = False
     _pop_spaces(out)
     return "".join(out)
 

@@ -1,7 +1,7 @@
 """The fourth pass over wikitext: external links, HTML tags, character entities, behaviour switches, odd spaces.
 
 One substitution over the text of all paragraphs, read once from left to right: what it writes is not read again.
-`kernels/inline` is the compiled twin; the two give the same text.
+`kernels/inline` does the same, compiled.
 """
 
 from __future__ import annotations
@@ -9,56 +9,27 @@ from __future__ import annotations
 import re
 from html.entities import html5
 
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, LINE_BREAK, PARAGRAPH_BREAK
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.rules import INVISIBLE, LINE_BREAK, ODD_SPACES, PARAGRAPH_BREAK, PLACEHOLDER
 
-PROTOCOLS = (
-    "http",
-    "https",
-    "ftp",
-    "ftps",
-    "irc",
-    "ircs",
-    "news",
-    "gopher",
-    "git",
-    "mailto",
-    "tel",
-    "geo",
-    "magnet",
-    "urn",
-)
-BREAK_TAGS = ("br", "wbr", "hr")
-BLOCK_TAGS = ("p", "div", "blockquote", "center", "li", "dd", "dt", "tr", "td", "th", "table", "ul", "ol", "dl")
-FLAT_TAGS = (
-    *("a", "abbr", "b", "bdi", "bdo", "big", "caption", "ce", "chem", "cite", "code", "col", "colgroup", "data", "del"),
-    *("dfn", "em", "font", "gallery", "h1", "h2", "h3", "h4", "h5", "h6", "hiero", "i", "img", "includeonly", "ins"),
-    *("kbd", "langconvert", "languages", "mark", "math", "nobr", "noinclude", "nowiki", "onlyinclude", "poem", "pre"),
-    *("q", "rb", "ref", "references", "rp", "rt", "rtc", "ruby", "s", "samp", "section", "small", "source", "span"),
-    *("strike", "strong", "sub", "sup", "syntaxhighlight", "tbody", "templatestyles", "tfoot", "thead", "time"),
-    *("translate", "tt", "tvar", "u", "var"),
-)
-ODD_SPACES = (
-    "\t\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + "\u2028\u2029\u202f\u205f\u3000"
-)
-INVISIBLE = "".join(map(chr, [*range(9), *range(14, 28)])) + "\xad\u200b\u200e\u200f\u2060\ufeff"
-
-_SWITCH = r"__(?:[A-Za-z]|[^\x00-\x7f]){4,40}__"
+_FEWEST, _MOST = rules.SWITCH_LETTERS
+_SWITCH = rf"__(?:[A-Za-z]|[^\x00-\x7f]){{{_FEWEST},{_MOST}}}__"
 _EXTERNAL_LINK = (
-    rf"\[(?:(?:{'|'.join(PROTOCOLS)}):|//)[^\s\[\]<>\"]*+"
+    rf"\[(?:(?:{'|'.join(rules.PROTOCOLS)}):|//)[^\s\[\]<>\"]*+"
     r"[ \t]*+(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]"
 )
 _TAG = (
-    rf"(?P<break></?[ ]?(?:{'|'.join(BREAK_TAGS)})(?:[^\w<>][^<>]*+)?>)"
-    rf"|(?P<block></?(?:{'|'.join(BLOCK_TAGS)})(?:[\s/][^<>]*+)?>)"
-    rf"|</?(?:{'|'.join(FLAT_TAGS)})(?:[\s/][^<>]*+)?>"
+    rf"(?P<break></?[ ]?(?:{'|'.join(rules.BREAK_TAGS)})(?:[^\w<>][^<>]*+)?>)"
+    rf"|(?P<block></?(?:{'|'.join(rules.BLOCK_TAGS)})(?:[\s/][^<>]*+)?>)"
+    rf"|</?(?:{'|'.join(rules.STRIPPED_TAGS)})(?:[\s/][^<>]*+)?>"
 )
 _ENTITY = r"&(?P<entity>\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});"
 _REST = rf"{_TAG}|{_ENTITY}|(?P<space>[{ODD_SPACES}])|[{INVISIBLE}]|{_SWITCH}"
 _IN_A_LABEL = re.compile(_REST, re.IGNORECASE | re.ASCII)
 _MARKUP = re.compile(f"{_EXTERNAL_LINK}|{_REST}", re.IGNORECASE | re.ASCII)
-_SHOWN = str.maketrans({**dict.fromkeys(ODD_SPACES + "\n", " "), **dict.fromkeys(INVISIBLE + HOLE + LINE_BREAK, "")})
+_SHOWN = str.maketrans(
+    {**dict.fromkeys(ODD_SPACES + "\n", " "), **dict.fromkeys(INVISIBLE + PLACEHOLDER + LINE_BREAK, "")}
+)
 
 
 def resolve_inline(text: str) -> str:
@@ -90,7 +61,7 @@ def entity_text(entity: str) -> str | None:
 def _replacement(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind == "label":
-        return _IN_A_LABEL.sub(_replacement, match["label"]) or HOLE
+        return _IN_A_LABEL.sub(_replacement, match["label"]) or PLACEHOLDER
     if kind == "entity":
         text = entity_text(match["entity"])
         return match[0] if text is None else text

@@ -1,7 +1,7 @@
 """The third pass over wikitext: by lines. Lists, headings, table rows, code and whole sections without prose go.
 
 The text comes with templates, links and tables resolved. Quote marks go here too, for they are matched within a line.
-`kernels/paragraphs` is the compiled twin; the two give the same text.
+`kernels/paragraphs` does the same, compiled.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 
 from bertdata.sources.wikipedia.dump.site_config import SECTIONS_WITHOUT_PROSE, fold_title
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, PARAGRAPH_BREAK
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.rules import PARAGRAPH_BREAK, PLACEHOLDER
 
-_EDGES = f" \t{HOLE}"
+_SENTENCE_ENDS = frozenset(rules.SENTENCE_ENDS)
 _QUOTES = re.compile("''+")
-_SENTENCE_ENDS = frozenset(".!?:;\"'”’»)]…。！？")
 _TAG = re.compile("<[^<>]*+>")
 
 
 def prose_lines(text: str) -> str:
     """Return the prose paragraphs of text, each on one line, separated by a blank line.
 
-    A blank or dropped line, a heading and a list part two paragraphs.
+    A blank or dropped line, a heading or a list ends a paragraph.
 
     >>> prose_lines("'''Rome''' is\\nold.\\n* a list\\n== See also ==\\nRemus.\\n== Age ==\\nIt is old.")
     'Rome is old.\\n\\nIt is old.'
@@ -29,7 +29,7 @@ def prose_lines(text: str) -> str:
     block: list[str] = []
     skipped_level = 0
     for source_line in text.split("\n"):
-        line, body = source_line, source_line.strip(_EDGES)
+        line, body = source_line, source_line.strip(rules.LINE_EDGES)
         first = body[:1]
         if first == "=" and (heading := _heading(body)) is not None:
             level, title, line = heading
@@ -39,14 +39,20 @@ def prose_lines(text: str) -> str:
             _end(block, blocks)
         elif body.startswith("----"):
             _end(block, blocks)
-            line = body = body.lstrip("-").strip(_EDGES)
-        elif not body and HOLE in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
+            line = body = body.lstrip("-").strip(rules.LINE_EDGES)
+        elif not body and PLACEHOLDER in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
             continue
-        if skipped_level or not body or first in "*#:;|" or _is_preformatted(line, body) or _is_table_header(body):
+        if (
+            skipped_level
+            or not body
+            or first in rules.LIST_MARKS
+            or _is_preformatted(line, body)
+            or _is_table_header(body)
+        ):
             _end(block, blocks)
         else:
             if first in ",.)":
-                line = HOLE + body
+                line = PLACEHOLDER + body
             block.append(strip_quotes(line) if "''" in line else line)
     _end(block, blocks)
     return PARAGRAPH_BREAK.join(blocks)
@@ -95,7 +101,7 @@ def _end(block: list[str], blocks: list[str]) -> None:
 
 def _is_preformatted(line: str, body: str) -> bool:
     """Tell whether a space-indented line shows code or a drawing; a long one that ends as a sentence does is prose."""
-    return line[0] == " " and (body[-1] not in _SENTENCE_ENDS or body.count(" ") < 8)
+    return line[0] == " " and (body[-1] not in _SENTENCE_ENDS or body.count(" ") < rules.SPACES_OF_PROSE)
 
 
 def _is_table_header(body: str) -> bool:
@@ -103,7 +109,7 @@ def _is_table_header(body: str) -> bool:
 
 
 def _heading(line: str) -> tuple[int, str, str] | None:
-    """Split a line that begins with "=" into the level, the lower-case title and what stands after the heading."""
+    """Split a line that begins with "=" into the level, the lower-case title and what is after the heading."""
     level = min(len(line) - len(line.lstrip("=")), 6)
     closing = min(len(line) - len(line.rstrip("=")), level)
     if closing:
@@ -114,5 +120,5 @@ def _heading(line: str) -> tuple[int, str, str] | None:
         if level < 2 or end < 0:
             return None
         title, rest = line[level:end], line[end + level :]
-    title = _TAG.sub("", _QUOTES.sub("", title.replace(HOLE, "")))
-    return level, fold_title(title.strip(" \t:")), rest.strip(_EDGES)
+    title = _TAG.sub("", _QUOTES.sub("", title.replace(PLACEHOLDER, "")))
+    return level, fold_title(title.strip(rules.TITLE_EDGES)), rest.strip(rules.LINE_EDGES)

@@ -8,61 +8,26 @@ from __future__ import annotations
 import html
 import re
 
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, LINE_BREAK, PARAGRAPH_BREAK
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
-FORMATTING = frozenset(["del", "s", "strike", "includeonly", "rt", "rp"])
-EXTENSIONS = frozenset(
-    [
-        "gallery",
-        "imagemap",
-        "timeline",
-        "score",
-        "syntaxhighlight",
-        "source",
-        "pre",
-        "mapframe",
-        "maplink",
-        "templatestyles",
-        "templatedata",
-        "graph",
-        "hiero",
-        "inputbox",
-        "indicator",
-        "categorytree",
-        "quiz",
-        "rss",
-        "style",
-        "script",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-    ]
-)
-SPECIAL = ("nowiki", "poem", "math", "chem", "ce", "ref")
 _ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
 _VALUE = r"""(?:"[^"<>\n]*+"|'[^'<>\n]*+'|[^\s"'<>/=]++)"""
 _OPENING = re.compile(
-    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join([*SPECIAL, *sorted(EXTENSIONS | FORMATTING)])})(?=[\s/>])"
+    rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join(rules.TAGS)})(?=[\s/>])"
     rf"{_ATTRIBUTES}|ref(?=[\s/<]|\Z)(?P<cut>(?:\s++[a-z]++\s*+=\s*+{_VALUE})*+/?+))",
     re.IGNORECASE | re.ASCII,
 )
 _CLOSING_REFERENCE = re.compile(r"</ref(?=[\s/><]|\Z)", re.IGNORECASE | re.ASCII)
 _REFERENCE = re.compile(r"<(/?)ref(?=[\s/><]|\Z)(?:\s*+>|[^<>\n]*+>)?", re.IGNORECASE | re.ASCII)
-_CLOSING = {
-    name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII)
-    for name in [*SPECIAL, *sorted(EXTENSIONS | FORMATTING)]
-}
-LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]{}|<>'=*#:;!_~-"})
-_PLAIN_FORMULA = re.compile(r"[^\\{}$&]{1,60}")
+_CLOSING = {name: re.compile(rf"</{name}\s*+>", re.IGNORECASE | re.ASCII) for name in rules.TAGS}
+_LITERALLY = str.maketrans({character: f"&#{ord(character)};" for character in rules.LITERAL})
+_PLAIN_FORMULA = re.compile(f"[^{re.escape(rules.NOT_IN_FORMULAS)}&]{{1,{rules.FORMULA_LENGTH}}}")
 _PLAIN_CHEMISTRY = re.compile(r"[^\\$&\[\]|]*")
 _ARROWS = {"<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
 _ARROW = re.compile("<=>|<->|->|<-")
 _CHARGE = re.compile(r"(\^\{?\d*|(?<=\w)|(?<=[)\]]))-(?=[\s})]|\Z)")
 _SCRIPT = re.compile(r"[\^_{}]")
-_BEFORE_A_HOLE = frozenset(f" \n([,;:/\"'–—-|>{HOLE}")
 _POEM_LINE = re.compile(r"\n[:\s]*")
 
 
@@ -83,7 +48,7 @@ def take_out_tags(source: str) -> str:
     closed_at = -1
     while (opening := _OPENING.search(source, position)) is not None:
         start, end = opening.span()
-        hole = hole_after(source[position:start]) if start > position or len(out) == 1 else ""
+        placeholder = placeholder_after(source[position:start]) if start > position or len(out) == 1 else ""
         out.append(source[position:start])
         if opening["comment"]:
             close = source.find("-->", end)
@@ -95,20 +60,20 @@ def take_out_tags(source: str) -> str:
                 position += 1
             continue
         if opening["cut"] is not None:
-            out.append(hole)
+            out.append(placeholder)
             position = _end_of_cut_reference(source, end, opening["cut"])
             continue
         name, attributes = opening["name"].lower(), opening["attributes"]
         position = end
         if attributes.endswith("/>"):
-            out.append(hole)
+            out.append(placeholder)
             continue
         if name == "ref":
             if closed_at < end:
                 following = _CLOSING_REFERENCE.search(source, end)
                 closed_at = following.start() if following is not None else len(source)
             if closed_at < len(source):
-                out.append(hole)
+                out.append(placeholder)
                 position = _end_of_reference(source, end, attributes)
             elif source[start - 1 : start].strip():
                 out.append(" ")
@@ -116,22 +81,22 @@ def take_out_tags(source: str) -> str:
         closing = None if name in unclosed else _CLOSING[name].search(source, end)
         if closing is not None:
             position = closing.end()
-            out.append(content_of(name, source[end : closing.start()]) or hole)
+            out.append(content_of(name, source[end : closing.start()]) or placeholder)
         else:
             unclosed.add(name)
-            if name in EXTENSIONS:
+            if name in rules.EXTENSION_TAGS:
                 position = _end_of_line(source, end)
     out.append(source[position:])
     return "".join(out)
 
 
-def hole_after(text: str) -> str:
-    """Return what a dropped construct leaves after `text`: a hole to heal, or nothing where no hole can show.
+def placeholder_after(text: str) -> str:
+    """Return what a dropped construct leaves after `text`: a placeholder, or nothing where nothing can show.
 
-    >>> hole_after("word"), hole_after("word ") == HOLE
+    >>> placeholder_after("word"), placeholder_after("word ") == PLACEHOLDER
     ('', True)
     """
-    return HOLE if not text or text[-1] in _BEFORE_A_HOLE else ""
+    return PLACEHOLDER if not text or text[-1] in rules.BEFORE_PLACEHOLDER else ""
 
 
 def poem(text: str) -> str:
@@ -141,20 +106,20 @@ def poem(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """Return text as a paragraph of its own; the hole keeps a space after it from indenting what follows."""
-    return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + HOLE
+    """Return text as a paragraph of its own; after the placeholder a space does not indent what follows."""
+    return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + PLACEHOLDER
 
 
 def content_of(name: str, text: str) -> str:
     if name == "nowiki":
-        return text.translate(LITERAL)
+        return text.translate(_LITERALLY)
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
         return _chemical(html.unescape(text.strip()))
     if name == "math":
         formula = html.unescape(text.strip())
-        return formula.translate(LITERAL) if _PLAIN_FORMULA.fullmatch(formula) else ""
+        return formula.translate(_LITERALLY) if _PLAIN_FORMULA.fullmatch(formula) else ""
     return ""
 
 
@@ -164,10 +129,10 @@ def _chemical(formula: str) -> str:
     >>> _chemical("SO4^{2-}"), _chemical("2 H2 + O2 -> 2 H2O"), _chemical("\\\\ce{X}")
     ('SO42−', '2 H2 + O2 → 2 H2O', '')
     """
-    if len(formula) > 60 or not _PLAIN_CHEMISTRY.fullmatch(formula):
+    if len(formula) > rules.FORMULA_LENGTH or not _PLAIN_CHEMISTRY.fullmatch(formula):
         return ""
     formula = _CHARGE.sub(lambda match: match[1] + "−", _ARROW.sub(lambda match: _ARROWS[match[0]], formula))
-    return _SCRIPT.sub("", formula).translate(LITERAL)
+    return _SCRIPT.sub("", formula).translate(_LITERALLY)
 
 
 def _end_of_reference(source: str, start: int, attributes: str) -> int:

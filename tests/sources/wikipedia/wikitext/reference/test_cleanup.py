@@ -1,24 +1,25 @@
-"""What stands beside holes, in the readable pass and its compiled twin."""
+"""What is cleaned up next to a placeholder."""
 
 from __future__ import annotations
 
 import pytest
 
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import HOLE, heal
+from bertdata.sources.wikipedia.wikitext.reference.cleanup import clean_up
+from bertdata.sources.wikipedia.wikitext.rules import PLACEHOLDER
 
 
 @pytest.mark.parametrize(
-    ("text", "healed"),
+    ("text", "cleaned"),
     [
-        (f"; a {HOLE}b", "; a b"),
-        (f"a {HOLE} b{HOLE}c", "a bc"),
-        (f"a {HOLE}{HOLE} b", "a b"),
-        (f"a{HOLE}b", "ab"),
-        (f"a, {HOLE}.", "a."),
-        (f"a; {HOLE}!", "a!"),
-        (f"a ({HOLE}) b", "a b"),
-        (f"a. {HOLE}.", "a."),
+        (f"; a {PLACEHOLDER}b", "; a b"),
+        (f"a {PLACEHOLDER} b{PLACEHOLDER}c", "a bc"),
+        (f"a {PLACEHOLDER}{PLACEHOLDER} b", "a b"),
+        (f"a{PLACEHOLDER}b", "ab"),
+        (f"a, {PLACEHOLDER}.", "a."),
+        (f"a; {PLACEHOLDER}!", "a!"),
+        (f"a ({PLACEHOLDER}) b", "a b"),
+        (f"a. {PLACEHOLDER}.", "a."),
     ],
 )
-def test_marks_and_spaces_close_over_a_hole(text: str, healed: str) -> None:
-    assert heal(text) == healed
+def test_marks_and_spaces_go_with_what_was_dropped(text: str, cleaned: str) -> None:
+    assert clean_up(text) == cleaned

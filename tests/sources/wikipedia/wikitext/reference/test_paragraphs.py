@@ -1,11 +1,11 @@
-"""Which lines are prose, in the readable pass and its compiled twin."""
+"""Which lines are prose, in the reference and in the kernels."""
 
 from __future__ import annotations
 
 import pytest
 
 from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
-from tests.sources.wikipedia.wikitext.twins import same
+from tests.sources.wikipedia.wikitext.agreement import agree
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ from tests.sources.wikipedia.wikitext.twins import same
 )
 def test_code_headers_of_tables_and_empty_links_are_no_prose(source: str, expected: str) -> None:
     assert clean_wikitext(source) == expected
-    assert same(source)
+    assert agree(source)

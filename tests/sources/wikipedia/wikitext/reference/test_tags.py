@@ -1,11 +1,11 @@
-"""Formulas between tags, in the readable pass and its compiled twin."""
+"""Formulas between tags, in the reference and in the kernels."""
 
 from __future__ import annotations
 
 import pytest
 
 from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
-from tests.sources.wikipedia.wikitext.twins import same
+from tests.sources.wikipedia.wikitext.agreement import agree
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ from tests.sources.wikipedia.wikitext.twins import same
 def test_a_formula_of_chemistry_is_text_where_it_is_plain_and_short(formula: str, shown: str) -> None:
     source = f"It is <chem>{formula}</chem> here."
     assert clean_wikitext(source) == f"It is {shown} here.".replace("  ", " ")
-    assert same(source)
+    assert agree(source)

@@ -1,4 +1,4 @@
-"""The compiled passes over wikitext beside the readable ones."""
+"""Whether the kernels over wikitext give what their reference gives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 PAGE = PageContext("Title")
 
 
-def same(source: str, page: PageContext = PAGE) -> bool:
+def agree(source: str, page: PageContext = PAGE) -> bool:
     """Tell whether both give the same prose and the same reason."""
     data = source.encode("utf-8", "surrogatepass")
     return extract_utf8(data, page) == extract_readable(data, page)

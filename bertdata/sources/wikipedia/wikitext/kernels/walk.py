@@ -1,0 +1,140 @@
+"""The walk over brackets, compiled: its state, the stack of open constructs, and its tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertdata.kernels import characters as char
+from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.jit import inlined
+from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
+from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
+
+# the state: where to read on, how much is written, the number of frames and of bars, closing braces not yet matched,
+# whether marks may be left, why the page is no article, whether `-{` is plain text; of what Python is asked for:
+# whether it is in `out`, where it begins and ends, where its bars are
+READ, WRITTEN, DEPTH, BARS, PENDING, ORPHANS, REASON, PLAIN_VARIANTS, IN_OUT = range(9)
+BEGIN, END, FIRST_BAR, LAST_BAR = range(9, 13)
+# then the number of open constructs of each kind
+OPEN = 13
+CALL, LINK, WIKI_TABLE, TABLE, UL, OL, DL = range(7)
+# then the place before which no construct is skipped, and where each argument of a template call begins and ends
+SKIPPING_FROM = OPEN + 7
+MOST_ARGUMENTS = 12
+LEFT = SKIPPING_FROM + 1
+RIGHT = LEFT + MOST_ARGUMENTS
+STATE_SIZE = RIGHT + MOST_ARGUMENTS
+# a frame: its kind, where its mark is, its opening braces, the number of bars before it
+KIND, BASE, BRACES, BARS_BEFORE = range(4)
+
+
+@inlined
+def push(state: Ints, frames: Ints, kind: int, braces: int, out: Bytes, n: int) -> Int:
+    """Open a construct: put its mark to out[n] and a frame on the stack; returns how much is written."""
+    depth = state[DEPTH]
+    frames[depth, KIND], frames[depth, BASE], frames[depth, BRACES] = kind, n, braces
+    frames[depth, BARS_BEFORE] = state[BARS]
+    state[DEPTH] = depth + 1
+    state[OPEN + kind] += 1
+    out[n] = _MARKS[min(kind, WIKI_TABLE)]
+    return n + 1
+
+
+@inlined
+def pop(state: Ints, frames: Ints) -> None:
+    """Take the top frame off the stack."""
+    depth = state[DEPTH] - 1
+    state[DEPTH] = depth
+    state[OPEN + frames[depth, KIND]] -= 1
+    state[BARS] = frames[depth, BARS_BEFORE]
+
+
+@inlined
+def unwind(state: Ints, frames: Ints, kind: int) -> bool:
+    """Make the innermost open construct of this kind the top frame; the frames above it are unclosed."""
+    if state[OPEN + kind] == 0:
+        return False
+    while frames[state[DEPTH] - 1, KIND] != kind:
+        pop(state, frames)
+        state[ORPHANS] = 1
+    return True
+
+
+@inlined
+def end_of_plain(text: Bytes, i: int, size: int, state: Ints) -> Int:
+    """Return where the next token may begin: single brackets, line ends before text and the like are plain text."""
+    while True:
+        i = _next_special(text, i, size)
+        if i + 1 >= size:
+            return i
+        byte, following = text[i], text[i + 1]
+        if byte == char.NEWLINE:
+            token = _LINE_BEGINS_WITH[following]
+        elif byte == char.BAR:
+            token = state[DEPTH] > 0
+        elif byte == char.LESS_THAN:
+            token = _TAG_BEGINS_WITH[following]
+        elif byte == char.LEFT_BRACE and following != char.LEFT_BRACE:
+            token = begins_variants(text, i, state)
+        else:
+            token = following == byte
+        if token:
+            return i
+        i += 1
+
+
+@inlined
+def begins_variants(text: Bytes, i: int, state: Ints) -> bool:
+    """Tell whether the brace text[i] is that of a `-{`, and variants are still to be chosen."""
+    return state[PLAIN_VARIANTS] == 0 and i > 0 and text[i - 1] == char.HYPHEN
+
+
+@inlined
+def run_of(text: Bytes, begin: int, size: int) -> Int:
+    """Return how often the byte at `begin` is repeated."""
+    end = begin + 1
+    while end < size and text[end] == text[begin]:
+        end += 1
+    return end - begin
+
+
+@inlined
+def closes_call(text: Bytes, k: int, size: int) -> bool:
+    """Tell whether `|}` is followed by one more "}", but not two: the end of a template call, and not of a table."""
+    return k < size and text[k] == char.RIGHT_BRACE and not (k + 1 < size and text[k + 1] == char.RIGHT_BRACE)
+
+
+@inlined
+def end_of_block_tag(text: Bytes, begin: int, size: int, scratch: Bytes, state: Ints) -> Int:
+    """Return where a tag of a table or list ends, its kind in state[BEGIN]; -1 for other tags, -2 for a `-{` inside."""
+    i = begin + 1
+    if i < size and text[i] == char.SLASH:
+        i += 1
+    length = common.tag_name(text, i, size, scratch)
+    kind = -1
+    if common.is_word(scratch, 0, length, _TABLE):
+        kind = TABLE
+    elif common.is_word(scratch, 0, length, _UL):
+        kind = UL
+    elif common.is_word(scratch, 0, length, _OL):
+        kind = OL
+    elif common.is_word(scratch, 0, length, _DL):
+        kind = DL
+    i += length
+    if kind < 0 or i >= size or not common.ends_name(text, i, size, char.SLASH):
+        return -1
+    while i < size and text[i] != char.LESS_THAN and text[i] != char.GREATER_THAN:
+        if text[i] == char.LEFT_BRACE and begins_variants(text, i, state):
+            return -2
+        i += 1
+    state[BEGIN] = kind
+    return i + 1 if i < size and text[i] == char.GREATER_THAN else -1
+
+
+_MARKS = np.array([ord(mark) for mark in (rules.TEMPLATE_MARK, rules.LINK_MARK, rules.TABLE_MARK)], np.uint8)
+_TABLE, _UL, _OL, _DL = map(common.word, ("table", "ul", "ol", "dl"))
+INDENTS = buffers.flags(rules.INDENTS.encode())
+_LINE_BEGINS_WITH = buffers.flags(rules.INDENTS.encode() + b"{|")
+_TAG_BEGINS_WITH = buffers.flags(b"tTuUoOdD/")
+_next_special = buffers.scanner(b"{}[]|\n<")
