@@ -33,14 +33,8 @@ _GROWING = (*_TEXTS, "frames", "bars")
 class _Buffers:
     """What one call works in: the page, its text between the passes, and the state of the kernels."""
 
-    source: Bytes
-    first: Bytes
-    second: Bytes
-    third: Bytes
-
     def __init__(self) -> None:
-        for name in _TEXTS:
-            setattr(self, name, np.empty(1 << 17, np.uint8))
+        self.source, self.first, self.second, self.third = (np.empty(1 << 17, np.uint8) for _ in _TEXTS)
         self.frames, self.bars = np.empty((256, 4), np.int64), np.empty(1 << 16, np.int64)
         self.scratch = np.empty(common.LONGEST_NAME + 8, np.uint8)
         self.tags_state = np.zeros(page.TAGS_STATE_SIZE, np.int64)

@@ -68,7 +68,7 @@ def _mask_of_byte(typing: Any, text: Any, index: Any, byte: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _move_compiled(typing: Any, out: Any, written: Any, source: Any, begin: Any, size: Any) -> Any:
+def _move(typing: Any, out: Any, written: Any, source: Any, begin: Any, size: Any) -> Any:
     """Move `size` bytes from source[begin:] to out[written:], which may overlap; the caller has checked the bounds."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -93,31 +93,29 @@ def _move_ends(width: int, typing: Any, out: Any, written: Any, source: Any, beg
     return types.none(out, types.int64, source, types.int64, types.int64), generate
 
 
-def _move_plainly(out: Bytes, written: Int, source: Bytes, begin: Int, size: Int) -> None:
-    out[written : written + size] = source[begin : begin + size].copy()
-
-
-_move: Any = _move_plainly if numba.config.DISABLE_JIT else _move_compiled
 _move_8, _move_16, _move_32 = (intrinsic(partial(_move_ends, width)) for width in (8, 16, 32))
 
 
 @inlined
 def copy(source: Bytes, begin: int, end: int, out: Bytes, written: int) -> Int:
-    """Copy source[begin:end] to out[written:], as far as it fits; returns where the copy ends."""
+    """Copy source[begin:end] to out[written:], as far as it fits; returns where the copy ends.
+
+    Within one array it copies to a lower place.
+    """
     size = min(end - begin, out.size - written, source.size - begin)
     if size <= 0 or begin < 0 or written < 0:
         return written
-    if CHECKED or size > 64:
+    if CHECKED or size < 8:
+        for k in range(size):
+            out[written + k] = source[begin + k]
+    elif size > 64:
         _move(out, written, source, begin, size)
     elif size >= 32:
         _move_32(out, written, source, begin, size)
     elif size >= 16:
         _move_16(out, written, source, begin, size)
-    elif size >= 8:
-        _move_8(out, written, source, begin, size)
     else:
-        for k in range(size):
-            out[written + k] = source[begin + k]
+        _move_8(out, written, source, begin, size)
     return written + size
 
 
