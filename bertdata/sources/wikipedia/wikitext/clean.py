@@ -55,7 +55,7 @@ def clean_wikitext(
 
     `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
-    length of `source`. Raises ConfigError where `source` is no string.
+    length of `source`. Raises ConfigError if `source` is not a str.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about twenty times as fast as the
     plain Python of False, which are built once on a machine (some ten seconds) and then loaded by each process (about

@@ -1,4 +1,4 @@
-"""The kernels over wikitext, driven from Python: as fast as `clean.extract` is readable, with the same result.
+"""The kernels over wikitext, driven from Python; the result is that of `clean.extract`, the reference.
 
 The driver gives the kernels buffers, writes what they ask for (the text of a template call they do not know, verse,
 formulas), and makes buffers larger. Each call has buffers of its own: a user's template function may clean wikitext in

@@ -50,7 +50,7 @@ NAME_EDGES = f" \t\n{PLACEHOLDER}"
 """What is stripped from the name of a template and from the prefix of a link."""
 LINE_EDGES = f" \t{PLACEHOLDER}"
 INDENTS = f" \t:*#{PLACEHOLDER}"
-"""What may stand before the `{|` and the `|}` of a table on their lines."""
+"""What can come before the `{|` and the `|}` of a table on their lines."""
 
 PAUSES, STOPS, DASHES, OPENERS, CLOSERS = ",;:", ".!?", "–—", "([", ")]"
 JOINING_WORDS = ("and", "or")

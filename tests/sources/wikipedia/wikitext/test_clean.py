@@ -135,6 +135,7 @@ BROKEN = {
     "Rain.<ref>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
     "Rain. <ref name=a>Hail fell.<ref/> Snow.": "Rain. Hail fell. Snow.",
     "<ref>Rain fell.": "Rain fell.",
+    "Rain\u2028<ref>[[File:a]]) fell.": "Rain ) fell.",
     # another reference is closed: the line is hidden, not all that stands before that
     "Rain.<ref>Hall, p. 3.\n\nSnow fell.<ref>b</ref>": "Rain.\n\nSnow fell.",
     "Rain.<ref>Hall</ref Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",

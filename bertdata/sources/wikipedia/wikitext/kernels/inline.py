@@ -75,7 +75,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
 
 @inlined
 def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> tuple[Int, Int]:
-    """Return where the label of an external link begins and ends; -1 twice where this is none."""
+    """Return where the label of an external link begins and ends; -1 twice if this is not a link."""
     i = begin + 1
     if i + 1 < limit and text[i] == char.SLASH and text[i + 1] == char.SLASH:
         i += 2
@@ -128,7 +128,7 @@ def _tag(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch:
 
 @inlined
 def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints, blob: Bytes) -> tuple[Int, Int]:
-    """Write the character that an entity stands for; returns where it ends (-1: it is none) and what is written."""
+    """Write the character that an entity stands for; returns where it ends (-1: not an entity) and what is written."""
     last = min(limit, begin + _LONGEST_ENTITY)
     end = buffers.find(text, begin, last, char.SEMICOLON)
     if end == last:
@@ -152,7 +152,7 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
 
 @inlined
 def _behaviour_switch(text: Bytes, begin: int, limit: int) -> Int:
-    """Return where `__SWITCH__` ends, -1 where this is none."""
+    """Return where `__SWITCH__` ends, -1 if this is not one."""
     i = begin + 2
     if i >= limit or text[begin + 1] != char.UNDERSCORE:
         return -1

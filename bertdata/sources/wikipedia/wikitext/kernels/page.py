@@ -1,7 +1,7 @@
-"""All passes over one page, compiled: the kernel that Python calls, and calls again once it has done what was asked.
+"""All passes over one page, compiled: Python calls the kernel, does what it asks for, and calls it again.
 
-It returns DONE with the prose in `first`; else what it needs: the text of a tag, a template call or a link, the first
-variants of a page that has any, the marks of unclosed constructs cleared, or larger buffers. The reference is
+It returns DONE with the prose in `first`; else what it asks for: the text of a tag, a template call or a link, the
+first variants of a page that has any, the marks of unclosed constructs cleared, or larger buffers. The reference is
 `clean.extract`.
 
 Compiled, the passes are 16 times as fast as the reference (`benchmarks/kernels.py --only wikitext`).

@@ -140,7 +140,7 @@ def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> I
 
 @inlined
 def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
-    """Return where the tag ends whose attributes begin here, -1 if it is none; a quoted ">" does not end it."""
+    """Return where the tag ends whose attributes begin here, -1 if it is not a tag; a quoted ">" does not end it."""
     if begin >= size or not common.ends_name(text, begin, size, char.SLASH):
         return -1
     i = begin
@@ -215,7 +215,7 @@ def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
 
 @inlined
 def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
-    """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), -1 if it is none."""
+    """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), else -1."""
     if not common.ends_name(text, begin, size, char.LESS_THAN):
         return -1
     end = begin

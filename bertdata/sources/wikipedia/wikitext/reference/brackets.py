@@ -141,7 +141,7 @@ class _Walk:
         self.out.append(_MARKS.get(kind, TABLE_MARK))
 
     def unwind(self, kind: str) -> bool:
-        """Make the innermost open construct of this kind the top of the stack; what stands above it is unclosed."""
+        """Make the innermost open construct of this kind the top of the stack; the frames above it are unclosed."""
         if not self.open[kind]:
             return False
         while self.stack[-1].kind != kind:

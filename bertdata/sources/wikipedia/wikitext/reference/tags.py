@@ -36,7 +36,7 @@ def take_out_tags(source: str) -> str:
 
     `<nowiki>` text comes back as character entities, a `<poem>` keeps its lines, `<chem>` and a `<math>` formula
     that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line, a `<ref>`
-    after which no reference is closed hides nothing, as on a wiki, and one without its ">" hides what stands before a
+    after which no reference is closed hides nothing, as on a wiki, and one without its ">" hides what is before a
     `</ref>` on its line.
 
     >>> take_out_tags('It rained.<ref name="a>b">Smith, p. 5.</ref> Then<!-- no --> it <nowiki>[[stopped]]</nowiki>.')
