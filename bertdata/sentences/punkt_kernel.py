@@ -265,16 +265,6 @@ def join_breaks(
 
 
 @kernel
-def copy_spans(data: Bytes, starts: Longs, stops: Longs, copied: Bytes) -> None:
-    """Write data[start:stop] of all spans one after the other."""
-    at = 0
-    for i in range(len(starts)):
-        for j in range(starts[i], stops[i]):
-            copied[at] = data[j]
-            at += 1
-
-
-@kernel
 def count_characters(data: Bytes, starts: Longs, stops: Longs) -> None:
     """Turn the byte offsets of spans, in order, into offsets in characters, in place."""
     at = characters = 0

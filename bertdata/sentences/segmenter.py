@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.sentences.batch import Spans, find_spans, spans_by
 from bertdata.sentences.citations import attach_citations
 from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import Tables, build_tables
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from bertdata.sentences.batch import Spans
     from bertdata.text_arrays import Texts
 
 ALGORITHM = "punkt-nltk-3.10/3"
@@ -111,24 +111,29 @@ class SentenceSegmenter:
 
             check_text(text, "the text")
         if len(text) < _SHORT:
-            spans = self._classifier.spans(text)
-            return attach_citations(text, spans) if self.attach_citations else spans
+            return self._spans_of(text)
         data = np.frombuffer(text.encode(), np.uint8)
-        found = self._find_spans(data, np.array([0, len(data)]))
+        found = self._find_spans(data, np.array([0, len(data)]), compiled=True)
         if not text.isascii():
             from bertdata.sentences.punkt_kernel import count_characters
 
             count_characters(data, found.starts, found.stops)
         return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
 
-    def segment_batch(self, texts: Texts, *, keep_whitespace: bool = False) -> pa.ListArray:
+    def _spans_of(self, text: str) -> list[tuple[int, int]]:
+        """Return the spans of a text, in characters, in plain Python."""
+        spans = self._classifier.spans(text)
+        return attach_citations(text, spans) if self.attach_citations else spans
+
+    def segment_batch(self, texts: Texts, *, keep_whitespace: bool = False, compiled: bool = True) -> pa.ListArray:
         r"""Return one row of sentences for each text: list<string> for strings and `string`, else list<large_string>.
 
         `texts` is what the tokenizer's `encode_batch` takes: a list of strings, or an Arrow array or chunked array of
         strings. With `keep_whitespace` each sentence keeps the white space after it, so that no text is copied; for a
-        tokenizer that ignores white space the result is the same. Raises ConfigError for another type, InputError,
-        naming the row, for a null or a lone surrogate, and InputError where the texts of a batch pass 2 GiB and are not
-        large_string.
+        tokenizer that ignores white space the result is the same. `compiled=False` segments in plain Python, which is
+        slower, but faster than compiling for a few MB of text; the result is the same. Raises ConfigError for another
+        type, InputError, naming the row, for a null or a lone surrogate, and InputError where the texts of a batch pass
+        2 GiB and are not large_string.
 
         >>> segmenter = SentenceSegmenter.from_pretrained()
         >>> segmenter.segment_batch(["One. Two.", ""]).to_pylist()
@@ -138,26 +143,13 @@ class SentenceSegmenter:
         """
         import pyarrow as pa
 
-        from bertdata.sentences.punkt_kernel import copy_spans
-
-        column, data, _, found = self._find(texts)
+        column, data, _, found = self._find(texts, compiled)
         if keep_whitespace:
-            offsets = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
-            if pa.types.is_string(column.type):
-                offsets = offsets.astype(np.int32)
-            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-            return _lists(found, pa.Array.from_buffers(column.type, len(found.starts), buffers))
-        lengths = found.stops - found.starts
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        if pa.types.is_string(column.type):
-            if offsets[-1] > np.iinfo(np.int32).max:
-                raise InputError("the sentences of this batch pass 2 GiB; give fewer texts at a time, or large_string")
-            offsets = offsets.astype(np.int32)
-        copied = np.empty(int(offsets[-1]), np.uint8)
-        copy_spans(data, found.starts, found.stops, copied)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(copied)]
-        sentences = pa.Array.from_buffers(column.type, len(lengths), buffers)
-        return _lists(found, sentences)
+            borders = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
+            return _lists(found, _slices(column.type, borders, data))
+        borders = np.append(np.stack([found.starts, found.stops], axis=1), len(data))
+        sentences = pa.array(np.arange(0, 2 * len(found.starts), 2))
+        return _lists(found, _slices(column.type, borders, data).take(sentences))
 
     def spans_batch(self, texts: Texts) -> pa.ListArray:
         """Return the (start, end) offsets, in bytes of UTF-8, of the sentences of each text; `spans` counts characters.
@@ -170,22 +162,22 @@ class SentenceSegmenter:
         """
         import pyarrow as pa
 
-        _, _, offsets, found = self._find(texts)
+        _, _, offsets, found = self._find(texts, compiled=True)
         base = np.repeat(offsets[:-1], found.counts)
         ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
         return _lists(found, pa.StructArray.from_arrays(ends, ["start", "end"]))
 
-    def _find(self, texts: Any) -> tuple[Any, Any, Any, Spans]:
+    def _find(self, texts: Any, compiled: bool) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
         from bertdata.text_arrays import as_array, offsets_of, text_of
 
         column = as_array(texts)
         data, offsets = text_of(column), offsets_of(column)
-        return column, data, offsets, self._find_spans(data, offsets)
+        return column, data, offsets, self._find_spans(data, offsets, compiled)
 
-    def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Spans:
-        from bertdata.sentences.batch import find_spans
-
+    def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], compiled: bool) -> Spans:
+        if not compiled:
+            return spans_by(self._spans_of, data, offsets)
         found = find_spans(data, offsets, self._tables, self._classifier.decide)
         if not self.attach_citations:
             return found
@@ -193,6 +185,14 @@ class SentenceSegmenter:
 
         left = citations_kernel.attach_citations(data, self._tables.chars, *found)
         return found._replace(starts=found.starts[:left], stops=found.stops[:left])
+
+
+def _slices(kind: pa.DataType, borders: NDArray[np.int64], data: NDArray[np.uint8]) -> pa.Array:
+    """Return the texts between borders in the data, without a copy."""
+    import pyarrow as pa
+
+    borders = borders.astype(np.int32 if pa.types.is_string(kind) else np.int64)
+    return pa.Array.from_buffers(kind, len(borders) - 1, [None, pa.py_buffer(borders), pa.py_buffer(data)])
 
 
 def _lists(found: Spans, values: Any) -> pa.ListArray:

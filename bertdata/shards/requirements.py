@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from bertdata.documents import cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata
 from bertdata.errors import ConfigError
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
@@ -39,10 +40,12 @@ def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], 
 
 
 def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
-    for one in cut_ranges(parts):
-        for table in read_range(one):
+    ranges = cut_ranges(parts)
+    compiled = compiling_pays(sum(documents.text_bytes for documents in ranges), None)
+    for documents in ranges:
+        for table in read_range(documents):
             for begin in range(0, table.num_rows, _AT_ONCE):
-                sentences = segmenter.segment_batch(table["text"].slice(begin, _AT_ONCE))
+                sentences = segmenter.segment_batch(table["text"].slice(begin, _AT_ONCE), compiled=compiled)
                 if (pc.max(pc.list_value_length(sentences)).as_py() or 0) > 1:
                     return True
     return False

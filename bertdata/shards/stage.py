@@ -15,6 +15,7 @@ from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
@@ -72,10 +73,11 @@ def _segmenter(name: str, fingerprint: str, attach_citations: bool) -> SentenceS
 
 @dataclass(frozen=True)
 class SourcedRange:
-    """A range of documents, and the number of the source it is of."""
+    """A range of documents, the number of its source, and whether compiled code finds its sentences."""
 
     documents: DocumentRange
     source: int = 0
+    compiled: bool = True
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ def plan_tokens(
 ) -> list[Task]:
     """Return one tokenising task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
+    compiled = compiling_pays(sum(documents.text_bytes for documents in ranges), None)
     return [
-        replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0)))
+        replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
         for task in range_tasks(ranges, directory, "tokenize", TOKENS_REVISION, shared)
     ]
 
@@ -104,7 +107,8 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     one: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations)
-    return write_tokens(read_range(one.documents), tokenizer, segmenter, spec.shard_ends, file)
+    tables = read_range(one.documents)
+    return write_tokens(tables, tokenizer, segmenter, spec.shard_ends, file, compiled=one.compiled)
 
 
 def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0) -> Task:

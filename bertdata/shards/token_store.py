@@ -53,17 +53,19 @@ def write_tokens(
     segmenter: SentenceSegmenter,
     shard_ends: Sequence[int],
     file: BinaryIO,
+    *,
+    compiled: bool = True,
 ) -> Counters:
     """Segment and tokenise documents and write them grouped by shard; shard s has the slots below shard_ends[s].
 
-    details["slices"] lists [shard, offset, length] of each batch. Sentences without a token are left out, and a
-    document without any is dropped and counted.
+    `compiled` says whether compiled code finds the sentences. details["slices"] lists [shard, offset, length] of each
+    batch. Sentences without a token are left out, and a document without any is dropped and counted.
     """
     tally = Counters()
     schema = token_schema(tokenizer.id_type)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
-    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally) for table in documents]
+    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally, compiled) for table in documents]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
@@ -88,8 +90,10 @@ def _tokenize(
     schema: pa.Schema,
     signs: SignTables,
     tally: Counters,
+    compiled: bool,
 ) -> pa.Table:
-    sentences = segmenter.segment_batch(documents["text"], keep_whitespace=tokenizer.IGNORES_WHITESPACE)
+    keep_whitespace = tokenizer.IGNORES_WHITESPACE
+    sentences = segmenter.segment_batch(documents["text"], keep_whitespace=keep_whitespace, compiled=compiled)
     encoded = tokenizer.encode_batch(sentences.flatten())
     tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
     lengths = np.diff(ends)

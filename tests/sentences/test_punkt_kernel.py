@@ -48,6 +48,7 @@ def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> 
     rows = [row.replace("\ud800", "") for row in rows]
     found = english().segment_batch(rows).to_pylist()
     assert found == [[row[a:b] for a, b in english()._classifier.spans(row)] for row in rows]
+    assert found == english().segment_batch(rows, compiled=False).to_pylist()
     assert found == [by_nltk(english_by_nltk(), row) for row in rows]
     assert [
         [one.rstrip() for one in row] for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
@@ -112,8 +113,9 @@ def test_a_row_that_is_not_utf_8_is_named_with_the_byte() -> None:
     bad = pa.Array.from_buffers(
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 9], np.int32)), pa.py_buffer(b"A.etc\xff. B")]
     )
-    with pytest.raises(InputError, match=r"row 1 is not UTF-8 .byte 0xff at byte 3 of the row"):
-        english().segment_batch(bad)
+    for compiled in (True, False):
+        with pytest.raises(InputError, match=r"row 1 is not UTF-8 .byte 0xff at byte 3 of the row"):
+            english().segment_batch(bad, compiled=compiled)
 
 
 def test_offsets_outside_the_data_are_refused() -> None:

@@ -57,6 +57,17 @@ def spec_of(folder: Path) -> ShardsSpec:
     return ShardsSpec(str(folder / "out"), PLAN, INFO, str(folder / "tokenizer"))
 
 
+@pytest.mark.parametrize("compiled_from", [0, 1 << 60])
+def test_the_planned_bytes_decide_whether_sentences_are_found_by_compiled_code_and_change_no_token(
+    compiled_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [record.sha256 for _, record in tokenized(tmp_path / "first", 2)]
+    monkeypatch.setattr("bertdata.kernels.warmup.COMPILED_FROM", compiled_from)
+    found = tokenized(tmp_path / "second", 2)
+    assert {task.payload.compiled for task, _ in found} == {compiled_from == 0}
+    assert [record.sha256 for _, record in found] == expected
+
+
 def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> None:
     tasks = sharded([spec_of(tmp_path)]).plan(tokenized(tmp_path, 3))
     assert [task.path for task in tasks] == [
