@@ -14,45 +14,10 @@ are read-only arrays. The readable twin is `classifier`.
 from __future__ import annotations
 
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sentences.compiled_parameters import (
-    BEFORE,
-    DOT,
-    FIRST,
-    HIGH,
-    IS_LOWER,
-    IS_QUOTE,
-    IS_UPPER,
-    LETTER,
-    NEWLINE,
-    NUMBER_BEFORE,
-    SPACE,
-    STARTER,
-)
+from bertdata.sentences import compiled_parameters as tables
+from bertdata.sentences import words_kernel as words
 from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER
-from bertdata.sentences.words_kernel import (
-    COMMA,
-    DASH,
-    LONGEST,
-    NEWLINE_BYTE,
-    PERIOD,
-    Bytes,
-    Longs,
-    are_collocation,
-    character_flags,
-    context_end,
-    decode,
-    find,
-    is_abbreviation,
-    is_number,
-    last_token,
-    lower_case,
-    space_length,
-    strip_left,
-    strip_right,
-    token_after,
-    token_after_mark,
-    value_of,
-)
+from bertdata.sentences.words_kernel import Bytes, Longs
 
 NO, BREAK, UNKNOWN, BEGIN, END = range(5)
 """Kinds of records, and the answers of a decision."""
@@ -67,11 +32,11 @@ _STARTS, _STARTS_NOT, _UNSURE = 1, 0, 2
 
 @inlined
 def _starts_sentence(c: int, flags: int, context: int) -> int:
-    if c in (33, COMMA, 58, 59, 63):
+    if c in (33, words.COMMA, 58, 59, 63):
         return _STARTS_NOT
-    if flags & IS_UPPER and context & LOWER and not context & MIDDLE_UPPER:
+    if flags & tables.IS_UPPER and context & LOWER and not context & MIDDLE_UPPER:
         return _STARTS
-    if flags & IS_LOWER and (context & UPPER or not context & BEGIN_LOWER):
+    if flags & tables.IS_LOWER and (context & UPPER or not context & BEGIN_LOWER):
         return _STARTS_NOT
     return _UNSURE
 
@@ -81,44 +46,45 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
     """Return BREAK, NO or UNKNOWN for a candidate: its word begins at `begin`, the token after it at `after`."""
     if data[after] < 0x20:
         return UNKNOWN
-    if data[mark] != PERIOD:
+    if data[mark] != words.PERIOD:
         return BREAK
-    start = last_token(data, begin, mark, chars)
-    if start < 0 or mark - start > LONGEST:
+    start = words.last_token(data, begin, mark, chars)
+    if start < 0 or mark - start > words.LONGEST:
         return UNKNOWN
     abbreviation = initial = number = ellipsis = False
-    if start == mark or data[mark - 1] == PERIOD:
+    if start == mark or data[mark - 1] == words.PERIOD:
         ellipsis = start < mark
         n = max(1, mark - start)
-        word[:n] = PERIOD
-        key = find(word, 0, n, index, chars, BEFORE)
+        word[:n] = words.PERIOD
+        key = words.find(word, 0, n, index, chars, tables.BEFORE)
     else:
-        n = lower_case(data, start, mark, index, chars, word)
+        n = words.lower_case(data, start, mark, index, chars, word)
         if n < 0:
             return UNKNOWN
-        key = find(word, 0, n, index, chars, BEFORE)
-        abbreviation = is_abbreviation(word, n, key, index, chars)
+        key = words.find(word, 0, n, index, chars, tables.BEFORE)
+        abbreviation = words.is_abbreviation(word, n, key, index, chars)
         initial = (
-            start + decode(data, start, mark)[1] == mark and character_flags(data, start, mark, chars) & LETTER != 0
+            start + words.decode(data, start, mark)[1] == mark
+            and words.character_flags(data, start, mark, chars) & tables.LETTER != 0
         )
-        number = is_number(word, n)
+        number = words.is_number(word, n)
         if number:
-            key = index[NUMBER_BEFORE]
-    first = value_of(key, index, chars, BEFORE) & FIRST != 0
+            key = index[tables.NUMBER_BEFORE]
+    first = words.value_of(key, index, chars, tables.BEFORE) & tables.FIRST != 0
     alone = not (abbreviation or ellipsis)
     if alone and not (initial or number or first):
         return BREAK
-    stop = context_end(data, mark, after, end, chars)
-    plain, flags, next_key, context = token_after(data, after, stop, index, chars, word)
+    stop = words.context_end(data, mark, after, end, chars)
+    plain, flags, next_key, context = words.token_after(data, after, stop, index, chars, word)
     if plain != 1:
         return UNKNOWN
-    if first and next_key >= 0 and are_collocation(key, next_key, index):
+    if first and next_key >= 0 and words.are_collocation(key, next_key, index):
         return NO
     starts = _starts_sentence(data[after], flags, context)
-    if not initial and not alone and (starts == _STARTS or (flags & IS_UPPER and context & STARTER)):
+    if not initial and not alone and (starts == _STARTS or (flags & tables.IS_UPPER and context & tables.STARTER)):
         return BREAK
     if (initial or number) and (
-        starts == _STARTS_NOT or (starts == _UNSURE and initial and flags & IS_UPPER and not context & LOWER)
+        starts == _STARTS_NOT or (starts == _UNSURE and initial and flags & tables.IS_UPPER and not context & LOWER)
     ):
         return NO
     return BREAK if alone else NO
@@ -143,7 +109,7 @@ def _record(
         return n
     records[n, KIND], records[n, STOP], records[n, START], records[n, WORD_AT] = answer, mark + 1, after, begin
     if answer == UNKNOWN:
-        records[n, CONTEXT_END] = context_end(data, mark, after, end, chars)
+        records[n, CONTEXT_END] = words.context_end(data, mark, after, end, chars)
     return n + 1
 
 
@@ -162,7 +128,7 @@ def find_breaks(
         if n + 3 > len(records):
             return n
         if not state[INSIDE]:
-            i = strip_left(data, i, end, chars)
+            i = words.strip_left(data, i, end, chars)
             if i >= end:
                 state[ROW] += 1
                 state[AT] = end
@@ -172,26 +138,26 @@ def find_breaks(
             n += 1
         begin = state[PARAGRAPH]
         while n + 3 <= len(records):
-            while i < end and chars[data[i]] < NEWLINE:
+            while i < end and chars[data[i]] < tables.NEWLINE:
                 i += 1
             if i >= end:
                 break
-            if data[i] == NEWLINE_BYTE:
-                if i + 1 < end and data[i + 1] == NEWLINE_BYTE:
+            if data[i] == words.NEWLINE_BYTE:
+                if i + 1 < end and data[i + 1] == words.NEWLINE_BYTE:
                     break
                 i += 1
                 continue
-            after = token_after_mark(data, i, end, chars)
+            after = words.token_after_mark(data, i, end, chars)
             if after < 0:
                 i += 1
                 continue
             at = i
-            while at > begin and not SPACE <= chars[data[at - 1]] <= NEWLINE:
+            while at > begin and not tables.SPACE <= chars[data[at - 1]] <= tables.NEWLINE:
                 at -= 1
             mark = i
             i += 1
-            while i < end and not SPACE <= chars[data[i]] <= NEWLINE:
-                later = token_after_mark(data, i, end, chars) if chars[data[i]] >= DOT else -1
+            while i < end and not tables.SPACE <= chars[data[i]] <= tables.NEWLINE:
+                later = words.token_after_mark(data, i, end, chars) if chars[data[i]] >= tables.DOT else -1
                 if later >= 0:
                     if mark == at:
                         n = _record(data, at, mark, after, end, index, chars, word, records, n)
@@ -200,7 +166,7 @@ def find_breaks(
             n = _record(data, at, mark, after, end, index, chars, word, records, n)
         state[AT] = i
         if n + 3 <= len(records):
-            records[n, KIND], records[n, STOP] = END, strip_right(data, begin, i, chars)
+            records[n, KIND], records[n, STOP] = END, words.strip_right(data, begin, i, chars)
             n += 1
             state[INSIDE], state[AT] = 0, min(i + 2, end)
     return n
@@ -213,17 +179,17 @@ def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
     while i < end:
         if data[i] in (34, 39, 41, 93, 125):
             i += 1
-        elif chars[data[i]] == HIGH and character_flags(data, i, end, chars) & IS_QUOTE:
-            i += decode(data, i, end)[1]
+        elif chars[data[i]] == tables.HIGH and words.character_flags(data, i, end, chars) & tables.IS_QUOTE:
+            i += words.decode(data, i, end)[1]
         else:
             break
     if i == start:
         return -1, -1
-    if i == end or (i + 1 < end and data[i] == DASH and data[i + 1] == DASH):
+    if i == end or (i + 1 < end and data[i] == words.DASH and data[i + 1] == words.DASH):
         return i, i
     stop = i
     while i < end:
-        length = space_length(data, i, end, chars)
+        length = words.space_length(data, i, end, chars)
         if length == 0:
             break
         i += length
@@ -255,9 +221,9 @@ def join_breaks(
                 closed, after = _closing(data, state[NEXT], stop, chars)
                 if closed >= 0:
                     end, state[SENTENCE] = closed, after
-            begin = strip_left(data, begin, end, chars)
+            begin = words.strip_left(data, begin, end, chars)
             if begin < end:
-                starts[written], stops[written] = begin, strip_right(data, begin, end, chars)
+                starts[written], stops[written] = begin, words.strip_right(data, begin, end, chars)
                 counts[state[JOIN_ROW]] += 1
                 written += 1
         state[MARK_END], state[NEXT] = stop, records[i, START]

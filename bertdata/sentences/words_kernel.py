@@ -10,37 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sentences.compiled_parameters import (
-    ABBREVIATION,
-    AFTER,
-    APOSTROPHE,
-    BEFORE,
-    CONTROL,
-    DOT,
-    FLAGS,
-    HASH_MASK,
-    HASH_PRIME,
-    HASH_START,
-    HIGH,
-    IS_QUOTE,
-    IS_SPACE,
-    KNOWN,
-    LOWER_FORMS,
-    MARK,
-    MASK,
-    NEWLINE,
-    NON_WORD,
-    NOT_FIRST,
-    NUMBER_AFTER,
-    OFFSETS,
-    PAIRS,
-    RARE,
-    SLOTS,
-    SPACE,
-    STRINGS,
-    VALUES,
-    hash_pair,
-)
+from bertdata.sentences import compiled_parameters as tables
 
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
@@ -52,7 +22,7 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 
 _NO_TOKEN = (-1, 0, 0, 0)
 
-_hash_pair = kernel(hash_pair)
+_hash_pair = kernel(tables.hash_pair)
 
 
 @inlined
@@ -71,13 +41,13 @@ def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
         return (first & 31) << 6 | int(data[i + 1] & 63), 2
     if length == 3:
         return (first & 15) << 12 | int(data[i + 1] & 63) << 6 | int(data[i + 2] & 63), 3
-    return KNOWN, 4
+    return tables.KNOWN, 4
 
 
 @inlined
 def character_flags(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     code, _ = decode(data, i, end)
-    return RARE if code < 0 or code >= KNOWN else int(chars[FLAGS + code])
+    return tables.RARE if code < 0 or code >= tables.KNOWN else int(chars[tables.FLAGS + code])
 
 
 @inlined
@@ -93,9 +63,9 @@ def _character_start(data: Bytes, i: int, begin: int) -> int:
 def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     """Return the length of the white space at byte i, or 0."""
     kind = chars[data[i]]
-    if SPACE <= kind <= NEWLINE:
+    if tables.SPACE <= kind <= tables.NEWLINE:
         return 1
-    if kind == HIGH and character_flags(data, i, end, chars) & IS_SPACE:
+    if kind == tables.HIGH and character_flags(data, i, end, chars) & tables.IS_SPACE:
         return decode(data, i, end)[1]
     return 0
 
@@ -140,7 +110,9 @@ def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
     if i >= end:
         return -1
     kind = chars[data[i]]
-    if kind in (MARK, NON_WORD, APOSTROPHE) or (kind == HIGH and character_flags(data, i, end, chars) & IS_QUOTE):
+    if kind in (tables.MARK, tables.NON_WORD, tables.APOSTROPHE) or (
+        kind == tables.HIGH and character_flags(data, i, end, chars) & tables.IS_QUOTE
+    ):
         return i
     if space_length(data, i, end, chars) == 0:
         return -1
@@ -173,18 +145,18 @@ def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> i
 @inlined
 def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: int) -> int:
     """Return the key of word[begin:end] in a table, or -1."""
-    value = HASH_START
+    value = tables.HASH_START
     for i in range(begin, end):
-        value = ((value ^ int(word[i])) * HASH_PRIME) & HASH_MASK
-    slots, mask = index[table + SLOTS], index[table + MASK]
+        value = ((value ^ int(word[i])) * tables.HASH_PRIME) & tables.HASH_MASK
+    slots, mask = index[table + tables.SLOTS], index[table + tables.MASK]
     slot = (value ^ value >> 15) & mask
     while index[slots + slot] != 0:
         content = index[slots + slot]
         if content >> 32 == value:
             key = (content & 0xFFFFFFFF) - 1
-            start, stop = index[index[table + OFFSETS] + key], index[index[table + OFFSETS] + key + 1]
+            start, stop = index[index[table + tables.OFFSETS] + key], index[index[table + tables.OFFSETS] + key + 1]
             same = stop - start == end - begin
-            start += index[table + STRINGS]
+            start += index[table + tables.STRINGS]
             for i in range(begin, end):
                 if not same or chars[start + i - begin] != word[i]:
                     same = False
@@ -197,14 +169,14 @@ def find(word: Bytes, begin: int, end: int, index: Longs, chars: Bytes, table: i
 
 @inlined
 def value_of(key: int, index: Longs, chars: Bytes, table: int) -> int:
-    return int(chars[index[table + VALUES] + key]) if key >= 0 else 0
+    return int(chars[index[table + tables.VALUES] + key]) if key >= 0 else 0
 
 
 @inlined
 def are_collocation(before: int, after: int, index: Longs) -> bool:
     pair = (before << 32 | after) + 1
     value = _hash_pair(before, after)
-    slots, mask = index[PAIRS + SLOTS], index[PAIRS + MASK]
+    slots, mask = index[tables.PAIRS + tables.SLOTS], index[tables.PAIRS + tables.MASK]
     slot = (value ^ value >> 15) & mask
     while index[slots + slot] != 0:
         if index[slots + slot] == pair:
@@ -216,7 +188,7 @@ def are_collocation(before: int, after: int, index: Longs) -> bool:
 @inlined
 def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes) -> int:
     """Write a token in lower case into `word`; its length, or -1 for a rare character or a long token."""
-    forms = index[LOWER_FORMS]
+    forms = index[tables.LOWER_FORMS]
     n = 0
     i = begin
     while i < end:
@@ -228,7 +200,7 @@ def lower_case(data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, wo
             i += 1
             continue
         code, length = decode(data, i, end)
-        if code < 0 or code >= KNOWN or chars[FLAGS + code] & RARE:
+        if code < 0 or code >= tables.KNOWN or chars[tables.FLAGS + code] & tables.RARE:
             return -1
         i += length
         code = index[forms + code]
@@ -257,12 +229,12 @@ def is_number(word: Bytes, n: int) -> bool:
 @inlined
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
     """Tell whether a word, or what stands after its last hyphen, is an abbreviation."""
-    if value_of(key, index, chars, BEFORE) & ABBREVIATION:
+    if value_of(key, index, chars, tables.BEFORE) & tables.ABBREVIATION:
         return True
     for i in range(n - 1, -1, -1):
         if word[i] == DASH:
-            last = find(word, i + 1, n, index, chars, BEFORE)
-            return value_of(last, index, chars, BEFORE) & ABBREVIATION != 0
+            last = find(word, i + 1, n, index, chars, tables.BEFORE)
+            return value_of(last, index, chars, tables.BEFORE) & tables.ABBREVIATION != 0
     return False
 
 
@@ -278,31 +250,31 @@ def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
         while start > begin:
             c = data[start - 1]
             kind = chars[c]
-            if kind == NON_WORD or (c == DASH and start < mark and data[start] == DASH):
+            if kind == tables.NON_WORD or (c == DASH and start < mark and data[start] == DASH):
                 break
-            if kind in (MARK, CONTROL) or (kind == DOT and data[start] == PERIOD):
+            if kind in (tables.MARK, tables.CONTROL) or (kind == tables.DOT and data[start] == PERIOD):
                 return -1
-            if kind == APOSTROPHE:
+            if kind == tables.APOSTROPHE:
                 start -= 1
                 quoted = True
                 break
-            if kind == HIGH:
+            if kind == tables.HIGH:
                 at = _character_start(data, start - 1, begin)
                 flags = character_flags(data, at, start, chars)
-                if flags & RARE:
+                if flags & tables.RARE:
                     return -1
-                if flags & IS_SPACE:
+                if flags & tables.IS_SPACE:
                     break
                 start = at
-                if flags & IS_QUOTE:
+                if flags & tables.IS_QUOTE:
                     quoted = True
                     break
             else:
                 start -= 1
-        while not quoted and start < mark and chars[data[start]] == NOT_FIRST:
+        while not quoted and start < mark and chars[data[start]] == tables.NOT_FIRST:
             start += 1
     for i in range(begin, start):
-        if chars[data[i]] >= DOT or chars[data[i]] == CONTROL:
+        if chars[data[i]] >= tables.DOT or chars[data[i]] == tables.CONTROL:
             return -1
     return start
 
@@ -312,27 +284,27 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
     """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
     kind = chars[data[begin]]
     i = begin + 1
-    if kind in (NON_WORD, NOT_FIRST):
+    if kind in (tables.NON_WORD, tables.NOT_FIRST):
         while data[begin] == DASH and i < end and data[i] == DASH:
             i += 1
         return i
-    if kind >= DOT:
-        return i if kind == MARK and i == end else -1
-    if kind == HIGH:
+    if kind >= tables.DOT:
+        return i if kind == tables.MARK and i == end else -1
+    if kind == tables.HIGH:
         i = begin + decode(data, begin, end)[1]
     while i < end:
         c = data[i]
         kind = chars[c]
         double = i + 1 < end and data[i + 1] == c
-        if kind in (NON_WORD, APOSTROPHE, MARK) or (double and c in (PERIOD, DASH)):
+        if kind in (tables.NON_WORD, tables.APOSTROPHE, tables.MARK) or (double and c in (PERIOD, DASH)):
             break
-        if kind == CONTROL:
+        if kind == tables.CONTROL:
             return -1
-        if kind == HIGH:
+        if kind == tables.HIGH:
             flags = character_flags(data, i, end, chars)
-            if flags & RARE:
+            if flags & tables.RARE:
                 return -1
-            if flags & IS_QUOTE:
+            if flags & tables.IS_QUOTE:
                 break
             i += decode(data, i, end)[1]
             continue
@@ -340,8 +312,8 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
             if i + 1 >= end:
                 break
             after = chars[data[i + 1]]
-            if after in (NON_WORD, APOSTROPHE, MARK) or (
-                after == HIGH and character_flags(data, i + 1, end, chars) & IS_QUOTE
+            if after in (tables.NON_WORD, tables.APOSTROPHE, tables.MARK) or (
+                after == tables.HIGH and character_flags(data, i + 1, end, chars) & tables.IS_QUOTE
             ):
                 break
             if i + 2 < end and data[i + 1] == data[i + 2] and data[i + 1] in (PERIOD, DASH):
@@ -362,17 +334,17 @@ def token_after(
     if stop < 0:
         return _NO_TOKEN
     for i in range(stop, end - 1):
-        if chars[data[i]] >= DOT:
+        if chars[data[i]] >= tables.DOT:
             return _NO_TOKEN
     n = lower_case(data, begin, stop, index, chars, word)
     period = data[stop - 1] == PERIOD
     if n < 0 or (period and stop < end):
         return _NO_TOKEN
-    key = index[NUMBER_AFTER]
+    key = index[tables.NUMBER_AFTER]
     if not is_number(word, n):
         if period:
-            known = find(word, 0, n - 1, index, chars, BEFORE)
+            known = find(word, 0, n - 1, index, chars, tables.BEFORE)
             if not is_abbreviation(word, n - 1, known, index, chars):
                 n -= 1
-        key = find(word, 0, n, index, chars, AFTER)
-    return 1, character_flags(data, begin, end, chars), key, value_of(key, index, chars, AFTER)
+        key = find(word, 0, n, index, chars, tables.AFTER)
+    return 1, character_flags(data, begin, end, chars), key, value_of(key, index, chars, tables.AFTER)

@@ -11,20 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bertdata.sources.books import layout_kernel as kernel
 from bertdata.sources.books.layout import WRAP_LIMIT, Block, PlainBlock, width_of
-from bertdata.sources.books.layout_kernel import (
-    BEGIN,
-    BLOCK_COLUMNS,
-    END,
-    FIRST,
-    LAST,
-    LINE_COLUMNS,
-    PLAIN,
-    STARTS,
-    blocks_kernel,
-    lines_kernel,
-    plain_kernel,
-)
 
 Table = Any
 
@@ -46,16 +34,16 @@ def mixed_blocks(
     (['list', 'str'], 48)
     """
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
-    lines = np.empty((text.count("\n") + 1, LINE_COLUMNS), np.int32)
-    count = lines_kernel(data, lines, STARTS)
+    lines = np.empty((text.count("\n") + 1, kernel.LINE_COLUMNS), np.int32)
+    count = kernel.lines_kernel(data, lines, kernel.STARTS)
     if count < 0 or not _is_wrapped(lines, len(text)):
         return None
-    blocks = np.empty((count // 2 + 1, BLOCK_COLUMNS), np.int32)
-    blocks = blocks[: blocks_kernel(lines, count, blocks)]
+    blocks = np.empty((count // 2 + 1, kernel.BLOCK_COLUMNS), np.int32)
+    blocks = blocks[: kernel.blocks_kernel(lines, count, blocks)]
     kept = list(keep(list(_blocks(text, lines, blocks))))
     width = width_of(_lengths(kept, lines, blocks))
-    plain_kernel(lines, blocks, len(blocks), width)
-    plain = blocks[:, PLAIN].tolist()
+    kernel.plain_kernel(lines, blocks, len(blocks), width)
+    plain = blocks[:, kernel.PLAIN].tolist()
     return [
         block if isinstance(block, list) else PlainBlock(block.text) if plain[block.number] else block.text.split("\n")
         for block in kept
@@ -64,16 +52,19 @@ def mixed_blocks(
 
 def _is_wrapped(lines: Table, size: int) -> bool:
     """Tell text that is neither unwrapped nor a sentence to a line, by its lines as they are, spaces included."""
-    lengths = np.diff(lines[:, BEGIN], append=size + 1) - 1
-    full = lines[:, END] > lines[:, BEGIN]
+    lengths = np.diff(lines[:, kernel.BEGIN], append=size + 1) - 1
+    full = lines[:, kernel.END] > lines[:, kernel.BEGIN]
     filled = int(full.sum())
     long = full & (lengths > WRAP_LIMIT)
     return len(lines) - filled > filled / 12 and not lengths[long].sum() > lengths[full].sum() / 2
 
 
 def _blocks(text: str, lines: Table, blocks: Table) -> Iterator[Block | Candidate]:
-    begins, ends = lines[blocks[:, FIRST], BEGIN].tolist(), lines[blocks[:, LAST] - 1, END].tolist()
-    for number, (begin, end, plain) in enumerate(zip(begins, ends, blocks[:, PLAIN].tolist(), strict=True)):
+    begins, ends = (
+        lines[blocks[:, kernel.FIRST], kernel.BEGIN].tolist(),
+        lines[blocks[:, kernel.LAST] - 1, kernel.END].tolist(),
+    )
+    for number, (begin, end, plain) in enumerate(zip(begins, ends, blocks[:, kernel.PLAIN].tolist(), strict=True)):
         block = text[begin:end]
         if plain:
             yield Candidate(block, number)
@@ -86,9 +77,9 @@ def _lengths(kept: Sequence[Block | Candidate], lines: Table, blocks: Table) -> 
     lengths = [len(line) for block in kept if isinstance(block, list) and len(block) > 2 for line in block[:-1]]
     numbers = [block.number for block in kept if not isinstance(block, list)]
     chosen = blocks[np.array(numbers, np.int64)]
-    chosen = chosen[chosen[:, LAST] - chosen[:, FIRST] > 2]
+    chosen = chosen[chosen[:, kernel.LAST] - chosen[:, kernel.FIRST] > 2]
     turns = np.zeros(len(lines) + 1, np.int32)
-    turns[chosen[:, FIRST]] = 1
-    turns[chosen[:, LAST] - 1] = -1
+    turns[chosen[:, kernel.FIRST]] = 1
+    turns[chosen[:, kernel.LAST] - 1] = -1
     inside = np.cumsum(turns[:-1]) > 0
-    return [*lengths, *(lines[inside, END] - lines[inside, BEGIN]).tolist()]
+    return [*lengths, *(lines[inside, kernel.END] - lines[inside, kernel.BEGIN]).tolist()]

@@ -13,18 +13,9 @@ from functools import cached_property, partial
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
-from bertdata.sources.wikipedia.templates import functions
+from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert
-from bertdata.sources.wikipedia.templates.factories import (
-    Handler,
-    get,
-    joined,
-    kept,
-    literal,
-    pattern,
-    positional,
-    wrapped,
-)
+from bertdata.sources.wikipedia.templates.factories import Handler, get, joined, kept, literal, positional, wrapped
 from bertdata.sources.wikipedia.templates.functions import block, money
 
 
@@ -82,7 +73,7 @@ def own_templates(path: str) -> Templates:
             raise InputError(
                 f"line {number} is {line!r}; expected `name, name = text`, as `elevation = {{1}} m`", path=path
             )
-        own.update(dict.fromkeys(case_variants(folded), pattern(text)))
+        own.update(dict.fromkeys(case_variants(folded), factories.pattern(text)))
     return Templates(own)
 
 
@@ -239,44 +230,10 @@ _TEXT: dict[str, Handler] = {
 }
 
 _SHIP_PREFIXES = [
-    *(
-        "uss",
-        "hms",
-        "hmas",
-        "hmcs",
-        "hmnzs",
-        "hmt",
-        "hmy",
-        "ss",
-        "rms",
-        "mv",
-        "ms",
-        "mt",
-        "mts",
-        "ts",
-        "ps",
-        "rrs",
-        "rv",
-        "sv",
-    ),
-    *(
-        "usns",
-        "uscgc",
-        "usat",
-        "usrc",
-        "sms",
-        "sas",
-        "ins",
-        "orp",
-        "hnoms",
-        "hdms",
-        "hnlms",
-        "hswms",
-        "rfa",
-        "css",
-        "ara",
-    ),
-]
+    "uss", "hms", "hmas", "hmcs", "hmnzs", "hmt", "hmy", "ss", "rms", "mv", "ms", "mt", "mts", "ts", "ps",
+    "rrs", "rv", "sv", "usns", "uscgc", "usat", "usrc", "sms", "sas", "ins", "orp", "hnoms", "hdms", "hnlms",
+    "hswms", "rfa", "css", "ara",
+]  # fmt: skip
 _GREEK = {
     **{"alpha": "α", "beta": "β", "gamma": "γ", "epsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι"},
     **{"kappa": "κ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "omicron": "ο", "pi": "π", "rho": "ρ"},
