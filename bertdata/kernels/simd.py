@@ -16,9 +16,9 @@ from numba.extending import intrinsic
 
 from bertdata.kernels.jit import kernel
 
-GAPS = (32, 10, 9, 13)
+WHITESPACE = (32, 10, 9, 13)
 """A space, a line feed, a tab and a carriage return: the bytes that chunks are cut at."""
-MARKS = ((33, 47), (58, 64), (91, 96), (123, 126))
+PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 """ASCII's marks, from and to: BERT makes a word of each, and nothing of Unicode's reaches over one."""
 BLOCK = 64
 
@@ -46,21 +46,21 @@ def plain_store64(data: Any, i: Any, value: Any) -> None:
 
 
 @kernel
-def plain_gap_marks(data: Any, i: Any) -> Any:
-    """Return 64 bits, one for each byte from `i` on: set where the byte is one of GAPS."""
+def plain_whitespace_bits(data: Any, i: Any) -> Any:
+    """Return 64 bits, one for each byte from `i` on: set where the byte is one of WHITESPACE."""
     marks = _0
     for j in range(BLOCK):
-        if data[_U(i) + _U(j)] in GAPS:
+        if data[_U(i) + _U(j)] in WHITESPACE:
             marks |= _1 << _U(j)
     return marks
 
 
 @kernel
-def plain_ascii_marks(data: Any, i: Any) -> Any:
-    """Return 64 bits, one for each byte from `i` on: set where the byte is one of MARKS."""
+def plain_punctuation_bits(data: Any, i: Any) -> Any:
+    """Return 64 bits, one for each byte from `i` on: set where the byte is one of PUNCTUATION."""
     marks = _0
     for j in range(BLOCK):
-        for first, last in MARKS:
+        for first, last in PUNCTUATION:
             if first <= data[_U(i) + _U(j)] <= last:
                 marks |= _1 << _U(j)
     return marks
@@ -131,13 +131,13 @@ def _store64(_: Any, data: Any, i: Any, __: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _gap_marks(_: Any, data: Any, i: Any) -> Any:
+def _whitespace_bits(_: Any, data: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), BLOCK)
         block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
         block.align = 1
         marks = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
-        for gap in GAPS:
+        for gap in WHITESPACE:
             marks = builder.or_(marks, builder.icmp_unsigned("==", block, ir.Constant(vector, [gap] * BLOCK)))
         return builder.bitcast(marks, ir.IntType(64))
 
@@ -145,13 +145,13 @@ def _gap_marks(_: Any, data: Any, i: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _ascii_marks(_: Any, data: Any, i: Any) -> Any:
+def _punctuation_bits(_: Any, data: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), BLOCK)
         block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
         block.align = 1
         marks = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
-        for first, last in MARKS:
+        for first, last in PUNCTUATION:
             above = builder.sub(block, ir.Constant(vector, [first] * BLOCK))
             inside = builder.icmp_unsigned("<=", above, ir.Constant(vector, [last - first] * BLOCK))
             marks = builder.or_(marks, inside)
@@ -200,8 +200,8 @@ def _prefetch(_: Any, array: Any, i: Any) -> Any:
 PLAIN = bool(numba.config.DISABLE_JIT or numba.config.BOUNDSCHECK)
 load64: Any = plain_load64 if PLAIN else _load64
 store64: Any = plain_store64 if PLAIN else _store64
-gap_marks: Any = plain_gap_marks if PLAIN else _gap_marks
-ascii_marks: Any = plain_ascii_marks if PLAIN else _ascii_marks
+whitespace_bits: Any = plain_whitespace_bits if PLAIN else _whitespace_bits
+punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
 highest_bit: Any = plain_highest_bit if PLAIN else _highest_bit

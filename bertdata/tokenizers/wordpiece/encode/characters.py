@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from bertdata.tokenizers.wordpiece.encode.kernels.encode import Characters
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
-    ALONE,
     ASKED,
     BYTES_SHIFT,
     CHARACTERS_SHIFT,
     LETTER,
     PAD,
     REFERENCE,
+    SINGLE,
     SPACE,
     START_SHIFT,
     new_characters,
@@ -84,20 +84,20 @@ def by_rule(normalizer: Normalizer, character: str) -> Becomes | None:
         body = "".join(map(str.lower, body))
     chinese = normalizer.tokenize_chinese_chars and CHINESE[0] <= ord(character) <= CHINESE[1]
     is_mark = any(unicodedata.category(c)[0] == "P" or (c.isascii() and not c.isalnum()) for c in body)
-    return ALONE if chinese or is_mark else LETTER, body
+    return SINGLE if chinese or is_mark else LETTER, body
 
 
 def ask(normalizer: Normalizer, character: str) -> Becomes:
     """Return what becomes of a character.
 
-    >>> ask(Normalizer(), "É") == (LETTER, "e"), ask(Normalizer(), "…") == (ALONE, "…")
+    >>> ask(Normalizer(), "É") == (LETTER, "e"), ask(Normalizer(), "…") == (SINGLE, "…")
     (True, True)
     """
     words = normalizer.words_by_reference(f"a{character}a")
     if words == ["a", "a"]:
         return SPACE, ""
     if len(words) == 3 and words[0] == words[2] == "a":
-        kind, body = ALONE, words[1]
+        kind, body = SINGLE, words[1]
     elif len(words) == 1 and words[0][0] == words[0][-1] == "a" and len(words[0]) > 1:
         kind, body = LETTER, words[0][1:-1]
     else:

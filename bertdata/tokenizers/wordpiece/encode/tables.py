@@ -13,13 +13,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
+from bertdata.kernels.byte_table import MAX_ENTRIES, USED, WIDTH, Table
 from bertdata.kernels.simd import BLOCK
 from bertdata.tokenizers.wordpiece.encode.characters import Becomes, CharacterTable
 from bertdata.tokenizers.wordpiece.encode.kernels import cache as cache_kernel
 from bertdata.tokenizers.wordpiece.encode.kernels import chunks as chunks_kernel
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels import trie as trie_kernel
-from bertdata.tokenizers.wordpiece.encode.kernels.words import MAX_ENTRIES, MAX_KEY, PAD, USED, WIDTH, Table
+from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
 from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
@@ -78,7 +79,8 @@ class ChunkCache:
         """Make room for the chunks of another unit of text; where the cache is full, keep the commonest alone."""
         table, pool = self.arrays
         used, n_slots = int(table.counters[USED]), len(table.slots)
-        rooms = (len(table.entries) // WIDTH - 1, len(table.arena) - PAD - MAX_KEY, len(pool) - cache_kernel.MAX_IDS)
+        arena = len(table.arena) - PAD - chunks_kernel.MAX_KEY
+        rooms = (len(table.entries) // WIDTH - 1, arena, len(pool) - cache_kernel.MAX_IDS)
         if any(used > room for used, room in zip(table.counters.tolist(), rooms, strict=True)):
             self._enter_anew(n_slots, max(1, min(rooms[0] // 16, used // 2)))
         elif 4 * used > n_slots and n_slots < 2 * (rooms[0] + 1):
@@ -87,7 +89,7 @@ class ChunkCache:
     def _enter_anew(self, n_slots: int, kept: int) -> None:
         table = self.arrays.table._replace(slots=np.zeros(n_slots, np.uint32))
         self.arrays = self.arrays._replace(table=table)
-        cache_kernel.enter_anew(self.arrays, np.zeros(MAX_KEY + PAD, np.uint8), kept)
+        cache_kernel.enter_anew(self.arrays, np.zeros(chunks_kernel.MAX_KEY + PAD, np.uint8), kept)
 
     def remember(self, chunk: bytes, ids: NDArray[Any]) -> None:
         """Enter a chunk, if there is room for it and for its ids."""

@@ -63,7 +63,8 @@ class _Counter:
 
     def __init__(self, normalizer: Normalizer) -> None:
         from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
-        from bertdata.tokenizers.wordpiece.encode.kernels.words import MAX_KEY, PAD, UNKNOWN_CHARACTER
+        from bertdata.tokenizers.wordpiece.encode.kernels.chunks import MAX_KEY
+        from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, UNKNOWN_CHARACTER
         from bertdata.tokenizers.wordpiece.encode.tables import empty_table, empty_window
         from bertdata.tokenizers.wordpiece.train.kernels import counts as kernel
 
@@ -91,7 +92,7 @@ class _Counter:
                 if not self._flush():
                     return False
             else:
-                begin, n = int(registers[kernel.PLACE]), int(registers[kernel.LENGTH])
+                begin, n = int(registers[kernel.PLACE]), int(registers[kernel.SIZE])
                 if not self._add_long(text[begin : begin + n + self._padding], n):
                     return False
                 registers[kernel.PLACE] += n
@@ -112,7 +113,7 @@ class _Counter:
         registers[kernel.ENTRY] = 1
         arguments = self._chunks, self._key, self._characters.arrays, self._words, self._word, registers
         while (status := kernel.count_words(*arguments)) != kernel.DONE:
-            entry, n = int(registers[kernel.ENTRY]), int(registers[kernel.LENGTH])
+            entry, n = int(registers[kernel.ENTRY]), int(registers[kernel.SIZE])
             answer = self._resolve(status, self._key[:n], int(self._chunks.entries[4 * entry + 3]))
             if answer is None:
                 return False
@@ -122,7 +123,7 @@ class _Counter:
 
     def _add_long(self, chunk: NDArray[np.uint8], n: int) -> bool:
         kernel, one = self._kernel, np.uint64(1)
-        arguments = chunk, 0, n, one, self._characters.arrays, self._words, self._word
+        arguments = chunk.copy(), n, one, self._characters.arrays, self._words, self._word
         while (status := kernel.add_words(*arguments)) != kernel.DONE:
             answer = self._resolve(status, chunk[:n], 1)
             if answer is None:

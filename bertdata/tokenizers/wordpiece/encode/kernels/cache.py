@@ -7,30 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.kernels import byte_table
+from bertdata.kernels.byte_table import ARENA_USED, OWNER_SHIFT, POOL_USED, USED, WIDTH, Table
 from bertdata.kernels.jit import always_inlined, kernel
-from bertdata.kernels.simd import load64, store64
-from bertdata.tokenizers.wordpiece.encode.kernels.words import (
-    ARENA_SHIFT,
-    ARENA_USED,
-    LONG,
-    MAX_KEY,
-    POOL_USED,
-    USED,
-    Table,
-    claim,
-    enter,
-    first_bytes,
-    has_room,
-    hash_key,
-    mark_of,
-    place_at,
-    seek,
-)
+from bertdata.kernels.simd import store64
+from bertdata.tokenizers.wordpiece.encode.kernels.chunks import MAX_KEY
 
 MAX_IDS = 127
 _U = np.uint64
 _0, _2, _3 = _U(0), _U(2), _U(3)
-_IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << 16), _U(17), _U(127)
+_IN_POOL, _COUNT_SHIFT, _COUNT_MASK = _U(1 << OWNER_SHIFT), _U(OWNER_SHIFT + 1), _U(MAX_IDS)
+_ARENA_SHIFT = _U(byte_table.ARENA_SHIFT)
 
 
 class Cache(NamedTuple):
@@ -52,21 +39,20 @@ def remember(
     `ids` has the type of the output.
     """
     pooled = count * ids.itemsize > 8
-    pool_used = cache.table.counters[POOL_USED]
-    if count > min(n, MAX_IDS) or not has_room(cache.table, n):
+    pool_used, value = cache.table.counters[POOL_USED], _0
+    if count > min(n, MAX_IDS) or not byte_table.has_room(cache.table, 1, n):
         return
-    if pooled and pool_used + count > len(cache.pool):
-        return
-    meta, value = mark_of(n) | np.uint64(count) << _COUNT_SHIFT, _0
     if pooled:
-        meta, value = meta | _IN_POOL, np.uint64(pool_used)
+        if pool_used + count > len(cache.pool):
+            return
+        value = np.uint64(pool_used)
         for j in range(count):
             cache.pool[pool_used + j] = ids[first + j]
         cache.table.counters[POOL_USED] += count
     else:
         for j in range(count):
             value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
-    enter(cache.table, slot, low, high, h, meta, value, data, i, n)
+    byte_table.enter(cache.table, slot, low, high, h, count << 1 | pooled, value, data, i, n)
 
 
 @always_inlined
@@ -92,15 +78,12 @@ def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
     table.counters[USED] = kept
     table.counters[ARENA_USED] = table.counters[POOL_USED] = 0
     for entry in range(1, kept):
-        place = entry * 4
+        place = entry * WIDTH
         low, high, meta = table.entries[place], table.entries[place + 1], table.entries[place + 2]
-        n: Any = np.int64(meta & np.uint64(LONG - 1))
-        start: Any = np.int64(meta >> np.uint64(ARENA_SHIFT))
-        for j in range(16, n):
-            key_bytes[j] = table.arena[start + j - 16]
-        claim(table, hash_key(low, high, key_bytes, 0, n), entry)
+        n = byte_table.read_key(table, entry, key_bytes, 0)
+        byte_table.claim(table, byte_table.hash_key(low, high, key_bytes, 0, n), entry)
         if n > 16:
-            table.counters[ARENA_USED] = start + (n + 7) // 8 * 8 - 16
+            table.counters[ARENA_USED] = np.int64(meta >> _ARENA_SHIFT) + (n + 7) // 8 * 8 - 16
         if meta & _IN_POOL != _0:
             table.counters[POOL_USED] = table.entries[place + 3] + (meta >> _COUNT_SHIFT & _COUNT_MASK)
 
@@ -109,8 +92,8 @@ def enter_anew(cache: Cache, key_bytes: Any, kept: int) -> None:
 def remember_chunk(cache: Cache, key: Any, n: int, ids: Any) -> None:
     """Enter a chunk that `tokenizers` encoded, if there is room and it is not there."""
     if n <= MAX_KEY:
-        low, high = first_bytes(load64(key, 0), n), first_bytes(load64(key, 8), n - 8)
-        h = hash_key(low, high, key, 0, n)
-        slot = seek(cache.table, low, high, h, key, 0, n)
-        if place_at(cache.table, slot) == _0:
+        low, high = byte_table.first_words(key, 0, n)
+        h = byte_table.hash_key(low, high, key, 0, n)
+        slot = byte_table.seek(cache.table, low, high, h, key, 0, n)
+        if byte_table.place_at(cache.table, slot) == _0:
             remember(cache, slot, low, high, h, key, 0, n, ids, 0, len(ids))

@@ -1,13 +1,13 @@
 """The compiled core of the tokenizer: rows of UTF-8 to ids, by way of a cache from chunk to ids.
 
-`scan` goes through the rows in windows of some hundred chunks (`chunks.py`): where they end, and where in the
-cache they are likely to be; then whether it is so, and their ids. A chunk that is not in the cache is cut into words
-(`words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
-Of a character not yet asked for the caller is told at once; the few chunks that only `tokenizers` can tell are left to
-the caller to put in afterwards. Nothing is read or written after the arrays; where one is too small, the caller is
-told.
+`scan` goes through the rows in windows of some hundreds of chunks (`chunks.py`): where they end, and where in the
+cache they are likely to be; then whether they are there, and their ids. A chunk that is not in the cache is cut into
+words (`words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
+At a character that has no code yet the kernel returns, to be called again; the few chunks that only `tokenizers` can
+encode are left out, for the caller to insert afterwards. Nothing is read or written outside the arrays; where one is
+too small, the kernel returns as well.
 
-The readable twin is `reference.encode.encode_slowly`.
+The readable version is `reference.encode.encode_slowly`.
 
 80 times as fast as `tokenizers` (`benchmarks/kernels.py --only tokenizer`).
 """
@@ -19,19 +19,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.kernels.byte_table import hash_key, place_at, seek
 from bertdata.kernels.jit import always_inlined, kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.cache import Cache, copy_ids, remember
-from bertdata.tokenizers.wordpiece.encode.kernels.chunks import AT_END, AT_GAP, MARK, Window, find_places, find_stops
-from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
-from bertdata.tokenizers.wordpiece.encode.kernels.words import (
+from bertdata.tokenizers.wordpiece.encode.kernels.chunks import (
+    AFTER_START,
+    AT_END,
+    AT_SPACE,
+    LENGTH,
     MAX_KEY,
-    NOT_UTF8,
-    REFERENCE_CHARACTER,
-    hash_key,
-    next_word,
-    place_at,
-    seek,
+    Window,
+    find_places,
+    find_stops,
 )
+from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
+from bertdata.tokenizers.wordpiece.encode.kernels.words import NOT_UTF8, REFERENCE_CHARACTER, next_word
 from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 
 WORD_BYTES = 512
@@ -123,9 +125,9 @@ def scan(
     """
     entries, stops = cache.table.entries, window.stops
     scanned_row, row, at, written = registers[ROW], registers[ROW], _U(registers[AT]), registers[WRITTEN]
-    block = at
+    block, before = at, AFTER_START
     while scanned_row < last_row:
-        scanned_row, block, n_chunks = find_stops(text, offsets, scanned_row, last_row, at, block, stops)
+        scanned_row, block, before, n_chunks = find_stops(text, offsets, scanned_row, last_row, block, before, stops)
         bound = stops[n_chunks - _1] >> _2  # a chunk in the cache has no more ids than bytes
         find_places(text, at, n_chunks, cache.table, window)
         registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
@@ -136,7 +138,7 @@ def scan(
             stop, place = stops[k], window.places[k]
             n = (stop >> _2) - at
             unlike = (entries[place] ^ window.lows[k]) | (entries[place + _1] ^ window.highs[k])
-            if unlike | ((entries[place + _2] & MARK) ^ n) != _0:
+            if unlike | ((entries[place + _2] & LENGTH) ^ n) != _0:
                 start: Any = np.int64(at)
                 size: Any = np.int64(n)
                 place, slot, h = _0, _0, _0
@@ -169,7 +171,7 @@ def scan(
                     registers[N_PENDING] += 1
                 else:
                     return NEW_CHARACTER
-            at = (stop >> _2) + (stop & AT_GAP)
+            at = (stop >> _2) + (stop & AT_SPACE)
             if stop & AT_END != _0:
                 row += 1
                 ends[row] = written

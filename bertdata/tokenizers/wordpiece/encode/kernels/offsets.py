@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from bertdata.kernels.jit import kernel
+from bertdata.kernels.utf8 import decode
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
-    ALONE,
     CHARACTERS_SHIFT,
     KIND_BITS,
     LETTER,
     REFERENCE,
+    SINGLE,
     UNKNOWN,
-    decode,
 )
 
 DONE, NEW_CHARACTER = range(2)
@@ -55,17 +55,14 @@ def locate(
         character: Any = 0
         word: Any = -1
         while i < end and even:
-            point: Any = int(text[i])
-            size: Any = 1
-            if point >= 0x80:
-                point, size = decode(text, i, end)
-            code = codes[point]
+            point, size = decode(text, i, end)
+            code = codes[max(point, 0)]
             kind = code & KIND_BITS
             if kind == UNKNOWN:
                 registers[ROW], registers[CHARACTER] = row, i
                 return NEW_CHARACTER
             is_part = kind == LETTER
-            n = (code >> CHARACTERS_SHIFT & 15) if is_part or kind == ALONE else 0
+            n = (code >> CHARACTERS_SHIFT & 15) if is_part or kind == SINGLE else 0
             if whole and not is_part:
                 whole = False
                 at += 1
@@ -81,11 +78,11 @@ def locate(
                 if not whole:
                     left -= 1
                     at += left == 0
-            if whole and kind == ALONE:
+            if whole and kind == SINGLE:
                 whole = False
                 at += 1
             even = even and kind != REFERENCE
-            i += max(size, 1)
+            i += size
             character += 1
         located[row] = even and left == 0 and at + whole == stop
     return DONE

@@ -1,0 +1,29 @@
+"""UTF-8, decoded one character at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bertdata.kernels.jit import inlined
+
+
+@inlined
+def decode(data: Any, i: Any, end: Any) -> Any:
+    """Return the code point of the character at byte `i` and its length in bytes; (-1, 1) where it is not UTF-8."""
+    point = np.int64(data[i])
+    if point < 0x80:
+        return point, 1
+    size = 2 if point < 0xE0 else 3 if point < 0xF0 else 4
+    if point < 0xC2 or point > 0xF4 or i + size > end:
+        return -1, 1
+    point &= 0x7F >> size
+    for j in range(i + 1, i + size):
+        if data[j] & 0xC0 != 0x80:
+            return -1, 1
+        point = point << 6 | np.int64(data[j] & 0x3F)
+    least = 0x80 if size == 2 else 0x800 if size == 3 else 0x10000
+    if point < least or point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
+        return -1, 1
+    return point, size
