@@ -14,6 +14,7 @@ are read-only arrays. The readable twin is `classifier`.
 from __future__ import annotations
 
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences import words_kernel as words
 from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER
@@ -64,7 +65,7 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
         key = words.find(word, 0, n, index, chars, tables.BEFORE)
         abbreviation = words.is_abbreviation(word, n, key, index, chars)
         initial = (
-            start + words.decode(data, start, mark)[1] == mark
+            start + decode(data, start, mark)[1] == mark
             and words.character_flags(data, start, mark, chars) & tables.LETTER != 0
         )
         number = words.is_number(word, n)
@@ -180,7 +181,7 @@ def _closing(data: Bytes, i: int, end: int, chars: Bytes) -> tuple[int, int]:
         if data[i] in (34, 39, 41, 93, 125):
             i += 1
         elif chars[data[i]] == tables.HIGH and words.character_flags(data, i, end, chars) & tables.IS_QUOTE:
-            i += words.decode(data, i, end)[1]
+            i += decode(data, i, end)[1]
         else:
             break
     if i == start:

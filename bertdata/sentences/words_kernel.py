@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 
 Bytes = NDArray[np.uint8]
@@ -23,25 +24,6 @@ NEWLINE_BYTE, COMMA, DASH, PERIOD = 10, 44, 45, 46
 _NO_TOKEN = (-1, 0, 0, 0)
 
 _hash_pair = kernel(tables.hash_pair)
-
-
-@inlined
-def decode(data: Bytes, i: int, end: int) -> tuple[int, int]:
-    """Return the character at byte i and its length; (KNOWN, 4) beyond the BMP, (-1, 1) for what is not UTF-8."""
-    first = int(data[i])
-    if first < 0x80:
-        return first, 1
-    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
-    if first < 0xC2 or first > 0xF4 or i + length > end:
-        return -1, 1
-    for j in range(i + 1, i + length):
-        if data[j] & 0xC0 != 0x80:
-            return -1, 1
-    if length == 2:
-        return (first & 31) << 6 | int(data[i + 1] & 63), 2
-    if length == 3:
-        return (first & 15) << 12 | int(data[i + 1] & 63) << 6 | int(data[i + 2] & 63), 3
-    return tables.KNOWN, 4
 
 
 @inlined

@@ -17,6 +17,7 @@ from bertdata.curation.dedup import minhash as rules
 from bertdata.curation.dedup.minhash import BINS, NGRAM, SEPARATOR, SINGLE, WORD
 from bertdata.kernels.jit import inlined, typed_kernel
 from bertdata.kernels.mixer import mix
+from bertdata.kernels.utf8 import decode
 
 _EMPTY = np.uint32(rules.EMPTY)
 _U = np.uint64
@@ -59,16 +60,8 @@ def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32]
         if i == end:
             i += 1
         else:
-            first = int(data[i])
-            i += 1
-            code = first
-            if first >= 0x80:
-                more = 3 if first >= 0xF0 else 2 if first >= 0xE0 else 1 if first >= 0xC0 else 0
-                code = first & (0x3F >> more)
-                for _ in range(more):
-                    if i < end and data[i] & 0xC0 == 0x80:
-                        code = code << 6 | int(data[i] & 0x3F)
-                        i += 1
+            code, size = decode(data, i, end)
+            i += size
             kind = _kind_of(code)
         if kind == WORD:
             held = (held ^ _U(_lower(code))) * _WORD_PRIME
