@@ -3,6 +3,7 @@
 registry        ExportFormat, ImportFormat and the formats by name
 exporting       every shard becomes one file, written whole or not at all
 importing       every file becomes one shard, its rows checked
+shard           a shard as an export format gets it
 static          rows with static masks, padded, in the fields of Google's create_pretraining_data
 parquet, jsonl, hf, mds, tfrecord, hdf5
                 one format each (`tfrecord` with `example`: protobuf, and `crc32c`)
@@ -11,12 +12,14 @@ parquet, jsonl, hf, mds, tfrecord, hdf5
 from bertdata.formats.exporting import ExportOptions, export
 from bertdata.formats.importing import import_shards
 from bertdata.formats.registry import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
+from bertdata.formats.shard import ExportedShard
 
 __all__ = [
     "EXPORT_FORMATS",
     "IMPORT_FORMATS",
     "ExportFormat",
     "ExportOptions",
+    "ExportedShard",
     "ImportFormat",
     "export",
     "import_shards",

@@ -1,11 +1,11 @@
-"""`tf.train.Example`, the protobuf in Google's TFRecords: lists of numbers by name, many rows at a time.
+"""`tf.train.Example`, the protobuf in Google's TFRecords: named lists of numbers.
 
     Example { Features features = 1 }
     Features { map<string, Feature> feature = 1 }
     Feature { BytesList bytes_list = 1 | FloatList float_list = 2 | Int64List int64_list = 3 }
 
-Lists are written packed, as protobuf does, and read packed or not. Numbers are 0 or more; `tfrecord` has the records
-around the messages.
+Lists are written packed, as protobuf does, and read packed or not. Numbers are 0 or more. `tfrecord` writes the
+messages as records.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def varints(values: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
-    """Return numbers of 0 or more as varints, one after another, and where each begins and the last ends.
+    """Return numbers of 0 or more as varints, one after another, and their offsets (N+1,).
 
     >>> varints(np.array([1, 300]))
     (b'\\x01\\xac\\x02', array([0, 1, 3]))
@@ -45,7 +45,7 @@ def varints(values: NDArray[np.int64]) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def numbers_of(data: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return the numbers of varints that stand one after another; raises ValueError where the last one is cut off.
+    """Return the numbers of concatenated varints; raises ValueError where the last one is cut off.
 
     >>> numbers_of(np.frombuffer(bytes([1, 172, 2]), np.uint8)).tolist()
     [1, 300]
@@ -102,9 +102,9 @@ def encode_examples(fields: Mapping[str, NDArray[Any]]) -> list[bytes]:
 
 
 def decode_examples(messages: Sequence[bytes], names: Collection[str] = ()) -> dict[str, list[NDArray[Any]]]:
-    """Return the lists of each name, one for each message: int64 or float32; of some names only, if any are given.
+    """Return the lists of each name, one for each message: int64 or float32; of all names unless some are given.
 
-    Raises InputError, with the number of the message, where one is not a tf.train.Example, or has other names than the
+    Raises InputError, with the number of the message, where one is not a tf.train.Example or has other fields than the
     first.
 
     >>> decode_examples(encode_examples({"a": np.array([[7, 300]]), "b": np.array([0.5])}))
@@ -128,7 +128,7 @@ def _decoded(name: str, values: list[tuple[int, bytes]]) -> list[NDArray[Any]]:
     if kinds == {_FLOATS}:
         return [np.frombuffer(data, "<f4").astype(np.float32) for _, data in values]
     if not kinds <= {_INTEGERS}:
-        raise InputError(f"the field {name!r} holds no numbers, or both whole ones and others")
+        raise InputError(f"the field {name!r} does not hold numbers of one kind")
     joined = np.frombuffer(b"".join(data for _, data in values), np.uint8)
     numbers = np.concatenate([np.zeros(1, np.int64), np.cumsum(joined < 0x80)])
     ends = numbers[np.cumsum([len(data) for _, data in values])].tolist()
@@ -152,7 +152,7 @@ def _features(message: bytes) -> dict[str, tuple[int, bytes]]:
 def _entry(entry: bytes) -> tuple[str, int, bytes]:
     name, kind, data = "", 0, b""
     for number, wire, body in _parts(entry):
-        if wire != _BYTES:  # a field that is told as another type is passed over
+        if wire != _BYTES:  # a field of another type is skipped
             continue
         if number == 1:
             name = body.decode("utf-8")
@@ -164,7 +164,7 @@ def _entry(entry: bytes) -> tuple[str, int, bytes]:
 
 
 def _list(kind: int, values: bytes) -> bytes:
-    """Return the numbers of a list as they stand in a packed one; they may be packed, alone, or both."""
+    """Return the numbers of a list as packed bytes; in the message they may be packed or not, or both."""
     wires = (_BYTES, _VARINT if kind == _INTEGERS else _FIXED32)
     data = b"".join(value for place, wire, value in _parts(values) if place == 1 and wire in wires)
     if kind == _INTEGERS and data and data[-1] >= 0x80:
@@ -173,7 +173,7 @@ def _list(kind: int, values: bytes) -> bytes:
 
 
 def _parts(message: bytes) -> list[tuple[int, int, bytes]]:
-    """Return (field, wire type, bytes) of each part of a message; of a lone number its bytes as in a packed list."""
+    """Return (field, wire type, bytes) of each part of a message; a number that is not packed as in a packed list."""
     found, at = [], 0
     while at < len(message):
         tag, at = _varint(message, at)

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bertdata.errors import InputError, MissingExtraError
-from bertdata.formats.registry import ExportFormat, Fields, ImportFormat
-from bertdata.formats.static import StaticRows
+from bertdata.formats.registry import ExportFormat, ImportFormat
+from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.io import files
 
 KINDS = {
@@ -38,26 +38,31 @@ def _h5py() -> Any:
     return h5py
 
 
-def write_hdf5(rows: StaticRows, path: str, file: BinaryIO) -> int:
-    """Write a shard as an HDF5 file; returns the rows."""
-    total = rows.examples(path)
+def write_hdf5(shard: ExportedShard, file: BinaryIO) -> None:
+    """Write a shard as an HDF5 file."""
+    assert shard.static is not None
+    total = shard.rows
     with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
         place = Path(folder) / "shard.hdf5"
         with _h5py().File(place, "w") as out:
-            _create(out, rows, total)
+            for name, kind in KINDS.items():
+                width = shard.static.max_predictions_per_seq if "masked" in name else shard.static.max_seq_length
+                inner = () if name == "next_sentence_labels" else (width,)
+                if inner or shard.static.info.label:
+                    chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
+                    out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
             begin = 0
-            for fields in _blocks(rows.batches(path)):
-                number = len(fields["input_ids"])
+            for fields in _blocks(shard.fields()):
+                end = begin + len(fields["input_ids"])
                 for name in out:
-                    out[name][begin : begin + number] = fields[name]
-                begin += number
+                    out[name][begin:end] = fields[name]
+                begin = end
         with place.open("rb") as written:
             shutil.copyfileobj(written, file)
-    return total
 
 
 def _blocks(batches: Iterator[Fields]) -> Iterator[Fields]:
-    """Yield rows as many at a time as a chunk of the file has, so that its bytes do not tell how they came."""
+    """Yield as many rows at a time as a chunk of the file has, so that its bytes do not depend on the batches."""
     held: list[Fields] = []
     waiting = 0
     for fields in batches:
@@ -71,16 +76,6 @@ def _blocks(batches: Iterator[Fields]) -> Iterator[Fields]:
             held, waiting = [{name: values[whole:] for name, values in joined.items()}], waiting - whole
     if waiting:
         yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
-
-
-def _create(out: Any, rows: StaticRows, total: int) -> None:
-    """Make the data sets, a row for each of `total` examples."""
-    for name, kind in KINDS.items():
-        width = rows.max_predictions_per_seq if name.startswith("masked") else rows.info.examples.max_seq_length
-        inner = () if name == "next_sentence_labels" else (width,)
-        if inner or rows.info.label:
-            chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
-            out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
 
 
 def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
@@ -116,7 +111,8 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
 HDF5 = ExportFormat(
     help="the data sets of NVIDIA's BERT, gzip",
     suffix=".hdf5",
-    write_static=write_hdf5,
+    write=write_hdf5,
+    static=True,
     check=_h5py,
     extra="hdf5",
 )

@@ -19,7 +19,8 @@ from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.registry import IMPORT_FORMATS, Fields, ImportFormat
+from bertdata.formats.registry import IMPORT_FORMATS, ImportFormat
+from bertdata.formats.shard import Fields
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
 from bertdata.io.files import ends_in
@@ -106,7 +107,7 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
     if found is None:
         raise InputError(f"there are no rows in the files of train ({len(paths)} in all); expected some", path=paths[0])
     path, fields = found
-    _check_names(fields, path)
+    _check_fields(fields, path)
     has_label = "next_sentence_labels" in fields
     chosen = objective or ("nsp" if has_label else "doc-sentences")
     if bool(find_objective(chosen).label) != has_label:
@@ -117,7 +118,7 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
     return pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=room))
 
 
-def _check_names(fields: Fields, path: str) -> None:
+def _check_fields(fields: Fields, path: str) -> None:
     missing = [name for name in FIELDS[:-1] if name not in fields]
     if missing:
         raise InputError(
@@ -125,14 +126,24 @@ def _check_names(fields: Fields, path: str) -> None:
             "NVIDIA's BERT",
             path=path,
         )
+    shapes = {name: np.shape(fields[name]) for name in FIELDS if name in fields}
+    rows, *width = shapes["input_ids"]
+    room = shapes["masked_lm_positions"][1:]
+    expected = [(rows, *width)] * 3 + [(rows, *room)] * 3
+    if len(width) != 1 or len(room) != 1 or [shapes[name] for name in FIELDS[:-1]] != expected:
+        raise InputError(
+            f"has fields of the shapes {', '.join(f'{name} {shape}' for name, shape in shapes.items())}; expected "
+            f"(rows, tokens) for {', '.join(FIELDS[:3])}, and (rows, predictions) for {', '.join(FIELDS[3:-1])}",
+            path=path,
+        )
 
 
 def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fields:
-    """Return fields that are rows of BERT under a vocabulary; raises InputError, with the row, where they are not.
+    """Return fields that are rows of BERT with ids of a vocabulary; raises InputError, with the row, where not.
 
     `begin` is the number of the first row in its file.
     """
-    _check_names(fields, path)
+    _check_fields(fields, path)
     width, room = info.examples.max_seq_length, info.masking.max_predictions_per_seq
     shapes = (fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1])
     if shapes != (width, room) or ("next_sentence_labels" in fields) != bool(info.label):
@@ -145,17 +156,19 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
     lengths = mask.sum(1)
     rows = np.arange(len(ids))
     places = np.arange(width)
+    largest = np.maximum(ids.max(1), fields["masked_lm_ids"].max(1))
+    smallest = np.minimum(ids.min(1), fields["masked_lm_ids"].min(1))
 
     def refuse(wrong: Any, message: str) -> None:
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            raise InputError(f"row {begin + row} {message.format(**_seen(fields, row))}", path=path)
+            seen = {"first": ids[row, 0], "last": ids[row, lengths[row] - 1]}
+            seen["largest"] = largest[row] if smallest[row] >= 0 else smallest[row]
+            raise InputError(f"row {begin + row} {message.format(**seen)}", path=path)
 
     refuse(
         (mask != (places < lengths[:, None])).any(1) | (lengths < 3), "has an input_mask that is not ones, then zeros"
     )
-    largest = np.maximum(ids.max(1), fields["masked_lm_ids"].max(1))
-    smallest = np.minimum(ids.min(1), fields["masked_lm_ids"].min(1))
     refuse(
         (largest >= info.vocab_size) | (smallest < 0),
         f"has the id {{largest}}, and the vocabulary ends at {info.vocab_size - 1}: it was made with another one; give "
@@ -178,14 +191,6 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
         labels: NDArray[np.int64] = fields["next_sentence_labels"].reshape(-1)
         refuse((labels < 0) | (labels > 1), "has a pair label other than 0 and 1")
     return fields
-
-
-def _seen(fields: Fields, row: int) -> dict[str, int]:
-    ids = fields["input_ids"][row]
-    last = int(fields["input_mask"][row].sum()) - 1
-    both = np.concatenate([ids, fields["masked_lm_ids"][row]])
-    largest = both.max() if both.min() >= 0 else both.min()
-    return {"first": int(ids[0]), "last": int(ids[last]), "largest": int(largest)}
 
 
 def _write_rows(

@@ -9,15 +9,18 @@ files of a split. They are neither compressed nor hashed.
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.formats.record_batches import read_batches
 from bertdata.formats.registry import ExportFormat
+from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.schema import numpy_type
@@ -60,43 +63,26 @@ def _has_size(encoding: str) -> bool:
     return encoding == "str" or encoding.startswith("ndarray:")
 
 
-def write_mds(path: str, schema: pa.Schema, file: BinaryIO) -> int:
-    """Write a shard as one MDS file; returns the rows. Raises InputError where it would be over 4 GiB."""
-    columns = columns_of(schema)
-    config = json.dumps(config_of(schema), sort_keys=True).encode()
-    sizes = np.concatenate(
-        [np.zeros(0, np.int64), *(_sample_sizes(batch, columns) for batch in read_batches(path))], dtype=np.int64
-    )
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]) + 4 + 4 * (len(sizes) + 1) + len(config)
-    if offsets[-1] > _MOST_BYTES:
-        raise InputError(
-            f"makes an MDS file of {offsets[-1]:,} bytes, and MDS has room for {_MOST_BYTES:,}; build with smaller "
-            "--shard-bytes",
-            path=path,
-        )
-    file.write(np.uint32(len(sizes)).tobytes() + offsets.astype("<u4").tobytes() + config)
-    for batch in read_batches(path):
-        file.write(b"".join(_samples(batch, columns)))
-    return len(sizes)
-
-
-def _sample_sizes(batch: pa.RecordBatch, columns: Mapping[str, str]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the bytes of each sample, int64 (N,)."""
-    total = np.zeros(batch.num_rows, np.int64)
-    for name, encoding in columns.items():
-        column = batch[name]
-        if encoding == "str":
-            total += 4 + np.array([len(text.encode()) for text in column.to_pylist()], np.int64)
-        elif _has_size(encoding):
-            lengths = np.diff(column.offsets.to_numpy()).astype(np.int64)
-            total += 4 + 1 + _length_bytes(lengths) + lengths * np.dtype(encoding.removeprefix("ndarray:")).itemsize
-        else:
-            total += np.dtype(encoding).itemsize
-    return total
-
-
-def _length_bytes(lengths: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.where(lengths < 1 << 8, 1, np.where(lengths < 1 << 16, 2, 4))
+def write_mds(shard: ExportedShard, file: BinaryIO) -> None:
+    """Write a shard as one MDS file; raises InputError where it would be over 4 GiB."""
+    columns = columns_of(shard.schema)
+    config = json.dumps(config_of(shard.schema), sort_keys=True).encode()
+    with tempfile.TemporaryFile() as samples:
+        sizes = []
+        for batch in shard.batches():
+            for sample in _samples(batch, columns):
+                samples.write(sample)
+                sizes.append(len(sample))
+        offsets = np.cumsum([4 + 4 * (len(sizes) + 1) + len(config), *sizes])
+        if offsets[-1] > _MOST_BYTES:
+            raise InputError(
+                f"makes an MDS file of {offsets[-1]:,} bytes, and MDS has room for {_MOST_BYTES:,}; build with smaller "
+                "--shard-bytes",
+                path=shard.path,
+            )
+        file.write(np.uint32(len(sizes)).tobytes() + offsets.astype("<u4").tobytes() + config)
+        samples.seek(0)
+        shutil.copyfileobj(samples, file)
 
 
 def _samples(batch: pa.RecordBatch, columns: Mapping[str, str]) -> Iterator[bytes]:
@@ -117,8 +103,8 @@ def _values(column: pa.Array, encoding: str) -> Iterator[bytes]:
         return
     offsets = column.offsets.to_numpy()
     data = column.values.to_numpy().astype(kind, copy=False).tobytes()
-    for start, end in zip(offsets.tolist(), offsets[1:].tolist(), strict=False):
-        code = {1: 0, 2: 1, 4: 2}[int(_length_bytes(np.int64(end - start)))]  # type: ignore[arg-type]
+    for start, end in pairwise(offsets.tolist()):
+        code = 0 if end - start < 1 << 8 else 1 if end - start < 1 << 16 else 2
         length = (end - start).to_bytes(1 << code, "little")
         yield bytes([1 << 2 | code]) + length + data[start * kind.itemsize : end * kind.itemsize]
 

@@ -10,33 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from bertdata.errors import ConfigError
+from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.registry import Registry
 
 if TYPE_CHECKING:
-    from bertdata.formats.static import StaticRows
     from bertdata.shards import Shards
-
-Fields = dict[str, NDArray[Any]]
-"""Rows in the fields of Google's create_pretraining_data, each (N,) or (N, width); see `bertdata.formats.static`."""
-
-ShardWriter = Callable[[str, pa.Schema, BinaryIO], int]
-"""Writes the shard at a path, which has a schema, to a file, and returns its rows."""
-
-StaticWriter = Callable[["StaticRows", str, BinaryIO], int]
-"""Writes the shard at a path as rows with static masks to a file, and returns its rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportFormat:
-    """A format that shards are written to, one file for each shard; exactly one of `write` and `write_static` is given.
+    """A format that shards are written to, one file for each shard.
 
     help: what it is, for --help and docs/formats.md; suffix: the ending of its files.
-    write: writes a shard's rows as they are. write_static: writes rows with static masks, padded; such a format takes
-    --epoch and --max-predictions-per-seq, and no fine-tuning data.
+    write: writes a shard to a file, from `shard.batches()`, its rows as they are, or from `shard.fields()`.
+    static: whether it takes `shard.fields()`, rows with static masks, padded; such a format has --epoch and
+    --max-predictions-per-seq, and cannot hold fine-tuning data.
     finish: called once with the output, the exported splits, and for each split the files written, each with `file`,
     `rows` and `bytes`.
     check: called first; raises MissingExtraError where the format needs what is not installed; `extra` names it.
@@ -44,15 +32,11 @@ class ExportFormat:
 
     help: str
     suffix: str
-    write: ShardWriter | None = None
-    write_static: StaticWriter | None = None
+    write: Callable[[ExportedShard, BinaryIO], object]
+    static: bool = False
     finish: Callable[[str, Sequence[Shards], Mapping[str, Any]], None] | None = None
     check: Callable[[], object] | None = None
     extra: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.write is None) == (self.write_static is None):
-            raise ConfigError("an export format needs either `write` or `write_static`")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +45,7 @@ class ImportFormat:
 
     read: yields the rows of a file as `Fields`, some at a time; `bertdata import` checks them, so it only raises
     InputError where the file itself is damaged.
-    A file is of the format whose `signature` it begins with, the longest if several do; between formats with the same
+    A file is of the format whose `signature` it begins with, the longest if several fit; of formats with the same
     signature, of the one with a suffix that its name ends in (`*` in a suffix stands for anything).
     """
 
@@ -92,9 +76,5 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
 
 
 def static_formats(static: bool = True) -> str:
-    """Return the names of the export formats with static masks, or of those without, for a message.
-
-    >>> static_formats(), static_formats(False)
-    ('tfrecord, hdf5', 'parquet, jsonl, hf, mds')
-    """
-    return ", ".join(name for name in EXPORT_FORMATS if (EXPORT_FORMATS[name].write_static is not None) == static)
+    """Return the names of the export formats with static masks, or of those without, for a message."""
+    return ", ".join(name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static == static)

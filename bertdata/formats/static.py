@@ -8,7 +8,7 @@ examples of packed rows become a row each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.record_batches import read_batches
-from bertdata.formats.registry import Fields, static_formats
+from bertdata.formats.registry import static_formats
+from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards import Shards
-from bertdata.shards.packed import unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 FIELDS = (
@@ -33,49 +32,41 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class StaticRows:
-    """How shards become rows: the epoch whose masks are drawn, and the most predictions that a row has room for."""
+    """How examples become rows: the epoch whose masks are drawn, and the most predictions that a row has room for."""
 
     info: PretrainingInfo
     epoch: int
     max_predictions_per_seq: int
     masker: Masker
 
-    def batches(self, path: str) -> Iterator[Fields]:
-        """Yield the rows of a shard, a record batch at a time.
+    @property
+    def max_seq_length(self) -> int:
+        """The tokens of a row, padding included."""
+        return self.info.max_seq_length
+
+    def predictions(self, batch: pa.RecordBatch) -> int:
+        """Return the largest number of predictions that an example of a batch has."""
+        _, labels, offsets = self._masked(batch)
+        before = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
+        return int(np.diff(before).max(initial=0))
+
+    def _masked(self, batch: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ids with their masks, the labels and the offsets of a batch, flat, all int64."""
+        ids, offsets = flat(batch["input_ids"])
+        if not self.info.draws_masks:
+            return ids.astype(np.int64), flat(batch["labels"])[0].astype(np.int64), offsets
+        masked = self.masker.mask(ids, offsets, batch["example_id"].to_numpy(), self.epoch)
+        return masked.input_ids, masked.labels, offsets
+
+    def fields(self, batch: pa.RecordBatch, path: str, begin: int) -> Fields:
+        """Return the rows of examples, of which the first is number `begin` of the shard at `path`.
 
         input_ids, input_mask and segment_ids are int64 (N, L), masked_lm_positions and masked_lm_ids int64 (N, P),
         masked_lm_weights float32 (N, P), next_sentence_labels int64 (N,). Raises ConfigError where a row has more
         predictions than there is room for.
         """
-        begin = 0
-        for batch in map(unpacked, read_batches(path)):
-            yield self._fields(batch, path, begin)
-            begin += batch.num_rows
-
-    def examples(self, path: str) -> int:
-        """Return the number of rows that a shard becomes."""
-        return sum(int(unpacked(batch).num_rows) for batch in read_batches(path))
-
-    def most_predictions(self, path: str) -> int:
-        """Return the largest number of predictions that a row of a shard has."""
-        most = 0
-        for batch in map(unpacked, read_batches(path)):
-            _, labels, offsets = self._masked(batch)
-            before = np.concatenate([[0], np.cumsum(labels != IGNORE_INDEX)])[offsets]
-            most = max(most, int(np.diff(before).max(initial=0)))
-        return most
-
-    def _masked(self, batch: pa.RecordBatch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ids with their masks, the labels and the offsets of a batch, flat, all int64."""
-        ids, offsets = flat(batch["input_ids"])
-        if self.info.examples.masking == "static":
-            return ids.astype(np.int64), flat(batch["labels"])[0].astype(np.int64), offsets
-        masked = self.masker.mask(ids, offsets, batch["example_id"].to_numpy(), self.epoch)
-        return masked.input_ids, masked.labels, offsets
-
-    def _fields(self, batch: pa.RecordBatch, path: str, begin: int) -> Fields:
         ids, labels, offsets = self._masked(batch)
-        lengths, width, room = np.diff(offsets), self.info.examples.max_seq_length, self.max_predictions_per_seq
+        lengths, width, room = np.diff(offsets), self.max_seq_length, self.max_predictions_per_seq
         places = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
         rows = np.repeat(np.arange(len(lengths)), lengths)
         fields = {
@@ -119,9 +110,8 @@ def flat(column: pa.ListArray) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_seq: int = 0) -> StaticRows:
     """Return how the shards of a build become rows.
 
-    max_predictions_per_seq 0: the build's own limit, else the largest number that any row has. Of dynamic masks a limit
-    is kept by drawing under it. Raises InputError for shards of fine-tuning, ConfigError for an epoch where masks are
-    static.
+    max_predictions_per_seq 0: the limit of the build, or without one the largest number that a row has. Dynamic masks
+    are drawn under the limit. Raises InputError for fine-tuning data, ConfigError for an epoch where masks are static.
     """
     info, tokenizer = splits[0].info, splits[0].tokenizer()
     if not isinstance(info, PretrainingInfo):
@@ -140,5 +130,7 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
         info = replace(info, masking=replace(info.masking, max_predictions_per_seq=max_predictions_per_seq))
     rows = StaticRows(info, epoch, 0, info.masker(tokenizer))
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
-    room = room or max(rows.most_predictions(path) for shards in splits for path in shards.paths)
+    if not room:
+        shards = (ExportedShard(path, split.table.schema) for split in splits for path in split.paths)
+        room = max(rows.predictions(batch) for shard in shards for batch in shard.examples())
     return replace(rows, max_predictions_per_seq=max(room, 1))

@@ -15,24 +15,21 @@ import numpy as np
 from bertdata.errors import InputError
 from bertdata.formats.crc32c import checksums, masked
 from bertdata.formats.example import decode_examples, encode_examples
-from bertdata.formats.registry import ExportFormat, Fields, ImportFormat
-from bertdata.formats.static import FIELDS, StaticRows
+from bertdata.formats.registry import ExportFormat, ImportFormat
+from bertdata.formats.shard import ExportedShard, Fields
+from bertdata.formats.static import FIELDS
 from bertdata.io import compression
 
 MOST_BYTES = 64 << 20
-"""The longest record that is read; a longer one is taken for damage."""
+"""The longest record that is read; a longer one counts as damaged."""
 _OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
 """What TensorFlow's Model Garden calls the same fields."""
 
 
-def write_tfrecord(rows: StaticRows, path: str, file: BinaryIO) -> int:
-    """Write a shard as TFRecords of tf.train.Example with Google's fields; returns the rows."""
-    written = 0
-    for fields in rows.batches(path):
-        messages = encode_examples(fields)
-        file.write(frame(messages))
-        written += len(messages)
-    return written
+def write_tfrecord(shard: ExportedShard, file: BinaryIO) -> None:
+    """Write a shard as TFRecords of tf.train.Example with Google's fields."""
+    for fields in shard.fields():
+        file.write(frame(encode_examples(fields)))
 
 
 def frame(records: Sequence[bytes]) -> bytes:
@@ -55,46 +52,37 @@ def read_records(path: str, batch: int = 1000) -> Iterator[list[bytes]]:
     checksum is wrong.
     """
     with compression.open_decompressed(path) as file:
-        found = _framed(file, path)
-        while some := list(islice(found, batch)):
-            _check(some, path)
-            yield [data for _, _, data, _ in some]
+        framed = _framed(file, path)
+        while records := list(islice(framed, batch)):
+            ends = np.concatenate([[0], np.cumsum([len(data) for _, data, _ in records])])
+            found = masked(checksums(b"".join(data for _, data, _ in records), ends))
+            expected = np.frombuffer(b"".join(checksum for _, _, checksum in records), "<u4")
+            if (found != expected).any():
+                raise InputError(
+                    "this record does not have its checksum: the file is damaged; get it again",
+                    path=path,
+                    offset=records[int((found != expected).argmax())][0],
+                )
+            yield [data for _, data, _ in records]
 
 
-def _framed(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bytes, bytes]]:
-    """Yield (offset, head, data, checksum) of each record, the head checked."""
+def _framed(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bytes]]:
+    """Yield (offset, data, checksum) of each record, its length checked."""
     offset = 0
     while head := file.read(12):
-        if len(head) == 12:
-            size = int.from_bytes(head[:8], "little")
-            if int(masked(checksums(head[:8], np.array([0, 8])))[0]) != int.from_bytes(head[8:], "little"):
-                raise InputError(
-                    "the length of this record does not have its checksum: the file is damaged, or not a TFRecord; get "
-                    "it again",
-                    path=path,
-                    offset=offset,
-                )
-            if size > MOST_BYTES:
-                raise InputError(
-                    f"this record has {size:,} bytes; expected {MOST_BYTES:,} at most", path=path, offset=offset
-                )
-            data, tail = file.read(size), file.read(4)
-        if len(head) < 12 or len(data) < size or len(tail) < 4:
+        size = int.from_bytes(head[:8], "little")
+        if len(head) == 12 and masked(checksums(head[:8], np.array([0, 8])))[0] != int.from_bytes(head[8:], "little"):
+            problem = "the length of this record does not have its checksum: the file is damaged, or not a TFRecord"
+            raise InputError(f"{problem}; get it again", path=path, offset=offset)
+        if len(head) == 12 and size > MOST_BYTES:
+            raise InputError(
+                f"this record has {size:,} bytes; expected {MOST_BYTES:,} at most", path=path, offset=offset
+            )
+        data, checksum = (file.read(size), file.read(4)) if len(head) == 12 else (b"", b"")
+        if len(data) < size or len(checksum) < 4:
             raise InputError("the file ends inside this record: it was cut off; get it again", path=path, offset=offset)
-        yield offset, head, data, tail
+        yield offset, data, checksum
         offset += 16 + size
-
-
-def _check(records: Sequence[tuple[int, bytes, bytes, bytes]], path: str) -> None:
-    ends = np.concatenate([[0], np.cumsum([len(data) for _, _, data, _ in records])])
-    found = masked(checksums(b"".join(data for _, _, data, _ in records), ends))
-    claimed = np.frombuffer(b"".join(tail for _, _, _, tail in records), "<u4")
-    for number in np.flatnonzero(found != claimed)[:1].tolist():
-        raise InputError(
-            "this record does not have its checksum: the file is damaged; get it again",
-            path=path,
-            offset=records[number][0],
-        )
 
 
 def read_tfrecord(path: str) -> Iterator[Fields]:
@@ -121,7 +109,8 @@ def read_tfrecord(path: str) -> Iterator[Fields]:
 TFRECORD = ExportFormat(
     help="`tf.train.Example` with the fields of Google's create_pretraining_data",
     suffix=".tfrecord",
-    write_static=write_tfrecord,
+    write=write_tfrecord,
+    static=True,
 )
 TFRECORD_IMPORT = ImportFormat(
     help="TFRecords of Google's create_pretraining_data or TensorFlow's Model Garden",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +18,7 @@ from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.formats import EXPORT_FORMATS, ExportFormat, ExportOptions, export, parquet
 from bertdata.formats.hf import HF
 from bertdata.formats.jsonl import write_jsonl
-from bertdata.formats.record_batches import read_batches
+from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
@@ -30,6 +30,10 @@ from tests.small_build import write_build
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = ExamplesConfig(masking="static", max_seq_length=32, dupe_factor=2)
     return write_build(tmp_path_factory.mktemp("build"), config)
+
+
+def read_batches(path: str) -> list[pa.RecordBatch]:
+    return list(ExportedShard(path, pa.schema([])).batches())
 
 
 def names_below(folder: Path) -> set[str]:
@@ -51,7 +55,7 @@ def test_parquet_holds_the_same_rows_types_and_metadata(build: Path, tmp_path: P
 def test_parquet_row_groups_hold_many_record_batches(build: Path, tmp_path: Path) -> None:
     described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
     for entry, path in zip(described["splits"]["train"], open_shards(build).paths, strict=True):
-        assert len(list(read_batches(path))) > 1
+        assert len(read_batches(path)) > 1
         assert pq.read_metadata(tmp_path / "out" / entry["file"]).num_row_groups == 1
     assert parquet.ROW_GROUP_BYTES == 32 << 20
 
@@ -60,7 +64,7 @@ def test_parquet_row_groups_are_bounded(build: Path, tmp_path: Path, monkeypatch
     monkeypatch.setattr(parquet, "ROW_GROUP_BYTES", 1)
     described = export(str(build), "parquet", str(tmp_path / "out"), ["train"])
     paths = [tmp_path / "out" / entry["file"] for entry in described["splits"]["train"]]
-    batches = [sum(1 for _ in read_batches(path)) for path in open_shards(build).paths]
+    batches = [len(read_batches(path)) for path in open_shards(build).paths]
     assert [pq.read_metadata(path).num_row_groups for path in paths] == batches
     assert pa.concat_tables([pq.read_table(path) for path in paths]).equals(open_shards(build).table)
 
@@ -141,12 +145,12 @@ def test_an_interrupted_export_does_not_look_finished_and_can_be_repeated(
 ) -> None:
     written: list[str] = []
 
-    def fail_at_the_second(path: str, schema: pa.Schema, file: BinaryIO) -> int:
+    def fail_at_the_second(shard: ExportedShard, file: BinaryIO) -> None:
         file.write(b"half a file")
         if written:
             raise KeyboardInterrupt
-        written.append(path)
-        return write_jsonl(path, schema, file)
+        written.append(shard.path)
+        write_jsonl(shard, file)
 
     with monkeypatch.context() as patch:
         failing = ExportFormat(help="", suffix=".jsonl", write=fail_at_the_second)
@@ -168,7 +172,7 @@ def test_an_interrupted_repetition_leaves_nothing_that_looks_finished(
 ) -> None:
     export(str(build), "hf", str(tmp_path / "out"))
 
-    def fail(path: str, schema: pa.Schema, file: BinaryIO) -> int:
+    def fail(shard: ExportedShard, file: BinaryIO) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setitem(EXPORT_FORMATS._items, "hf", replace(HF, write=fail))
@@ -182,7 +186,7 @@ def test_an_interrupted_repetition_leaves_nothing_that_looks_finished(
 def test_shards_behind_a_url_are_read(build: Path) -> None:
     [path, *_] = open_shards(build).paths
     files.write_bytes("memory://arrow-tests/a.arrow", Path(path).read_bytes())
-    assert list(read_batches("memory://arrow-tests/a.arrow")) == list(read_batches(path))
+    assert read_batches("memory://arrow-tests/a.arrow") == read_batches(path)
 
 
 def test_a_new_export_replaces_the_splits_of_the_old_one(build: Path, tmp_path: Path) -> None:
@@ -208,7 +212,7 @@ def test_a_folder_with_something_else_is_left_alone(build: Path, tmp_path: Path)
 def test_the_build_itself_another_format_and_unknown_things_are_refused(build: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="the build itself"):
         export(str(build), "jsonl", str(build / "train" / ".."))
-    with pytest.raises(ConfigError, match="expected one of parquet, jsonl, hf, mds, tfrecord, hdf5"):
+    with pytest.raises(ConfigError, match="expected one of " + ", ".join(EXPORT_FORMATS)):
         export(str(build), "csv", str(tmp_path / "out"))
     with pytest.raises(InputError, match="no split 'test'"):
         export(str(build), "jsonl", str(tmp_path / "out"), ["test"])
@@ -243,23 +247,22 @@ def test_the_docs_list_every_format_with_what_it_is_and_needs() -> None:
         assert f"| `{name}` | {chosen.help} | {needs}|" in docs
 
 
-def test_a_format_writes_rows_either_as_they_are_or_with_static_masks() -> None:
-    both: dict[str, Any] = {"write": write_jsonl, "write_static": lambda rows, path, file: 0}
-    for options in ({}, both):
-        with pytest.raises(ConfigError, match="needs either `write` or `write_static`"):
-            ExportFormat(help="", suffix=".x", **options)
+def test_options_for_masks_are_refused_by_formats_without_them(build: Path, tmp_path: Path) -> None:
+    static = [to for to in EXPORT_FORMATS if EXPORT_FORMATS[to].static]
+    assert static
+    for to in set(EXPORT_FORMATS) - set(static):
+        with pytest.raises(ConfigError, match=f"are for {', '.join(static)}; leave them out with --to {to}"):
+            export(str(build), to, str(tmp_path), options=ExportOptions(max_predictions_per_seq=9))
 
 
 OUTSIDE = """
 from bertdata.formats import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
-from bertdata.formats.record_batches import read_batches
 import numpy as np
 
 
-def write_lengths(path, schema, file):
-    rows = [len(row) for batch in read_batches(path) for row in batch["input_ids"]]
+def write_lengths(shard, file):
+    rows = [len(row) for batch in shard.batches() for row in batch["input_ids"]]
     file.write("".join(f"{length}\\n" for length in rows).encode())
-    return len(rows)
 
 
 def finish(output, splits, entries):
@@ -267,11 +270,10 @@ def finish(output, splits, entries):
         file.write(str(sum(entry["rows"] for split in splits for entry in entries[split.split])))
 
 
-def write_npz(rows, path, file):
-    batches = list(rows.batches(path))
+def write_npz(shard, file):
+    batches = list(shard.fields())
     fields = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
     np.savez(file, **fields)
-    return len(fields["input_ids"])
 
 
 def read_npz(path):
@@ -280,7 +282,7 @@ def read_npz(path):
 
 
 EXPORT_FORMATS.add("lengths", ExportFormat(help="lengths of rows", suffix=".txt", write=write_lengths, finish=finish))
-EXPORT_FORMATS.add("npz", ExportFormat(help="NumPy", suffix=".npz", write_static=write_npz))
+EXPORT_FORMATS.add("npz", ExportFormat(help="NumPy", suffix=".npz", write=write_npz, static=True))
 IMPORT_FORMATS.add("npz", ImportFormat(help="NumPy files", suffixes=(".npz",), read=read_npz, signature=b"PK"))
 """
 

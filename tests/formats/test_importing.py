@@ -11,10 +11,11 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats import export
+from bertdata.formats import EXPORT_FORMATS, IMPORT_FORMATS, ImportFormat, export
 from bertdata.formats.example import encode_examples
 from bertdata.formats.importing import checked, import_shards
-from bertdata.formats.static import static_rows
+from bertdata.formats.shard import ExportedShard
+from bertdata.formats.static import FIELDS, static_rows
 from bertdata.formats.tfrecord import frame
 from bertdata.loader import numpy_batches
 from bertdata.masking.settings import MaskingConfig
@@ -23,7 +24,7 @@ from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
 
-FORMATS = ("tfrecord", "hdf5")
+FORMATS = [name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static and name in IMPORT_FORMATS]
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +76,12 @@ def test_rows_with_another_pair_label_or_none_come_back(tmp_path: Path, objectiv
     back = open_shards(imported(source, tmp_path / "back", objective="sop" if objective == "sop" else ""))
     assert back.info.label == ("sentence_order_label" if objective == "sop" else None)
     [batch] = numpy_batches(back, 1000)
+    built = open_shards(tmp_path / "build")
     [fields] = [
-        np.concatenate([one["input_ids"] for one in static_rows([open_shards(tmp_path / "build")]).batches(path)])
-        for path in open_shards(tmp_path / "build").paths[:1]
+        np.concatenate(
+            [one["input_ids"] for one in ExportedShard(path, built.table.schema, static_rows([built])).fields()]
+        )
+        for path in built.paths[:1]
     ]
     width = batch["input_ids"].shape[1]
     assert {tuple(row) for row in fields[:, :width].tolist()} <= {tuple(row) for row in batch["input_ids"].tolist()}
@@ -341,3 +345,17 @@ def test_the_commands_say_what_they_wrote(tmp_path: Path, capsys: pytest.Capture
     shown = capsys.readouterr().out
     assert f"train          {len(open_shards(build)):,} rows in 2 shards" in shown
     assert len(open_shards(tmp_path / "back", "validation")) == len(open_shards(build, "validation"))
+
+
+@pytest.mark.parametrize("name", ["input_ids", "input_mask", "masked_lm_positions", "masked_lm_weights"])
+@pytest.mark.parametrize("shape", [(3,), (3, 7), (2, 4)])
+def test_fields_of_other_shapes_are_told(tmp_path: Path, name: str, shape: tuple[int, ...]) -> None:
+    fields = {field: np.zeros((3, 8), np.int64) for field in FIELDS[:3]}
+    fields |= {field: np.zeros((3, 4), np.int64) for field in FIELDS[3:-1]} | {name: np.zeros(shape, np.int64)}
+    toy = ImportFormat(help="", suffixes=(".toy",), read=lambda path: iter([fields]), signature=b"toy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(IMPORT_FORMATS._items, "toy", toy)
+        (tmp_path / "a.toy").write_bytes(b"toy")
+        TOKENIZER.save_pretrained(tmp_path / "vocab")
+        with pytest.raises(InputError, match=rf"has fields of the shapes .*{name} .*expected \(rows, tokens\)"):
+            import_shards({"train": [str(tmp_path / "a.toy")]}, str(tmp_path / "vocab"), str(tmp_path / "out"))

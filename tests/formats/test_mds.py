@@ -17,6 +17,7 @@ from bertdata.errors import InputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.formats import export, mds
 from bertdata.formats.mds import config_of, write_mds
+from bertdata.formats.shard import ExportedShard
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from tests.shards.build import TOKENIZER, write_build
@@ -101,7 +102,7 @@ def test_a_list_of_any_length_comes_back(length: int, tmp_path: Path) -> None:
     with pa.ipc.new_stream(path, schema) as stream:
         stream.write_table(pa.Table.from_pylist(rows, schema=schema))
     with (tmp_path / "data.mds").open("wb") as file:
-        assert write_mds(path, schema, file) == 2
+        write_mds(ExportedShard(path, schema), file)
     size = (tmp_path / "data.mds").stat().st_size
     listed = config_of(schema) | {"samples": 2, "raw_data": {"basename": "data.mds", "bytes": size}}
     (tmp_path / "index.json").write_text(json.dumps({"version": 2, "shards": [listed]}))

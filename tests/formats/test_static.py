@@ -12,6 +12,7 @@ from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.formats import ExportOptions, export
+from bertdata.formats.shard import ExportedShard
 from bertdata.formats.static import static_rows
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.settings import MaskingConfig
@@ -22,7 +23,7 @@ from tests.shards.build import TOKENIZER, write_build
 
 def rows_of(shards: Shards, **options: int) -> dict[str, Any]:
     rows = static_rows([shards], **options)
-    found = [fields for path in shards.paths for fields in rows.batches(path)]
+    found = [fields for path in shards.paths for fields in ExportedShard(path, shards.table.schema, rows).fields()]
     return {name: np.concatenate([fields[name] for fields in found]) for name in found[0]}
 
 

@@ -1,0 +1,57 @@
+"""One shard as an export format gets it: its record batches, or its rows with static masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.shards.packed import unpacked
+
+if TYPE_CHECKING:
+    from bertdata.formats.static import StaticRows
+
+Fields = dict[str, NDArray[Any]]
+"""Rows in the fields of Google's create_pretraining_data, each (N,) or (N, width); see `bertdata.formats.static`."""
+
+
+@dataclass(frozen=True)
+class ExportedShard:
+    """A shard on this machine, with its schema; `static`: how its rows get static masks, for formats that have them."""
+
+    path: str
+    schema: pa.Schema
+    static: StaticRows | None = None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the record batches, one in memory at a time; raises InputError where the shard is damaged."""
+        try:
+            with files.open_raw(self.path) if files.is_remote(self.path) else pa.memory_map(self.path) as source:
+                yield from pa.ipc.open_stream(source)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"is not a whole Arrow stream ({error}); build again", path=self.path) from error
+
+    def examples(self) -> Iterator[pa.RecordBatch]:
+        """Yield the record batches, the examples of packed rows a row each."""
+        return map(unpacked, self.batches())
+
+    @property
+    def rows(self) -> int:
+        """The rows that are exported: with static masks, the examples of packed rows count one by one."""
+        return sum(batch.num_rows for batch in (self.examples() if self.static else self.batches()))
+
+    def fields(self) -> Iterator[Fields]:
+        """Yield the rows with static masks, padded, a record batch at a time (see `StaticRows.fields`).
+
+        Raises ConfigError where a row has more predictions than there is room for.
+        """
+        assert self.static is not None
+        begin = 0
+        for batch in self.examples():
+            yield self.static.fields(batch, self.path, begin)
+            begin += batch.num_rows
