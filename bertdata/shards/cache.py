@@ -1,13 +1,12 @@
 """Remote shards as local files: fetched once, checked, kept in a folder that is bounded in bytes.
 
-A file is named by its SHA-256 in the manifest, so builds share what they have in common and a replaced shard is another
-file. It takes its name only when it is whole and its checksum is right; several processes may use one folder: each
-holds what it has opened, which counts from before it is fetched and is not deleted. Of the rest, what was used longest
-ago goes first. A random order reads all shards of a split all the time, so a split must fit as a whole:
-where it does not, that is an error, and never a cache that fetches everything again and again.
+A file is named by its SHA-256 in the manifest, so equal shards of two builds are one file. It gets its name only when
+it is whole and its checksum is right. Several processes may use one folder: each holds the shards it has opened, whose
+bytes are reserved before they are fetched and which are not deleted. Of the others, those used longest ago are deleted
+first. A random order reads all shards of a split all the time, so a split that does not fit as a whole is an error;
+otherwise every epoch would fetch it again.
 
-`gs://`, `s3://` and others go through fsspec; `http://` and `https://` need nothing. Local shards are mapped
-where they are.
+`gs://`, `s3://` and others need their fsspec package; `http://` and `https://` do not. Local shards are not copied.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class RemoteShard:
-    """A shard as the manifest tells it: its URL, bytes and SHA-256 (None where the manifest has none)."""
+    """A shard as the manifest names it: its URL, bytes and SHA-256 (None where the manifest has none)."""
 
     url: str
     size: int
@@ -57,7 +56,7 @@ class ShardCache:
         return ShardCache(cache_directory(), int(limit))
 
     def hold(self, shards: Sequence[RemoteShard]) -> Held:
-        """Return the local paths of shards, all of them there and checked; they stay there as long as the list is kept.
+        """Return the local paths of shards, fetched and checked; they are not deleted as long as the list is kept.
 
         Raises ConfigError where they do not fit together, or not beside those that others hold, InputError that names
         the shard where one is missing, cut off or has another checksum, OutputError where the folder cannot be written.
@@ -69,7 +68,7 @@ class ShardCache:
                 "raise BERTDATA_CACHE_BYTES, or copy the shards to a local disk",
                 path=os.path.dirname(shards[0].url),
             )
-        with _writing(self.directory):
+        try:
             os.makedirs(os.path.join(self.directory, _PINS), exist_ok=True)
             wanted = {os.path.basename(self.path(shard)): shard.size for shard in shards}
             with _locked(os.path.join(self.directory, ".lock")):
@@ -83,6 +82,11 @@ class ShardCache:
             missing = [shard for shard in shards if shard not in kept or self.path(shard) in damaged]
             with ThreadPoolExecutor(_AT_ONCE, "bertdata-fetch") as pool:
                 list(pool.map(self._fetched, missing))
+        except OSError as error:
+            raise OutputError(
+                f"the cache cannot be written ({error.strerror or error}); make room, or choose another BERTDATA_CACHE",
+                path=self.directory,
+            ) from error
         return held
 
     def path(self, shard: RemoteShard) -> str:
@@ -91,7 +95,7 @@ class ShardCache:
         return os.path.join(self.directory, name + _SUFFIX)
 
     def _touched(self, shard: RemoteShard) -> bool:
-        """Tell whether a shard is there, and note that it is used."""
+        """Return whether a shard is there, and note that it is used."""
         path = self.path(shard)
         try:
             if os.stat(path).st_size != shard.size:
@@ -117,7 +121,7 @@ class ShardCache:
         _unlink(path + ".lock")
 
     def _make_room(self, wanted: Mapping[str, int]) -> None:
-        """Delete what was used longest ago until `wanted` fits beside it; what anyone holds stays and counts.
+        """Delete shards, those used longest ago first, until `wanted` fits; those that a process holds stay and count.
 
         Raises ConfigError where it does not fit beside what others hold.
         """
@@ -146,7 +150,7 @@ class ShardCache:
 
 
 class Held(list[str]):
-    """Local paths of shards that no process deletes from the cache as long as this list is kept."""
+    """Local paths of shards that no process deletes from the cache while this list exists."""
 
     def __init__(self, paths: Sequence[str], pin: BinaryIO) -> None:
         super().__init__(paths)
@@ -154,7 +158,7 @@ class Held(list[str]):
 
 
 def _pin(directory: str, wanted: Mapping[str, int]) -> BinaryIO:
-    """Note under the cache's lock what this process holds, in a file that is locked until it is closed."""
+    """Write the shards that this process holds into a file that is locked until it is closed."""
     file = tempfile.NamedTemporaryFile("w+b", dir=os.path.join(directory, _PINS), suffix=".json", delete=False)  # noqa: SIM115
     fcntl.flock(file, fcntl.LOCK_EX)
     file.write(json.dumps(wanted).encode())
@@ -163,7 +167,7 @@ def _pin(directory: str, wanted: Mapping[str, int]) -> BinaryIO:
 
 
 def _pinned(directory: str) -> dict[str, int]:
-    """Return the shards that processes hold, each with its size; what ended ones have left is deleted."""
+    """Return the sizes of the shards that processes hold, by name; files of processes that have ended are deleted."""
     pinned: dict[str, int] = {}
     for entry in os.scandir(os.path.join(directory, _PINS)):
         with open(entry.path, "rb") as file:
@@ -250,19 +254,8 @@ def _locked(path: str) -> Iterator[Any]:
 
 
 def _is_same(file: Any, path: str) -> bool:
-    """Tell whether an open file still has its name; who held the lock before may have deleted it."""
+    """Return whether an open file still has its name; the process that held the lock before may have deleted it."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
-
-
-@contextlib.contextmanager
-def _writing(directory: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"the cache cannot be written ({error.strerror or error}); make room, or choose another BERTDATA_CACHE",
-            path=directory,
-        ) from error

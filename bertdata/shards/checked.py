@@ -1,9 +1,9 @@
-"""Shards on this machine, compared with the SHA-256 in their manifest once before a row of them is read.
+"""Local shards are compared with the SHA-256 in their manifest once, before a row of them is read.
 
-What was found whole is noted in the user's cache folder by path, size, times and inode, so that other processes, the
-workers of a DataLoader and later runs need not read it again; a file that changes is compared anew. One process reads
-on all cores, and others that open the same shards wait for it. Where the cache folder cannot be written nothing is
-noted, and each process compares for itself. BERTDATA_CHECK_SHARDS=0, or `open_shards(..., check=False)`, turns it off.
+The result is noted in the user's cache folder by path, size, times and inode, so that other processes, the workers of a
+DataLoader and later runs need not read the file again; a file that changes is compared again. One process reads on all
+cores, and others that open the same shards wait for it. If the cache folder cannot be written, each process compares
+for itself. BERTDATA_CHECK_SHARDS=0 or `open_shards(..., check=False)` turns the comparison off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bertdata.io.os_errors import input_error
 VARIABLE = "BERTDATA_CHECK_SHARDS"
 _FOLDER = "checked"
 _whole: set[str] = set()
-"""The marks of what this process has found whole."""
+"""The marks of files that this process has found whole."""
 
 
 def cache_directory() -> str:
@@ -32,7 +32,7 @@ def cache_directory() -> str:
 
 
 def is_wanted() -> bool:
-    """Tell whether shards are to be compared; raises ConfigError where BERTDATA_CHECK_SHARDS is neither 0 nor 1."""
+    """Return whether shards are compared; raises ConfigError where BERTDATA_CHECK_SHARDS is neither 0 nor 1."""
     value = os.environ.get(VARIABLE) or "1"
     if value not in ("0", "1"):
         raise ConfigError(f"{VARIABLE} is {value!r}; expected 1, or 0 to read shards without comparing their SHA-256")
@@ -40,7 +40,7 @@ def is_wanted() -> bool:
 
 
 def require_whole(expected: Sequence[tuple[str, str]]) -> None:
-    """Raise InputError for the first of some files (path, SHA-256) that is not as it was written."""
+    """Raise InputError for the first of some files (path, SHA-256) that was changed."""
     for path, problem in changed(expected).items():
         raise InputError(
             f"{problem}: this shard was damaged or changed; copy it again from where it was built, or run the same "
@@ -70,7 +70,7 @@ def remember(path: str, sha256: str) -> None:
 
 
 def _mark(path: str, sha256: str) -> str:
-    """Return what a file is known by: another one if it is written again, moved or touched."""
+    """Return the mark of a file, which changes when it is written again, moved or touched."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -81,7 +81,7 @@ def _mark(path: str, sha256: str) -> str:
 
 @contextlib.contextmanager
 def _noted(folder: str) -> Iterator[tuple[set[str], Callable[[Sequence[str]], None]]]:
-    """Give the marks noted of a folder's files, and what notes more, while no other process does the same."""
+    """Lock the notes of a folder; gives the marks in them, and a function that adds marks."""
     with contextlib.ExitStack() as stack:
         file: BinaryIO | None = None
         try:

@@ -1,8 +1,8 @@
-"""What a manifest names, and whether it and the files of its build are as they were written.
+"""Whether a manifest and the files it names are as they were written.
 
-A manifest has a checksum of itself under "checksum" and the SHA-256 of what stands beside the shards under "files": the
-tokenizer, the sentence parameters, the files for `datasets`. Builds from before that have neither, and are read
-without. What a manifest names lies in its build: it may come from anyone, so a path that leads elsewhere is refused.
+A manifest has its own checksum under "checksum" and the SHA-256 of the files beside the shards under "files": the
+tokenizer, the sentence parameters, the files for `datasets`. Manifests of earlier versions have neither, and are read
+unchecked. A manifest may come from anyone, so a path in it that leads out of its build is refused.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ FOLDERS = ("tokenizer", "sentences")
 
 
 def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
-    """Return the SHA-256 of the files of a build that are no shards, by their path in it: `others` and `FOLDERS`."""
+    """Return the SHA-256 of the files of a build that are not shards, by path: `others`, and those in `FOLDERS`."""
     names = [f"{folder}/{name}" for folder in FOLDERS for name in files.names(files.join(output, folder))]
     return {name: files.sha256(inside(output, name)) for name in sorted([*names, *others])}
 
 
 def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the files that are gone or not as they were written, each with what was found."""
+    """Yield the files that are missing or changed, each with what was found."""
     with reading_values(build):
         expected = {str(name): str(digest) for name, digest in manifest.get("files", {}).items()}
     for name, digest in expected.items():
@@ -48,15 +48,9 @@ def inside(build: str, name: Any, manifest: str = "") -> str:
     'gs://bucket/corpus/train/data-00000-of-00001.arrow'
     """
     parts = name.split("/") if isinstance(name, str) else []
-    if (
-        not parts
-        or files.is_remote(name)
-        or "\\" in name
-        or "\0" in name
-        or any(one in ("", ".", "..") for one in parts)
-    ):
+    if not parts or files.is_remote(name) or {"", ".", ".."} & {*parts} or {"\\", "\0"} & {*name}:
         raise InputError(
-            f"names the file {name!r}, which is no path below its folder; the manifest was changed: restore it, or "
+            f"names the file {name!r}, which is not a path below its folder; the manifest was changed: restore it, or "
             "build again",
             path=manifest or files.join(build, "manifest.json"),
         )
@@ -65,7 +59,7 @@ def inside(build: str, name: Any, manifest: str = "") -> str:
 
 @contextmanager
 def reading_values(build: str, kind: type[BertDataError] = InputError) -> Iterator[None]:
-    """Turn what missing values or values of another type raise, where a manifest is read, into an error of ours."""
+    """Raise BertDataError instead of KeyError and TypeError, as missing values in a manifest raise them."""
     try:
         yield
     except BertDataError:
@@ -78,12 +72,12 @@ def reading_values(build: str, kind: type[BertDataError] = InputError) -> Iterat
 
 
 def is_changed(manifest: Any) -> bool:
-    """Tell whether a manifest has a checksum that is not that of its contents."""
+    """Return whether a manifest has a checksum that is not that of its contents."""
     return isinstance(manifest, dict) and "checksum" in manifest and not is_sealed(manifest)
 
 
 def check_manifest(manifest: Any, path: str) -> None:
-    """Raise InputError where a manifest is not as it was written, or names what lies outside its build."""
+    """Raise InputError where a manifest was changed, or names a file outside its build."""
     if is_changed(manifest):
         raise InputError(
             "its checksum is not that of its contents: it was damaged or edited; restore it, or build again", path=path
@@ -92,7 +86,7 @@ def check_manifest(manifest: Any, path: str) -> None:
 
 
 def check_names(manifest: Any, path: str) -> None:
-    """Raise InputError where a manifest names what lies outside its build."""
+    """Raise InputError where a manifest names a file outside its build."""
     if not isinstance(manifest, dict):
         return
     splits = manifest.get("splits")

@@ -1,4 +1,4 @@
-"""Whether a build is finished: from which settings and inputs it was made, and whether all of it is still there."""
+"""Whether a build is finished: its settings and inputs, and whether all its files are still there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _SHARD = re.compile(r"data-[^/]*\.arrow")
 
 def mark_finished(directory: str, made_from: str) -> None:
     """Note that a build is finished, from which settings and inputs, and what its manifests are."""
-    manifests = {path: files.sha256(files.join(directory, path)) for path in _manifests(directory)}
+    phases = files.read_json(files.join(directory, MANIFEST)).get("phases", [])
+    paths = [MANIFEST, *(f"{name}/{MANIFEST}" for name in phases)]
+    manifests = {path: files.sha256(files.join(directory, path)) for path in paths}
     files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": made_from, "manifests": manifests}))
 
 
@@ -27,10 +29,10 @@ def finished_manifest(
 ) -> dict[str, Any] | None:
     """Return the manifest of a finished build of these settings and inputs that is whole, else None.
 
-    Whole: the manifests are those that were written, all files have the SHA-256 that these name, and there is no shard
-    more. Local shards are read for that once, as the loader reads them (`bertdata.shards.checked`); of shards at a URL
-    only the sizes are looked at: whoever reads them compares their SHA-256. `say` is told of what is damaged. Of a
-    build of several phases it holds their manifests by name.
+    A build is whole if its manifests are those that were written, all files have the SHA-256 in these, and there are no
+    other shards. Local shards are read once for that, as for the loader (`bertdata.shards.checked`); of shards at a URL
+    only the sizes are compared, and readers compare the SHA-256. `say` is called with what is damaged. The manifest of
+    a build of several phases holds theirs by name.
     """
     path = files.join(directory, FINISHED)
     try:
@@ -55,12 +57,6 @@ def finished_manifest(
     if found:
         manifest["phases"] = {name: found[f"{name}/{MANIFEST}"] for name in manifest["phases"]}
     return manifest
-
-
-def _manifests(directory: str) -> list[str]:
-    """Return the paths of the manifests of a build: its own, and those of its phases."""
-    phases = files.read_json(files.join(directory, MANIFEST)).get("phases", [])
-    return [MANIFEST, *(f"{name}/{MANIFEST}" for name in phases)]
 
 
 def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

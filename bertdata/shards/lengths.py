@@ -1,7 +1,7 @@
 """Phases: builds of several row lengths from one token store, as BERT's 128 and then 512 tokens (BERT appendix A.2).
 
-A build of one length lies in its output directory. Of several, each is a whole build of its own in a folder named by
-its length, which everything that reads a build opens, and the output's manifest.json names the folders:
+A build of one length is in its output directory. With several lengths, each is a whole build in a folder named by its
+length, which everything that reads builds can open, and the manifest.json of the output names the folders:
 
     corpus/manifest.json        {"phases": ["128", "512"], ...}
     corpus/128/manifest.json    and train, validation, tokenizer
@@ -21,15 +21,16 @@ from bertdata.engine.parts import sealed
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.shards.card import data_files
 from bertdata.shards.contents import file_digests
-from bertdata.shards.schema import SPLITS, data_files
+from bertdata.shards.schema import SPLITS
 
 _OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", *SPLITS)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """One length of a build: its folder, where the records of its shards are, and its settings."""
+    """One length of a build: its folder, the folder of its shards' records, and its settings."""
 
     output: str
     records: str
@@ -56,7 +57,7 @@ def plan_phases(output: str, examples: Sequence[ExamplesConfig]) -> list[Phase]:
 
 
 def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
-    """Remove what a build of another number of lengths has left in the output."""
+    """Remove the files of an earlier build with another number of lengths from the output."""
     records = files.join(output, "stages", "shards")
     if [phase.output for phase in phases] != [output]:
         for name in _OF_ONE_BUILD:
@@ -91,7 +92,7 @@ def write_index(output: str, phases: Sequence[Phase]) -> None:
 
 
 def phase_names(manifest: Any) -> list[str]:
-    """Return the names of the phases where a manifest.json names any; raises InputError where one is no number.
+    """Return the names of the phases where a manifest.json names any; raises InputError where one is not a number.
 
     >>> phase_names({"bertdata": "1", "phases": ["128", "512"]}), phase_names({"splits": {}})
     (['128', '512'], [])

@@ -1,6 +1,6 @@
-"""What stands beside the shards: the manifest, the dataset card, and the files `datasets.load_from_disk` wants.
+"""The files beside the shards: the manifest, the dataset card, and those that `datasets.load_from_disk` needs.
 
-Everything is a function of the records, so the same corpus gives the same files: no time, machine or path is in them.
+They are functions of the records, without times, machines or paths, so the same corpus gives the same files.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_sc
 def source_entry(
     inputs: Sequence[tuple[str, int]], records: Sequence[PartMetadata], taken: int | None = None
 ) -> dict[str, Any]:
-    """Return what the manifest says of one source: its files, counts, drops by reason, broken pieces.
+    """Return what the manifest says of one source: its files, counts, drops by reason, broken parts.
 
-    `taken` are the bytes that the ranges of the files have together, those of the files unless given.
+    taken: the bytes of the ranges that were read; default: those of the files.
     """
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
@@ -46,7 +46,7 @@ def build_manifest(
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.
 
-    `origins` says of the sources, the vocabulary and the sentence parameters what only the pipeline knows.
+    `origins` describes the sources, the vocabulary and the sentence parameters.
     """
     bins = info.examples.bins
     chosen: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
@@ -85,7 +85,7 @@ def build_manifest(
 def mixture(info: PretrainingInfo, counts: Counts, weights: Mapping[str, float]) -> dict[str, Any]:
     """Return what the manifest says of each source in train: its weight where one was given, and its epochs.
 
-    `planned` are the epochs that the weights ask for; `epochs` are the tokens in all copies over those there are.
+    planned: the epochs that the weights ask for; epochs: the tokens in all copies divided by those of the source.
     """
     result: dict[str, Any] = {}
     for number, name in enumerate(info.sources):
@@ -97,10 +97,10 @@ def mixture(info: PretrainingInfo, counts: Counts, weights: Mapping[str, float])
 
 
 def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
-    """Write the card and, last, the manifest, and beside each split what makes it a dataset of `datasets`.
+    """Write the files for `datasets`, the card and, last, the manifest.
 
-    Returns the manifest as it is written: with the SHA-256 of the other files but the card, which people edit, and its
-    own checksum (see `bertdata.shards.contents`).
+    Returns the manifest as it is written: with its checksum and the SHA-256 of the other files (see
+    `bertdata.shards.contents`), except the card, which people edit.
     """
     others = dataset_files(manifest["splits"], info)
     for name, value in others.items():
@@ -112,7 +112,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
 
 
 def dataset_files(splits: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
-    """Return what `datasets.load_from_disk` reads beside the shards: JSON values by their path below the output."""
+    """Return the files that `datasets.load_from_disk` reads beside the shards: JSON values by path."""
     result: dict[str, Any] = {"dataset_dict.json": {"splits": [split for split in info.splits if split in splits]}}
     for split, entry in splits.items():
         result[f"{split}/state.json"] = {

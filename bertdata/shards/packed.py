@@ -1,8 +1,8 @@
-"""Packed rows as the examples in them: what reads examples reads those of packed shards through this.
+"""Unpacking of packed rows into their examples.
 
-A packed row holds several examples one after another; `cu_seqlens` says where each ends (0, the end of the first, of
-the second, ...), as kernels for sequences of any length take it. What there is once for an example (id, pair label,
-source) is a list in a packed row.
+A packed row holds several examples one after another; `cu_seqlens` has their cumulative lengths (0, the end of the
+first, of the second, ...), as attention kernels for variable lengths take them. Columns with one value for each example
+(id, pair label, source) are lists in a packed row.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 CU_SEQLENS = "cu_seqlens"
 OF_TOKENS = ("input_ids", "token_type_ids", "labels")
-"""The columns that have a value for each token; of the others each example has one."""
+"""The columns with a value for each token; the others have one for each example."""
 
 
 def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a record batch of examples, one a row, without a copy; one that is not packed comes back as it is.
+    """Return a record batch with a row for each example, without a copy; one that is not packed is returned as it is.
 
-    Raises ValueError where the borders are not those of the lists beside them.
+    Raises ValueError where the borders do not fit the lists beside them.
 
     >>> batch = pa.record_batch({"input_ids": [[2, 7, 3, 2, 8, 3]], "example_id": [[5, 6]], "cu_seqlens": [[0, 3, 6]]})
     >>> unpacked(batch).to_pylist()
@@ -47,7 +47,7 @@ def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:
 
 
 def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
-    """Return where each example ends among the tokens of the batch; raises ValueError for borders of other rows."""
+    """Return where each example ends among the tokens of the batch; raises ValueError where borders do not fit."""
     column, tokens = batch[CU_SEQLENS], np.diff(batch["input_ids"].offsets.to_numpy()).astype(np.int64)
     counts = np.diff(column.offsets.to_numpy()).astype(np.int64)
     borders = column.flatten().to_numpy().astype(np.int64)

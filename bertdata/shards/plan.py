@@ -1,7 +1,7 @@
-"""How documents are assigned to shards: runs of slots, planned from the records before a token is made.
+"""How documents are assigned to shards: runs of slots, planned from the records of documents before tokenizing.
 
-A slot is the top of the hash of a document's id, so every shard is an even sample of the whole corpus, and a document
-stays in its split when others come or go. The first slots are the validation split.
+A slot is the top bits of the hash of a document's id, so every shard is an even sample of the whole corpus, and a
+document stays in its split when others are added or removed. The first slots are the validation split.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ShardPlan:
         return "validation" if shard < self.validation else "train"
 
     def file(self, shard: int, length_bin: int = 0, bins: int = 1) -> str:
-        """Return the path of a shard, or of the part of it that has the rows of one length bin, below the output.
+        """Return the path below the output of a shard, or of one of its length bins.
 
         >>> ShardPlan((100, 65536), 1).file(1), ShardPlan((100, 65536), 1).file(1, 2, bins=4)
         ('train/data-00000-of-00001.arrow', 'train/data-00002-of-00004.arrow')
@@ -64,8 +64,8 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
         return 0, ()
     total = int(documents.sum())
     wanted = max(1, round(fraction * SLOTS))
-    behind = np.cumsum(documents)
-    lowest, highest = int(np.searchsorted(behind, 2)) + 1, int(np.searchsorted(behind, total - 2, side="right"))
+    cumulative = np.cumsum(documents)
+    lowest, highest = int(np.searchsorted(cumulative, 2)) + 1, int(np.searchsorted(cumulative, total - 2, side="right"))
     if lowest <= wanted <= highest:
         return wanted, ()
     if total < 20 or lowest > highest:
@@ -73,21 +73,23 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
         return 0, (f"{total} documents {few} to hold some out: no validation split",)
     border = lowest if wanted < lowest else highest
     reason = "is less than two" if wanted < lowest else "leaves less than two for training"
-    return border, (f"{fraction:g} of {total} documents {reason}: {behind[border - 1]} are held out for validation",)
+    return border, (
+        f"{fraction:g} of {total} documents {reason}: {cumulative[border - 1]} are held out for validation",
+    )
 
 
 def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: int, first: int) -> list[int]:
-    """Cut a run of slots into shards of like size; returns the slot after each.
+    """Divide a run of slots into shards of similar size; returns the slot after each.
 
-    A shard has `shard_bytes` of text; of few long documents it takes more, up to four times that, to have at least 16.
+    A shard has `shard_bytes` of text, or up to four times that if it would have less than 16 documents.
     """
     total, count = int(sizes.sum()), int(documents.sum())
     if not len(documents):
         return []
     even, smallest = count // DOCUMENTS_PER_SHARD, -(-total // (LARGEST_SHARD * shard_bytes))
     shards = max(1, min(-(-total // shard_bytes), max(even, smallest)))
-    behind = np.cumsum(sizes)
-    ends = [int(np.searchsorted(behind, total * number / shards)) + 1 for number in range(1, shards)]
+    cumulative = np.cumsum(sizes)
+    ends = [int(np.searchsorted(cumulative, total * number / shards)) + 1 for number in range(1, shards)]
     ends.append(len(documents))
     held = np.concatenate([[0], np.cumsum(documents)])
     kept = [0]

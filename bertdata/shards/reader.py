@@ -38,7 +38,7 @@ def open_shards(
     cache: ShardCache | None = None,
     check: bool | None = None,
 ) -> Shards:
-    """Open one split of a build: its own directory, or the build's directory and the split's name (train if none).
+    """Open one split of a build: its own directory, or the build's directory and the name of a split (default: train).
 
     Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). A shard is compared with
     its SHA-256 before its first row is read, once on this machine (`bertdata.shards.checked`), unless `check` is False
@@ -65,13 +65,12 @@ def open_shards(
         manifest = json.loads(data)
     except ValueError as error:
         raise InputError(f"is not valid JSON ({error}); delete it and build again", path=manifest_path) from error
+    check_manifest(manifest, manifest_path)
     if names := phase_names(manifest):
-        check_manifest(manifest, manifest_path)
         raise InputError(
             f"holds builds of several lengths: {', '.join(names)}; open one of them, as {files.join(build, names[0])}",
             path=build,
         )
-    check_manifest(manifest, manifest_path)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
         raise InputError("is not a whole manifest; build again", path=manifest_path)
     if split not in manifest["splits"]:
@@ -83,7 +82,7 @@ def open_shards(
 
 
 def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
-    """Open the named splits of a build; if none is named, all of a build, or the one whose folder `path` is."""
+    """Open the named splits of a build; if none is named, all of a build, or the split in the folder `path`."""
     first = open_shards(path, splits[0] if splits else None)
     whole = files.exists(files.join(path, "manifest.json"))
     names = list(splits) or (list(first.manifest["splits"]) if whole else [first.split])
@@ -106,11 +105,11 @@ def _read(path: str) -> bytes | None:
 
 
 class Shards:
-    """The examples of one split; picklable, the memory map is opened again where it arrives.
+    """The examples of one split; can be pickled, unpickling opens the memory map again.
 
     table: all shards as one pyarrow Table; info: how they were made; manifest: the build's manifest; paths: the files,
-    or their URLs; local_paths: the files on this machine; cache: where remote ones are kept. `check` as `open_shards`
-    takes it: the table and the rows are given once their shards are compared with their SHA-256.
+    or their URLs; local_paths: the files on this machine; cache: where remote ones are kept. `check` is that of
+    `open_shards`: reading the table or a row compares its shards with their SHA-256 first.
     """
 
     def __init__(
@@ -140,7 +139,13 @@ class Shards:
         if files.is_remote(build):
             self.cache = cache or ShardCache.default()
             self.local_paths = self.cache.hold([RemoteShard(*entry) for entry in self._entries])
-        tables = [_map(path, size) for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True)]
+        self.check_sizes()
+        tables = []
+        for path in self.local_paths:
+            try:
+                tables.append(pa.ipc.open_stream(pa.memory_map(path)).read_all())
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
         infos = [ShardInfo.from_schema(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]
         for info, path in zip(infos, self.paths, strict=True):
             if info != infos[0]:
@@ -163,7 +168,7 @@ class Shards:
 
     @property
     def table(self) -> pa.Table:
-        """All shards as one pyarrow Table; raises InputError, naming it, where one is not as it was written."""
+        """All shards as one pyarrow Table; raises InputError, naming the shard, where one was changed."""
         self.check()
         return self.unchecked_table
 
@@ -173,9 +178,9 @@ class Shards:
         self._unchecked = set()
 
     def check(self, numbers: Iterable[int] | None = None) -> None:
-        """Compare shards, all unless some are named by number, with their SHA-256 if they were not yet.
+        """Compare shards, all unless some are given by number, with their SHA-256, each once.
 
-        Raises InputError, naming it, where one is not as it was written.
+        Raises InputError, naming the shard, where one was changed.
         """
         wanted = sorted(self._unchecked if numbers is None else self._unchecked.intersection(numbers))
         if wanted:
@@ -197,16 +202,18 @@ class Shards:
         return {name: _value(row[name].chunk(0)) for name in row.column_names}
 
     def examples(self, index: int) -> list[dict[str, Any]]:
-        """Return the examples of one row, each as `shards[index]` would give it: one, or those packed into it."""
+        """Return the examples of one row, each as `shards[index]` returns it: one, or those packed into the row."""
         if CU_SEQLENS not in self.unchecked_table.column_names:
             return [self[index]]
         rows = unpacked(self._row(index).combine_chunks().to_batches()[0])
         return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
 
     def check_sizes(self) -> None:
-        """Raise InputError, naming the shard, where one is gone or has another size than the manifest says."""
+        """Raise InputError, naming the shard, where one is missing or has another size than the manifest says."""
         for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True):
-            _check_size(path, size)
+            if (found := files.size(path)) != size:
+                problem = f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again"
+                raise InputError(problem, path=path)
 
     def expect_pretraining(self) -> PretrainingInfo:
         """Return how pretraining shards were made; raises InputError where the rows are for a task."""
@@ -215,7 +222,7 @@ class Shards:
         return self.info
 
     def has_tokenizer(self) -> bool:
-        """Tell whether a tokenizer is saved beside the shards."""
+        """Return whether a tokenizer is saved beside the shards."""
         if files.is_remote(self.build):
             return any(read(files.join(self.build, "tokenizer", name)) is not None for name in tokenizer_files())
         return files.exists(files.join(self.build, "tokenizer"))
@@ -224,7 +231,12 @@ class Shards:
         """Return the tokenizer saved beside the shards; raises ConfigError where they were made with another."""
         if self._tokenizer is None:
             path = files.join(self.build, "tokenizer")
-            tokenizer = _load_remote(path) if files.is_remote(path) else load_tokenizer(path)
+            with tempfile.TemporaryDirectory(prefix="bertdata-tokenizer-") as folder:
+                if files.is_remote(path):  # copied file by file, as http cannot list a folder
+                    for name in tokenizer_files():
+                        if (data := read(files.join(path, name))) is not None:
+                            files.write_bytes(os.path.join(folder, name), data)
+                tokenizer = load_tokenizer(folder if files.is_remote(path) else path)
             if tokenizer.fingerprint != self.info.tokenizer:
                 raise ConfigError(
                     f"the tokenizer in {path} is not the one the shards were made with "
@@ -236,38 +248,13 @@ class Shards:
 
     @property
     def replacement_ids(self) -> NDArray[np.int64]:
-        """The ids that may stand in for a masked token: neither special nor [unused], int64."""
+        """The ids that may replace a masked token: neither special nor [unused], int64."""
         return self.tokenizer().replacement_ids.astype(np.int64)
 
     @property
     def continuation(self) -> NDArray[np.bool_]:
-        """Which ids are pieces that continue a word, bool (V,)."""
+        """Which token ids continue a word, bool (V,)."""
         return self.tokenizer().continuation
-
-
-def _load_remote(path: str) -> Tokenizer:
-    """Load a tokenizer from a URL through a temporary folder, so that http needs no directories."""
-    with tempfile.TemporaryDirectory(prefix="bertdata-tokenizer-") as folder:
-        for name in tokenizer_files():
-            if (data := read(files.join(path, name))) is not None:
-                files.write_bytes(os.path.join(folder, name), data)
-        return load_tokenizer(folder)
-
-
-def _check_size(path: str, size: int) -> None:
-    found = files.size(path)
-    if found != size:
-        raise InputError(
-            f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again", path=path
-        )
-
-
-def _map(path: str, size: int) -> pa.Table:
-    _check_size(path, size)
-    try:
-        return pa.ipc.open_stream(pa.memory_map(path)).read_all()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
 
 
 def _value(column: pa.Array) -> Any:

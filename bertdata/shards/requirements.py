@@ -1,4 +1,4 @@
-"""What an objective needs of its documents, looked at before a vocabulary is trained or a token made."""
+"""Check that the documents suit the objective, before a vocabulary is trained and documents are tokenized."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _AT_ONCE = 256
 
 
 def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> None:
-    """Raise ConfigError where parts (path, record) have not what the objective of a name needs.
+    """Raise ConfigError where the documents of parts (path, record) do not suit the objective of a name.
 
-    NSP takes B from another document, so it needs two; pairs of sentences need a document that has two of them. Only as
-    many documents are read as it takes to find one, which is all of them only where there is none.
+    NSP takes B from another document, so it needs two documents; pairs of sentences need a document with two sentences.
+    Documents are read until one is found.
     """
     objective, total = find_objective(name), sum(record.counts.get("documents", 0) for _, record in parts)
     if total < objective.min_documents:

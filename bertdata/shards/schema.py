@@ -1,15 +1,14 @@
-"""The columns of a shard and what its Arrow schema says of itself.
+"""The columns of a shard, and the metadata of its Arrow schema.
 
 A shard is an Arrow IPC stream of unpadded lists, in the layout that `datasets.load_from_disk` maps. The schema's
-metadata carries `huggingface` (the features) and `bertdata` (a `ShardInfo`): enough to read a shard alone. Nothing in
-it names a machine, a path or a time, so the same corpus gives the same bytes.
+metadata has `huggingface` (the features) and `bertdata` (a `ShardInfo`), so a shard can be read without the files
+beside it. It names no machine, path or time, so the same corpus gives the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -25,9 +24,9 @@ SPLITS = ("train", "validation")
 
 @dataclass(frozen=True, kw_only=True)
 class ShardInfo(ABC):
-    """What a reader must know of any shards: the ids of their vocabulary. Its children say what the rows are.
+    """What a reader must know of any shards: the ids of their vocabulary. Subclasses say what the rows are.
 
-    tokenizer: the fingerprint of the one they were made with.
+    tokenizer: the fingerprint of the tokenizer they were made with.
     """
 
     tokenizer: str
@@ -40,7 +39,7 @@ class ShardInfo(ABC):
     format: int = FORMAT
 
     splits: ClassVar[tuple[str, ...]]
-    """The splits that there may be, in their order."""
+    """The names of possible splits, in their order."""
 
     @property
     @abstractmethod
@@ -85,7 +84,7 @@ class ShardInfo(ABC):
     @property
     @abstractmethod
     def scalar_columns(self) -> dict[str, str]:
-        """The columns of numbers that go into a batch, and what they are called there."""
+        """The columns of numbers that go into a batch, with the names that they have there."""
 
     @abstractmethod
     def columns(self) -> list[pa.Field]:
@@ -93,12 +92,12 @@ class ShardInfo(ABC):
 
     @abstractmethod
     def values(self) -> dict[str, Any]:
-        """Return it as the JSON of a schema or a manifest."""
+        """Return the JSON that schemas and manifests hold."""
 
     @classmethod
     @abstractmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
-        """Make it of the JSON of this kind; raises InputError where that is not whole."""
+        """Read the JSON of this kind; raises InputError where it is not whole."""
 
     @abstractmethod
     def card(self, manifest: dict[str, Any]) -> str:
@@ -106,19 +105,19 @@ class ShardInfo(ABC):
 
     @abstractmethod
     def with_length(self, max_seq_length: int) -> Self:
-        """Return the same with another `max_seq_length`."""
+        """Return a copy with another `max_seq_length`."""
 
     def shared(self) -> dict[str, Any]:
-        """Return what shards that are read together must have in common, by what messages call it."""
+        """Return what shards that are read together must have in common, by the name that messages give it."""
         return {"vocabulary": self.tokenizer[:12], "purpose": self.purpose}
 
     def are_numbers_whole(self) -> bool:
-        """Tell whether every field that is a whole number is one; what was read from JSON may be anything."""
+        """Return whether the fields declared as int hold whole numbers; what was read from JSON may be anything."""
         return all(type(getattr(self, one.name)) is int for one in fields(self) if one.type == "int")
 
     @classmethod
     def from_schema(cls, schema: pa.Schema, path: str) -> Self:
-        """Read it back from a shard's schema; raises InputError where the file is not a shard of this kind."""
+        """Read it from the schema of a shard; raises InputError where the file is not a shard of this kind."""
         text = (schema.metadata or {}).get(b"bertdata")
         if text is None:
             raise InputError(
@@ -132,10 +131,10 @@ class ShardInfo(ABC):
 
     @classmethod
     def from_values(cls, values: Any, path: str) -> Self:
-        """Make it of the JSON of a schema or a manifest; raises InputError where that is not whole or of this kind."""
-        found = values.get("format") if isinstance(values, dict) else None
-        if found != FORMAT:
-            raise InputError(f"has shard format {found}; this version reads {FORMAT}: build again", path=path)
+        """Read the JSON of a schema or a manifest; raises InputError where it is not whole or not of this kind."""
+        version = values.get("format") if isinstance(values, dict) else None
+        if version != FORMAT:
+            raise InputError(f"has shard format {version}; this version reads {FORMAT}: build again", path=path)
         info = KINDS["task" if "task" in values else "pretraining"].read(values, path)
         if not isinstance(info, cls):
             raise InputError(f"holds {info.purpose}; expected the shards of `bertdata build`", path=path)
@@ -152,16 +151,9 @@ KINDS: Registry[type[ShardInfo]] = Registry(
 
 
 def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the fields of a `ShardInfo` that a tokenizer gives."""
-    return {
-        "tokenizer": tokenizer.fingerprint,
-        "vocab_size": tokenizer.vocab_size,
-        "pad_token_id": tokenizer.pad_token_id,
-        "cls_token_id": tokenizer.cls_token_id,
-        "sep_token_id": tokenizer.sep_token_id,
-        "mask_token_id": tokenizer.mask_token_id,
-        "unk_token_id": tokenizer.unk_token_id,
-    }
+    """Return the fields of a `ShardInfo` that come from a tokenizer."""
+    names = ("vocab_size", "pad_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "unk_token_id")
+    return {"tokenizer": tokenizer.fingerprint} | {name: getattr(tokenizer, name) for name in names}
 
 
 def id_type(vocab_size: int) -> pa.DataType:
@@ -202,14 +194,3 @@ def features(schema: pa.Schema) -> dict[str, Any]:
         return {"_type": "Value", "dtype": str(kind)}
 
     return {field.name: feature(field.type) for field in schema}
-
-
-def data_files(splits: Iterable[str], folder: str = "") -> list[str]:
-    """Return the lines of a card's `configs` by which `datasets.load_dataset` finds the shards of each split alone.
-
-    >>> data_files(["train"], "128")
-    ['- config_name: "128"', '  data_files:', '  - split: train', '    path: 128/train/data-*.arrow']
-    """
-    lines = [f'- config_name: "{folder or "default"}"', "  data_files:"]
-    place = f"{folder}/" if folder else ""
-    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {place}{one}/data-*.arrow")]

@@ -1,7 +1,4 @@
-"""The token file of one range of documents, and one shard, as parts.
-
-The stage that plans them is `bertdata.shards.write_shards`.
-"""
+"""The parts of the last stage of a build, `bertdata.shards.write_shards`: token files and shards."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 
 TOKENS_REVISION = 4
-"""Of the token store and what its records count."""
+"""Of the token store and the counts in its records."""
 SHARDS_REVISION = 4
 """Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
 few."""
@@ -34,7 +31,7 @@ few."""
 
 @dataclass(frozen=True)
 class TokensSpec:
-    """What all token files of a build share; `tokenizer` and `segmenter` are fingerprints."""
+    """What all token files of a build have in common; `tokenizer` and `segmenter` are fingerprints."""
 
     tokenizer_path: str
     tokenizer: str
@@ -46,7 +43,7 @@ class TokensSpec:
 
 @dataclass(frozen=True)
 class ShardsSpec:
-    """What all shards of a phase share; `records` is where those of the shards lie, if not in its own stages."""
+    """What all shards of a phase have in common; `records`: the folder of their records, if not in its own stages."""
 
     output: str
     plan: ShardPlan
@@ -87,13 +84,13 @@ class BinnedSlices:
     slices: tuple[TokenSlice, ...]
     length_bin: int
     mixed: bool
-    phase: int = 0
+    phase: int
 
 
 def plan_tokens(
     ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
 ) -> list[Task]:
-    """Return one tokenising task for each range of documents; `source_of` numbers the source of each path."""
+    """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
     compiled = compiling_pays(sum(documents.text_bytes for documents in ranges), None)
     return [
@@ -104,34 +101,28 @@ def plan_tokens(
 
 def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     """Write the token file of one range of documents."""
-    one: SourcedRange = task.payload
+    part: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations)
-    tables = read_range(one.documents)
-    return write_tokens(tables, tokenizer, segmenter, spec.shard_ends, file, compiled=one.compiled)
+    tables = read_range(part.documents)
+    return write_tokens(tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled)
 
 
-def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0) -> Task:
+def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0, phase: int = 0) -> Task:
     """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
-    ordered = tuple(sorted(slices, key=lambda one: (one.path, one.offset)))
-    found = [[one.sha256, one.offset, one.length, one.source] for one in ordered]
+    ordered = tuple(sorted(slices, key=lambda part: (part.path, part.offset)))
+    parts = [[part.sha256, part.offset, part.length, part.source] for part in ordered]
     bins = len(spec.info.examples.bins)
     mixed = spec.plan.split(shard) == "train"
     epochs = mixed and spec.info.epochs
     revisions = spec.info.raised_revisions()
-    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), found, length_bin, epochs, *revisions)
+    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), parts, length_bin, epochs, *revisions)
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
-    weight = sum(one.length for one in ordered) // bins
-    stem = name.removesuffix(".arrow")
+    weight = sum(part.length for part in ordered) // bins
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
-    payload = BinnedSlices(ordered, length_bin, mixed)
+    payload = BinnedSlices(ordered, length_bin, mixed, phase)
+    stem = name.removesuffix(".arrow")
     return Task(files.join(spec.output, folder), stem, ".arrow", made_from, weight, payload, records)
-
-
-def bin_tasks(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice]) -> list[Task]:
-    """Return the tasks of one shard: one, or one for each length bin."""
-    every = tuple(slices)
-    return [shard_task(spec, shard, every, number) for number in range(len(spec.info.examples.bins))]
 
 
 def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
@@ -144,20 +135,20 @@ def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
 
 
 def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tuple[tuple[int, int], TokenSlice]]:
-    return [((phase, shard), one) for shard, one in slices_of(task, record) for phase in range(phases)]
+    return [((phase, shard), part) for shard, part in slices_of(task, record) for phase in range(phases)]
 
 
 def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[TokenSlice]) -> list[Task]:
-    phase, shard = key
-    tasks = bin_tasks(specs[phase], shard, slices)
-    return [replace(task, payload=replace(task.payload, phase=phase)) for task in tasks]
+    """Return the tasks of one shard: one, or one for each length bin."""
+    (phase, shard), parts = key, tuple(slices)
+    spec = specs[phase]
+    return [shard_task(spec, shard, parts, number, phase) for number in range(len(spec.info.examples.bins))]
 
 
 def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
     """Return the references (shard, slice) into one token file."""
-    source = task.payload.source if isinstance(task.payload, SourcedRange) else 0
     return [
-        (shard, TokenSlice(task.path, record.sha256, offset, length, source))
+        (shard, TokenSlice(task.path, record.sha256, offset, length, task.payload.source))
         for shard, offset, length in record.details["slices"]
     ]
 
@@ -169,27 +160,20 @@ def phase_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
 
 def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:
     """Write one shard, or one length bin of it, from its slices of the token store."""
-    one: BinnedSlices = task.payload
+    shard: BinnedSlices = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
-    copies: Iterable[PlannedCopy] | None
+    copies: Iterable[PlannedCopy]
     if len(spec.info.examples.bins) > 1:
-        block, copies = _planned(spec, one.slices, one.mixed)
+        block, copies = _planned(spec, shard.slices, shard.mixed)
     else:
-        block = load_block(one.slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
-        copies = plan_copies(block, spec.info, mixed=one.mixed)
-    return write_shard(
-        block,
-        spec.info,
-        spec.info.masker(tokenizer),
-        file,
-        copies=copies,
-        length_bin=one.length_bin,
-    )
+        block = load_block(shard.slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+        copies = plan_copies(block, spec.info, mixed=shard.mixed)
+    return write_shard(block, spec.info, spec.info.masker(tokenizer), file, copies=copies, length_bin=shard.length_bin)
 
 
 @lru_cache(maxsize=1)
 def _planned(spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
-    """Return the block of a shard and its copies, kept while its length bins are written one after another."""
+    """Return the block of a shard and its copies, cached while its length bins are written one after another."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
     return block, list(plan_copies(block, spec.info, mixed=mixed))

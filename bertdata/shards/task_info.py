@@ -1,7 +1,7 @@
 """What shards of fine-tuning data say of themselves, and their columns.
 
-They are shards like those of pretraining: the same files, reader, loader and padding. Instead of masks and pair labels
-a row carries what a task predicts.
+They have the files, reader, loader and padding of pretraining shards. A row has what a task predicts instead of masks
+and pair labels.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.shards.schema import ShardInfo, data_files, id_type, vocabulary_fields
+from bertdata.shards.card import LOADING, dataset_card, markdown_table
+from bertdata.shards.schema import ShardInfo, id_type, vocabulary_fields
 from bertdata.shards.tasks import TASKS, Task
 from bertdata.tokenizers.base import Tokenizer
 
@@ -23,9 +24,8 @@ TASK_SPLITS = ("train", "validation", "test")
 class TaskInfo(ShardInfo):
     """What a reader must know of fine-tuning shards: the task, its labels, and the ids it needs to pad rows.
 
-    labels: the name of each label in the order of their ids, none for questions and for regression; max_seq_length: the
-    most tokens of a row, special tokens included; doc_stride: the tokens that neighbouring windows of one context share
-    at least, 0 where there are no windows.
+    labels: the names of the labels in the order of their ids, none for questions and for regression; max_seq_length:
+    the most tokens of a row, special tokens included; doc_stride: that of `TaskConfig`, 0 without windows.
     """
 
     task: str
@@ -47,24 +47,21 @@ class TaskInfo(ShardInfo):
 
     @property
     def purpose(self) -> str:
-        """What the rows are for."""
         return self.task + (f" ({', '.join(self.labels)})" if self.labels else "")
 
     @property
     def list_columns(self) -> tuple[str, ...]:
-        """The columns of lists that go into a batch, padded."""
         return ("input_ids", "token_type_ids", *self.definition.batch_lists)
 
     @property
     def scalar_columns(self) -> dict[str, str]:
-        """The columns of numbers that go into a batch, and what they are called there."""
         return dict(self.definition.batch_numbers)
 
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard.
 
         `label`: the class, -100 where it is not known; float32, NaN where not known, in regression. `labels`: the class
-        of a word at its first piece, -100 elsewhere. `start_positions` and `end_positions`: the first and last token of
+        of a word at its first token, -100 elsewhere. `start_positions` and `end_positions`: the first and last token of
         the answer, both 0 ([CLS]) where the window does not hold it. `offsets_start` and `offsets_end`: the characters
         of the context that a token stands for, -1 where it is not of the context.
         """
@@ -77,12 +74,10 @@ class TaskInfo(ShardInfo):
         return [pa.field(name, kind) for name, kind in columns]
 
     def values(self) -> dict[str, Any]:
-        """Return it as the JSON of a schema or a manifest."""
         return asdict(self) | {"labels": list(self.labels)}
 
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
-        """Make it of the JSON of this kind; raises InputError where that is not whole."""
         try:
             kept = {"labels": tuple(values["labels"]), "max_seq_length": values["max_seq_length"]}
             if values["task"] == "classification" and not kept["labels"]:
@@ -95,11 +90,20 @@ class TaskInfo(ShardInfo):
         return info
 
     def card(self, manifest: dict[str, Any]) -> str:
-        """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read."""
-        return _card(manifest)
+        splits = []
+        for split, entry in manifest["splits"].items():
+            numbers = (entry["counts"][name] for name in ("examples", "truncated_examples"))
+            size = sum(shard["bytes"] for shard in entry["shards"])
+            splits.append([split, manifest["sources"][split]["name"], len(entry["shards"]), *numbers, size])
+        body = markdown_table(["split", "source", "shards", "examples", "truncated", "bytes"], splits)
+        if self.labels:
+            body += ["", f"Labels, in the order of their ids: {', '.join(f'`{name}`' for name in self.labels)}."]
+        body += ["", *LOADING, "", "The tokenizer is in `tokenizer/`."]
+        title = f"{self.task.capitalize()} examples of up to {self.max_seq_length} tokens"
+        licences = "Texts keep the licences of their sources."
+        return dataset_card(manifest, self.definition.category, "fine-tuning", title, licences, body)
 
     def with_length(self, max_seq_length: int) -> Self:
-        """Return the same with another `max_seq_length`."""
         return replace(self, max_seq_length=max_seq_length)
 
 
@@ -115,33 +119,3 @@ def make_task_info(
     return TaskInfo(
         task=task, labels=labels, max_seq_length=max_seq_length, doc_stride=doc_stride, **vocabulary_fields(tokenizer)
     )
-
-
-def _card(manifest: dict[str, Any]) -> str:
-    info = manifest["info"]
-    category = TASKS[info["task"]].category
-    lines = [
-        "---",
-        f"task_categories: [{category}]",
-        "tags: [bert, fine-tuning, bertdata]",
-        "configs:",
-        *data_files(manifest["splits"]),
-        "---",
-        "",
-        f"# {info['task'].capitalize()} examples of up to {info['max_seq_length']} tokens",
-        "",
-        f"Made by bertdata {manifest['bertdata']}. Texts keep the licences of their sources.",
-        "",
-        "| split | source | shards | examples | truncated | bytes |",
-        "|---|---|---:|---:|---:|---:|",
-    ]
-    for split, entry in manifest["splits"].items():
-        counts, shards = entry["counts"], entry["shards"]
-        size = sum(shard["bytes"] for shard in shards)
-        cells = [len(shards), counts["examples"], counts["truncated_examples"], size]
-        name = manifest["sources"][split]["name"]
-        lines.append(f"| {split} | {name} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
-    if info["labels"]:
-        lines += ["", "Labels, in the order of their ids: " + ", ".join(f"`{name}`" for name in info["labels"]) + "."]
-    code = ["```python", "import datasets", "", 'dataset = datasets.load_from_disk("THIS FOLDER")', "```"]
-    return "\n".join([*lines, "", *code, "", "The tokenizer is in `tokenizer/`.", ""])

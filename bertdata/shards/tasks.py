@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from bertdata.errors import ConfigError
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Labels = tuple[str, ...]
 ReadSplits = Callable[[Mapping[str, str], Tokenizer, "TaskConfig", "Columns"], tuple[Labels, dict[str, "TaskSplit"]]]
 """Checks the files of a task, given by split, and returns the names of its labels and how each split is encoded."""
+_FIXED_COLUMNS = ("input_ids", "token_type_ids", "example_id")
 
 
 def _no_check(config: TaskConfig) -> None:
@@ -32,13 +34,13 @@ class Task:
     """One fine-tuning task.
 
     help: what is learnt, for --help.
-    read: see `ReadSplits`; it raises InputError, with the line, row or place, where a file is not what it should be,
-    and ConfigError for columns that are not there.
+    read: see `ReadSplits`; it raises InputError, with the line, row or place, where a file is damaged or in another
+    format, and ConfigError for missing columns.
     columns: the columns of a shard beside `input_ids`, `token_type_ids` and `example_id`.
-    batch_lists: those of the columns that are lists with a value for each token, and go into a batch, padded.
-    batch_numbers: those that are numbers and go into a batch, with the names that they have there.
+    batch_lists: the columns of lists with a value for each token that go into a batch, padded.
+    batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
     max_seq_length: tokens in a row where --max-seq-length is 0.
-    windows: whether several rows are windows of one text, and the examples are kept as text beside the shards.
+    windows: whether rows are windows of texts, which are then kept beside the shards.
     check: raises ConfigError for settings that do not suit the task.
     head: the model that learns it, as transformers names it after BertFor. metrics: the names of its scores.
     category: the task category of dataset hubs.
@@ -55,6 +57,17 @@ class Task:
     head: str = ""
     metrics: tuple[str, ...] = ()
     category: str = "other"
+
+    def __post_init__(self) -> None:
+        names = [*_FIXED_COLUMNS, *(name for name, _ in self.columns)]
+        repeated = {name for name in names if names.count(name) > 1}
+        unknown = {*self.batch_lists, *self.batch_numbers} - {name for name, _ in self.columns}
+        if repeated or unknown:
+            problem = f"has the column {min(repeated)!r} twice" if repeated else f"has no column {min(unknown)!r}"
+            raise ConfigError(
+                f"the task ({self.help}) {problem}; expected distinct names in `columns` beside "
+                f"{', '.join(_FIXED_COLUMNS)}, and in `batch_lists` and `batch_numbers` names from `columns`"
+            )
 
 
 TASKS: Registry[Task] = Registry(

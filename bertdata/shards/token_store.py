@@ -1,7 +1,7 @@
-"""The token store: tokenised documents, one file for a range of documents, its rows grouped by output shard.
+"""The token store: tokenized documents, one file for a range of documents, its rows grouped by output shard.
 
-A file is an Arrow IPC stream with one record batch for each shard that has rows in it. Its record names where each
-batch lies, so that whoever builds a shard reads just its slices: tokens never go through a shuffle, references do.
+A file is an Arrow IPC stream with one record batch for each shard that has rows in it. Its record has the byte range of
+each batch, so a shard is written by reading its slices: references go through the runner's shuffle, tokens do not.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bertdata.tokenizers.base import Tokenizer
 
 @dataclass(frozen=True)
 class TokenSlice(ByteRange):
-    """Where a shard's rows lie in one token file; `source` is the number of its source."""
+    """The byte range of a shard's rows in one token file; `source` is the number of their source."""
 
     source: int = 0
 
@@ -56,7 +56,7 @@ def write_tokens(
     *,
     compiled: bool = True,
 ) -> Counters:
-    """Segment and tokenise documents and write them grouped by shard; shard s has the slots below shard_ends[s].
+    """Segment and tokenize documents and write them grouped by shard; shard s has the slots below shard_ends[s].
 
     `compiled` says whether compiled code finds the sentences. details["slices"] lists [shard, offset, length] of each
     batch. Sentences without a token are left out, and a document without any is dropped and counted.
@@ -124,14 +124,14 @@ def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
 
 
 def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
-    """Return rows of a column, at least one; Arrow's own `take` goes through them a value at a time."""
+    """Return rows of a column, at least one; faster than Arrow's `take`, which copies value by value."""
     found = _rows(column)
     lists = [found[row] for row in rows.tolist()]
     return pa.ListArray.from_arrays(_offsets(np.array([len(one) for one in lists])), pa.array(np.concatenate(lists)))
 
 
 def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches that slices name; raises InputError where a file is not what it was."""
+    """Yield the record batches of slices; raises InputError where a file was changed."""
     for one in slices:
         yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
 
@@ -139,10 +139,12 @@ def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.
 def load_block(
     slices: Sequence[TokenSlice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int
 ) -> TokenBlock:
-    """Return the documents of one shard as a block, in an order drawn by their ids.
+    """Return the documents of one shard as a block, in an order drawn by their ids, whatever that of the slices.
 
-    The order does not depend on that of the slices. `continuation` is True for ids of pieces that continue a word.
+    continuation: which token ids continue a word, bool (V,).
     """
+    from bertdata.objectives.kernels.rows import word_starts
+
     batches = list(read_slices(slices, token_schema(id_type)))
     names = [name for batch in batches for name in batch["id"].to_pylist()]
     tokens = [_rows(batch["tokens"]) for batch in batches]
@@ -156,26 +158,20 @@ def load_block(
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
     ids = np.concatenate([flat_tokens[i] for i in order]) if order else np.zeros(0, numpy_type(id_type))
     sentences = np.concatenate([flat_lengths[i] for i in order]) if order else np.zeros(0, np.int32)
+    starts = np.empty(len(ids), np.bool_)
+    if not word_starts(ids, continuation, starts):
+        raise InputError(
+            f"the token store holds an id over {len(continuation) - 1}, the last of the vocabulary; delete it and run "
+            "again"
+        )
     return TokenBlock(
         tokens=ids,
-        word_start=_word_starts(ids, continuation),
+        word_start=starts,
         sentence_ends=np.cumsum(sentences, dtype=np.int64),
         document_ends=np.cumsum([len(flat_tokens[i]) for i in order], dtype=np.int64),
         document_keys=keys[order] if order else keys,
         document_sources=sources[order] if order else sources,
     )
-
-
-def _word_starts(ids: NDArray[np.unsignedinteger], continuation: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    from bertdata.objectives.kernels.rows import word_starts
-
-    found = np.empty(len(ids), np.bool_)
-    if not word_starts(ids, continuation, found):
-        raise InputError(
-            f"the token store holds an id over {len(continuation) - 1}, the last of the vocabulary; delete it and run "
-            "again"
-        )
-    return found
 
 
 def _rows(column: pa.ListArray) -> list[NDArray[np.integer]]:

@@ -1,4 +1,4 @@
-"""The last stages of a build: a check that the documents suit it, and the shards with what stands beside them."""
+"""The last stages of a build: a check of the documents, and the shards with the files beside them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bertdata.tokenizers.wordpiece.stage import account_of, trained_tokenizer
 
 
 class DocumentSources(Protocol):
-    """Which sources the documents of a build are of."""
+    """Assigns the documents of a build to its sources."""
 
     def named(self, parts: Sequence[PartResult]) -> list[SourcePart]:
         """Return parts of documents with the names of their sources, in the order that numbers the token store."""
@@ -40,15 +40,15 @@ class DocumentSources(Protocol):
         """Return the names of all sources, in the order that numbers them."""
 
     def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
-        """Return the files of a source, by name and size, and how many bytes of them its parts are made from."""
+        """Return the names and sizes of a source's files, and how many of their bytes its parts are made from."""
 
 
 @dataclass(frozen=True)
 class CheckDocuments:
-    """A stage without parts: each source has documents, and together they are what an objective needs.
+    """A stage without parts, which checks that each source has documents and that they suit an objective.
 
-    Its plan raises nothing; to finish it raises InputError where no document is left, of all or of a source, and
-    ConfigError where the objective needs others.
+    When it finishes it raises InputError where no document is left, of all or of one source, and ConfigError where the
+    objective needs other documents.
     """
 
     sources: DocumentSources
@@ -75,16 +75,14 @@ class CheckDocuments:
 class WriteShards:
     """The stage that writes the shards of the documents in `output`, and last the manifest.
 
-    Ranges of documents are tokenised into the token store, one file for each range, its rows grouped by shard;
-    references to the rows are grouped by shard; and those of each lead to one file, or one for each of its length bins.
-    Of a build of several lengths (`bertdata.shards.lengths`) all phases are made from one store.
+    Ranges of documents are tokenized into the token store, one file for each range, its rows grouped by shard. Then
+    references to the rows are grouped by shard, and each shard becomes one file, or one for each of its length bins.
+    All phases of a build of several lengths (`bertdata.shards.lengths`) are made from one store. The store numbers the
+    sources and does not name them, so a source can be renamed without tokenizing again.
 
-    phases     settings of examples; of several each is a phase
+    phases     settings of examples, one for each phase
     tokenizer  None for the vocabulary that was trained by `vocabulary`
     mix        weights of the sources (see `bertdata.objectives.mixing`)
-
-    The order of the parts numbers the token store alone: where it knows no names, a source can be named anew without
-    tokenizing again.
     """
 
     output: str
@@ -103,7 +101,10 @@ class WriteShards:
         """Plan the token store and the shards; raises ConfigError where the mix does not suit the sources."""
         parts = self.sources.named(standing.documents)
         names = self.sources.names(parts)
-        tokenizer = self._chosen_tokenizer(standing)
+        tokenizer = self.tokenizer
+        if tokenizer is None:
+            assert standing.vocabulary is not None
+            tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
         epochs = self._epochs(names, parts)
         plan = plan_shards([record for _, (_, record) in parts], self.sharding)
         specs = [
@@ -140,13 +141,6 @@ class WriteShards:
             notes=plan.notes,
         )
 
-    def _chosen_tokenizer(self, standing: Standing) -> Tokenizer:
-        if self.tokenizer is not None:
-            return self.tokenizer
-        assert standing.vocabulary is not None
-        task, _ = standing.vocabulary
-        return trained_tokenizer(task, self.vocabulary)
-
     def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> list[float]:
         """Return the epochs of each source that the mix takes, none without one."""
         check_mix(self.mix, names)
@@ -175,11 +169,20 @@ class WriteShards:
         parts: Sequence[SourcePart],
         done: Sequence[Sequence[PartResult]],
     ) -> Standing:
-        """Write what stands beside the shards, the manifest last; that of several phases holds theirs by name."""
+        """Write the files beside the shards, the manifest last; that of several phases holds theirs by name."""
         tokens = [record for _, record in done[0]]
+        vocabulary: dict[str, Any] = {}
+        if self.tokenizer is not None:
+            vocabulary = {"pieces": self.tokenizer.vocab_size}
+        elif standing.vocabulary is not None:
+            vocabulary = account_of(standing.vocabulary[1], self.vocabulary)
+        sources = {}
+        for name in self.sources.names(parts):
+            inputs, taken = self.sources.files_of(name, parts)
+            sources[name] = source_entry(inputs, [record for source, (_, record) in parts if source == name], taken)
         origins: dict[str, dict[str, Any]] = {
-            "sources": {name: self._source_entry(name, parts) for name in self.sources.names(parts)},
-            "vocabulary": self._vocabulary_entry(standing),
+            "sources": sources,
+            "vocabulary": vocabulary,
             "sentences": {
                 "parameters": self.segmenter.parameters.fingerprint,
                 "join_references": self.segmenter.attach_citations,
@@ -194,17 +197,6 @@ class WriteShards:
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
         return replace(standing, account=account)
-
-    def _source_entry(self, name: str, parts: Sequence[SourcePart]) -> dict[str, Any]:
-        records = [record for source, (_, record) in parts if source == name]
-        inputs, taken = self.sources.files_of(name, parts)
-        return source_entry(inputs, records, taken)
-
-    def _vocabulary_entry(self, standing: Standing) -> dict[str, int]:
-        if self.tokenizer is not None:
-            return {"pieces": self.tokenizer.vocab_size}
-        assert standing.vocabulary is not None
-        return account_of(standing.vocabulary[1], self.vocabulary)
 
 
 def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:

@@ -1,8 +1,8 @@
 """One shard: the examples of a token block, every copy of them, written as an Arrow IPC stream.
 
 Copies follow one another, each in an order of its own, so memory does not grow with their number. The order is drawn by
-example id, so that a reader who does not shuffle still sees mixed documents and labels. A shard of a length bin holds
-the examples of that bin only; a packed one holds rows of several examples, each row at the place of its first example.
+example id, so that documents and labels are mixed even for a reader that does not shuffle. A shard of a length bin has
+the examples of that bin only; a packed one has rows of several examples, each row at the place of its first example.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from bertdata.shards.schema import label_type, numpy_type, shard_schema
 ROWS_PER_BATCH = 1000
 _TOKENS_AT_ONCE = 1 << 20
 _END = b"\xff\xff\xff\xff\0\0\0\0"
-"""The end of an Arrow IPC stream, whose messages are written whole: its writer writes each buffer by itself."""
+"""The end of an Arrow IPC stream. Messages are written whole, as Arrow's own writer writes each buffer by itself."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ def write_shard(
 ) -> Counters:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
-    masker: that of `info` and the tokenizer; copies: those of `plan_copies`, unless given;
-    length_bin: which of `info.examples.bins` is written. What is not of one bin is counted with the first.
+    masker: that of `info` and the tokenizer; copies: those of `plan_copies`, unless given; length_bin: which of
+    `info.examples.bins` is written. Counts that do not belong to one bin are added to the first.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
-    those that epoch 0 will draw. Of several copies each ends with a record batch that is not full, if need be an empty
-    one, so that a reader knows where the next begins. A block without documents gives a shard without rows.
+    those of epoch 0. Each of several copies ends with a record batch that is not full, if need be an empty one, so that
+    a reader knows where the next begins. A block without documents gives a shard without rows.
     """
     tally = Counters()
     schema = shard_schema(info)
@@ -89,11 +89,7 @@ def write_shard(
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
             rows = build_rows(
-                planned.block,
-                planned.plan,
-                examples,
-                cls_token_id=info.cls_token_id,
-                sep_token_id=info.sep_token_id,
+                planned.block, planned.plan, examples, cls_token_id=info.cls_token_id, sep_token_id=info.sep_token_id
             )
             _count_rows(rows, sources, info, tally)
             values = _masked(rows, info, masker, copy, tally)
@@ -112,19 +108,19 @@ def write_shard(
 
 def row_lengths(plan: Plan) -> NDArray[np.int64]:
     """Return the tokens of the row of each example, special ones included, int64 (E,)."""
-    behind = np.concatenate([[0], np.cumsum(plan.spans[:, 1] - plan.spans[:, 0] + 1)])
-    return np.asarray(1 + behind[plan.offsets[1:]] - behind[plan.offsets[:-1]], np.int64)
+    ends = np.concatenate([[0], np.cumsum(plan.spans[:, 1] - plan.spans[:, 0] + 1)])
+    return np.asarray(1 + ends[plan.offsets[1:]] - ends[plan.offsets[:-1]], np.int64)
 
 
 def order_draws(seed: int, copy: int, example_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return what the examples of one copy are sorted by; packed rows are sorted by their first examples."""
+    """Return the random numbers by which the examples of a copy are sorted, packed rows by their first examples."""
     return bits(key(seed, "row order"), copy, example_ids)
 
 
 def _batches(
     planned: PlannedCopy, length_bin: int, info: PretrainingInfo, copy: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | None]]:
-    """Yield the examples of a few record batches at once, in their order, and where packed rows begin among them."""
+    """Yield the ordered examples of some record batches, and the offsets of packed rows among them."""
     draws, bins = order_draws(info.examples.seed, copy, planned.plan.ids), info.examples.bins
     if len(bins) > 1:
         chosen = np.flatnonzero(np.searchsorted(bins, planned.lengths) == length_bin)
@@ -148,7 +144,7 @@ def _batches(
 
 
 def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
-    """Return the source of the document that each example's first token is of, int8 (E,), 0 where that is not told."""
+    """Return the source of the first token of each example, int8 (E,), 0 where sources are not known."""
     block, plan = planned.block, planned.plan
     if not info.sources or not len(block.document_sources):
         return np.zeros(len(plan.ids), np.int8)
@@ -158,13 +154,17 @@ def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
 
 
 def _count_block(block: TokenBlock, info: PretrainingInfo, tally: Counters, *, whole: bool) -> None:
-    """Count the documents of a shard; of one with length bins that is with the first."""
-    tally.add("documents", len(block.document_ends) if whole else 0)
-    tally.add("documents_sharing_id", len(block.document_keys) - len(np.unique(block.document_keys)) if whole else 0)
-    tally.add("sentences", len(block.sentence_ends) if whole else 0)
-    tally.add("tokens", len(block.tokens) if whole else 0)
-    tally.add("unknown_tokens", int(np.count_nonzero(block.tokens == info.unk_token_id)) if whole else 0)
-    tally.add("tokens_in_copies", 0)
+    """Count the documents of a shard, those of one with length bins with the first (`whole`)."""
+    counts = {
+        "documents": len(block.document_ends),
+        "documents_sharing_id": len(block.document_keys) - len(np.unique(block.document_keys)),
+        "sentences": len(block.sentence_ends),
+        "tokens": len(block.tokens),
+        "unknown_tokens": int(np.count_nonzero(block.tokens == info.unk_token_id)),
+        "tokens_in_copies": 0,
+    }
+    for name, number in counts.items():
+        tally.add(name, number if whole else 0)
     sizes = np.diff(block.document_ends, prepend=0)
     for number, name in enumerate(info.sources):
         tally.add(f"examples_of_{name}", 0)
@@ -222,7 +222,7 @@ def _record_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield a record batch for each thousand rows of columns of tokens and of examples.
 
-    offsets: where the examples begin among the tokens (E+1,); borders: where packed rows begin among the examples.
+    offsets: of the examples among the tokens (E+1,); borders: of packed rows among the examples (R+1,).
     """
     starts = np.arange(len(offsets)) if borders is None else borders
     of_tokens = {name: name in OF_TOKENS for name in schema.names}

@@ -34,7 +34,7 @@ OUTSIDE = [
 
 @pytest.mark.parametrize("name", [*OUTSIDE, 3, None, ["train"], "train/\0"])
 def test_a_path_that_leads_out_of_the_build_is_refused(name: Any) -> None:
-    with pytest.raises(InputError, match="which is no path below its folder"):
+    with pytest.raises(InputError, match="which is not a path below its folder"):
         inside("corpus", name)
 
 

@@ -113,7 +113,7 @@ def test_a_source_of_which_most_is_dropped_is_warned_of_by_the_reason() -> None:
 
 def test_a_vocabulary_far_smaller_than_asked_for_is_warned_of() -> None:
     [warned] = warnings_of({}, {"pieces": 900, "asked": 10_000}, [])
-    assert warned["found"] == "the vocabulary has 900 of the 10,000 pieces asked for"
+    assert warned["found"] == "the vocabulary has 900 of the 10,000 tokens asked for"
     assert warnings_of({}, {"pieces": 1000, "asked": 10_000}, []) == []
     assert warnings_of({}, {"pieces": 900}, []) == []
 

@@ -31,7 +31,7 @@ def test_a_build_that_datasets_filtered_is_still_verified(own_build: Path) -> No
     assert len(datasets.load_from_disk(str(own_build))["train"]) == len(open_shards(own_build))
     shutil.copy(open_shards(own_build).paths[0], own_build / "train" / "cached.arrow")
     [line] = disagreements(own_build)
-    assert line.startswith("train/cached.arrow: is no shard that manifest.json names")
+    assert line.startswith("train/cached.arrow: is not a shard that manifest.json names")
 
 
 def test_load_dataset_opens_the_splits_beside_stages_and_caches(own_build: Path, tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_a_source_of_another_name_or_number_is_found(tmp_path: Path) -> None:
 
     rewrite(build, shard, changed)
     lines = disagreements(build)
-    assert any("the source is none of this build" in line for line in lines)
+    assert any("the source is not one of this build" in line for line in lines)
     assert any("examples_of_books: 0 counted" in line for line in lines)
 
 

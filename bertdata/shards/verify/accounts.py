@@ -1,4 +1,4 @@
-"""What a manifest says of a build, taken apart, and whether its numbers add up from stage to stage.
+"""Whether the numbers of a build's manifest add up from stage to stage.
 
 bytes of a source's files      = bytes of the ranges they were read in
 source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
@@ -14,158 +14,68 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
-
-import pyarrow as pa
+from dataclasses import dataclass
+from typing import Any, Self
 
 from bertdata.engine.parts import Counts, add_counts
-from bertdata.errors import BertDataError, InputError, VerificationError, printable
+from bertdata.errors import VerificationError
 from bertdata.io import files
 from bertdata.objectives.blocks import BORROWED, DROPPED
-from bertdata.shards.contents import check_names
+from bertdata.shards.contents import reading_values
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.verify.recount import UncountableError
+from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_counts
 from bertdata.sources.names import input_count
 
-MANIFEST = "manifest.json"
 _OF_THE_BLOCK = ("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies")
 _PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_")
 _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
-"""What the token store holds, every one of it in a shard."""
+"""Counts of the token store; all it holds is in shards."""
 
 
-@dataclass(frozen=True)
-class ShardEntry:
-    """A shard as the manifest names it; longest: of its length bin."""
+@dataclass(kw_only=True)
+class Build(Claims):
+    """The manifest of a build: of the stages before the shards it has the counts, and the drops by reason."""
 
-    file: str
-    bytes: int
-    sha256: str
-    counts: Counts
-    longest: int | None
-
-
-@dataclass(frozen=True)
-class SplitEntry:
-    """A split: its counts and its shards."""
-
-    counts: Counts
-    shards: list[ShardEntry]
-
-
-@dataclass
-class Build:
-    """A manifest, taken apart, and the disagreements found so far."""
-
-    path: str
-    manifest: dict[str, Any]
     info: PretrainingInfo
-    splits: dict[str, SplitEntry]
     tokens: Counts
     token_drops: Counts
     sources: dict[str, tuple[Counts, Counts]]
-    pieces: int
-    problems: list[str] = field(default_factory=list)
+    vocab_size: int
 
-    @staticmethod
-    def read(path: str) -> Build:
-        """Read the manifest; raises InputError where there is none and VerificationError where it is not whole."""
-        where = files.join(path, MANIFEST)
-        if not files.exists(where):
-            raise InputError(
-                f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
-                path=path,
-            )
-        try:
-            manifest = files.read_json(where)
-            check_names(manifest, where)
-            return Build(
-                path,
-                manifest,
-                PretrainingInfo.from_values(manifest["info"], where),
-                {
-                    str(name): SplitEntry(
-                        _counts(split["counts"]),
-                        [
-                            ShardEntry(
-                                str(one["file"]),
-                                int(one["bytes"]),
-                                str(one["sha256"]),
-                                _counts(one["counts"]),
-                                one.get("longest"),
-                            )
-                            for one in split["shards"]
-                        ],
-                    )
-                    for name, split in manifest["splits"].items()
-                },
-                _counts(manifest["tokens"]["counts"]),
-                _counts(manifest["tokens"]["drops"]),
-                {
-                    str(name): (_counts(source["counts"]) | _stored(source), _counts(source["drops"]))
-                    for name, source in manifest["sources"].items()
-                },
-                int(manifest["vocabulary"]["pieces"]),
-            )
-        except BertDataError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise VerificationError(
-                f"is not a whole manifest ({type(error).__name__}: {error}); build again", path=where
-            ) from error
-
-    def shards(self) -> Iterator[tuple[str, ShardEntry]]:
-        """Yield the shards with their split."""
-        return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
+    @classmethod
+    def read(cls, path: str, manifest: dict[str, Any], **others: Any) -> Self:
+        """Take a manifest apart; raises VerificationError where it is not whole, InputError if it is not of a build."""
+        with reading_values(path, VerificationError):
+            PretrainingInfo.from_values(manifest["info"], files.join(path, MANIFEST))
+            sources = {}
+            for name, source in manifest["sources"].items():
+                sizes = whole_counts({str(number): file["bytes"] for number, file in enumerate(source["inputs"])})
+                bytes_read = {"bytes": source["bytes"], "bytes of its files": sum(sizes.values())}
+                sources[str(name)] = whole_counts(source["counts"] | bytes_read), whole_counts(source["drops"])
+            values = {
+                "tokens": whole_counts(manifest["tokens"]["counts"]),
+                "token_drops": whole_counts(manifest["tokens"]["drops"]),
+                "sources": sources,
+                "vocab_size": int(manifest["vocabulary"]["pieces"]),
+            }
+        return super().read(path, manifest, **values, **others)
 
     def sharing_id(self, split: str, shard: ShardEntry) -> int:
-        """Return how many documents of a shard have the id of another; the first of its bins tells it for all."""
+        """Return how many documents of a shard have the id of another; the first of its bins has the count for all."""
         shards, bins = self.splits[split].shards, len(self.info.examples.bins)
         first = shards.index(shard) // bins * bins
         return shards[first].counts.get("documents_sharing_id", 0)
 
-    def note(self, file: str, problem: str) -> None:
-        """Keep one disagreement."""
-        self.problems.append(f"{printable(file)}: {printable(problem)}")
-
-    @contextmanager
-    def noting(self, file: str) -> Iterator[None]:
-        """Keep what stops the look at one file as a disagreement, and go on."""
-        try:
-            yield
-        except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
-            self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
-
-    def expect(self, file: str, what: str, found: int, claimed: int) -> None:
-        """Keep a disagreement of two numbers, where they are not the same."""
-        if found != claimed:
-            self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
-
 
 def is_of_the_block(count: str) -> bool:
-    """Tell whether a count is of what a shard was made from, which its rows do not tell."""
+    """Return whether a count is of what a shard was made from, which cannot be counted from its rows."""
     return count in _OF_THE_BLOCK or count.startswith(_PREFIXES)
 
 
 def dropped_tokens(counts: Counts) -> int:
     """Return how many tokens are in no example."""
     return sum(number for name, number in counts.items() if name.startswith(DROPPED))
-
-
-def _counts(values: Mapping[str, Any]) -> Counts:
-    if not all(type(number) is int for number in values.values()):
-        raise TypeError(f"counts that are no numbers: {values}")
-    return dict(values)
-
-
-def _stored(source: Mapping[str, Any]) -> Counts:
-    """Return the bytes of a source's files, and of the ranges they were read in."""
-    sizes = _counts({str(number): one["bytes"] for number, one in enumerate(source["inputs"])})
-    return _counts({"bytes": source["bytes"], "bytes of its files": sum(sizes.values())})
 
 
 def check_sums(build: Build) -> None:
@@ -185,7 +95,7 @@ def check_sums(build: Build) -> None:
     for name in _STORED:
         held = sum(split.counts.get(name, 0) for split in build.splits.values())
         build.expect(MANIFEST, f"{name} of all splits", held, build.tokens.get(name, 0))
-    build.expect(MANIFEST, "pieces of the vocabulary", build.info.vocab_size, build.pieces)
+    build.expect(MANIFEST, "tokens of the vocabulary", build.info.vocab_size, build.vocab_size)
     for name, split in build.splits.items():
         total = add_counts(shard.counts for shard in split.shards)
         for count in sorted({*total, *split.counts}):
@@ -203,9 +113,9 @@ def epochs_in(info: PretrainingInfo, split: str) -> tuple[float, ...]:
 
 
 def check_shards(build: Build) -> None:
-    """Check where the tokens of each shard went: into copies by source, from there into examples or under a reason.
+    """Check where the tokens of each shard went: into copies by source, then into examples or dropped by reason.
 
-    The length bins of a shard are looked at together.
+    The length bins of a shard are checked together.
     """
     bins = build.info.examples.bins
     for split, entry in build.splits.items():
@@ -238,6 +148,6 @@ def _check_copies(build: Build, file: str, counts: Counter[str], epochs: tuple[f
     if given != counts["tokens_in_examples"]:
         build.note(
             file,
-            f"tokens: {counts['tokens_in_examples']:,} in the examples, but those in copies, with those borrowed and "
-            f"without those dropped, are {given:,}",
+            f"tokens: {counts['tokens_in_examples']:,} in the examples; expected those in copies and those borrowed "
+            f"without those dropped, {given:,}",
         )

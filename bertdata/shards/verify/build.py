@@ -1,9 +1,9 @@
-"""Verify a finished build: count everything again from the bytes and hold it against the manifest.
+"""Verify a finished build: count everything again from the bytes and compare it with the manifest.
 
-The checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters, files for
-`datasets`), none missing and no shard too many, every row (`recount`), sums over shards and splits, where each token
-went, and the tokenizer. What cannot be counted from shards (pages, books, documents) must add up from stage to stage.
-Passed over are the card, which people edit, the stages, which they may delete, and what `datasets` leaves there.
+Checked are the checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters,
+files for `datasets`), that the folders hold these shards and no others, every row (`recount`), sums over shards and
+splits, and where each token went. What cannot be counted from shards (pages, books, documents) must add up from stage
+to stage. The card, which people edit, the stages, which may be deleted, and caches of `datasets` are not checked.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from fnmatch import fnmatch
-
-import pyarrow as pa
+from typing import Any
 
 from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import ConfigError, InputError, VerificationError
@@ -23,30 +21,19 @@ from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
-from bertdata.shards.contents import changed_files, inside, is_changed
+from bertdata.shards.contents import changed_files, is_changed
 from bertdata.shards.lengths import phase_names
-from bertdata.shards.manifest import dataset_files
-from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
 from bertdata.shards.reader import open_shards
-from bertdata.shards.schema import SPLITS, shard_schema
-from bertdata.shards.verify.accounts import (
-    MANIFEST,
-    Build,
-    ShardEntry,
-    check_shards,
-    check_sums,
-    dropped_tokens,
-    epochs_in,
-    is_of_the_block,
-)
+from bertdata.shards.schema import SPLITS
+from bertdata.shards.verify import accounts
+from bertdata.shards.verify.accounts import Build
+from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import Vocabulary, recount
 from bertdata.shards.verify.rows import is_plain, verify_rows
-from bertdata.tokenizers.loading import load_tokenizer
 
-CHANGED = "its checksum is not that of its contents: it was damaged or edited; restore it, or build again"
 CACHES = "*/cache-*.arrow"
-"""What `datasets` keeps beside the shards of what was computed from them, as after `filter`; no part of a build."""
+"""Results that `datasets` keeps beside the shards, as of `filter`; they are not part of a build."""
 
 
 def verify(
@@ -54,15 +41,20 @@ def verify(
 ) -> list[Row]:
     """Recount a build, one shard at a time, and return the table of what was counted; of several phases, each.
 
-    With `duplicates` it also counts examples that are the same or nearly. `report` is called with the name of each
-    shard when it is done. Raises VerificationError with every disagreement, one a line, each beginning with the file it
-    is in; InputError where there is no finished build.
+    With `duplicates` it also counts examples that are the same or nearly so. `report` is called with the name of each
+    shard when it is done. Raises VerificationError with every disagreement, one a line, each beginning with its file;
+    InputError where there is no finished build.
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
     place = files.path_text(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
-    found = files.read_json(manifest) if files.exists(manifest) else {}
+    if not files.exists(manifest):
+        raise InputError(
+            f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
+            path=place,
+        )
+    found = files.read_json(manifest)
     if is_plain(found):
         if duplicates:
             raise ConfigError(
@@ -71,13 +63,15 @@ def verify(
         return verify_rows(place, found, report)
     names = phase_names(found)
     if not names:
-        return _verify(place, duplicates, report)
+        return _verify(place, found, duplicates, report)
     rows: list[Row] = []
     problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
     problems += [f"{name}: {problem}" for name, problem in changed_files(place, found)]
     for name in names:
         try:
-            rows += [(f"{name} tokens a row", ""), *_verify(files.join(place, name), duplicates, report)]
+            phase = files.join(place, name)
+            manifest_of_phase = files.read_json(files.join(phase, MANIFEST))
+            rows += [(f"{name} tokens a row", ""), *_verify(phase, manifest_of_phase, duplicates, report)]
         except (VerificationError, InputError) as error:
             problems.append(str(error))
     if problems:
@@ -85,33 +79,20 @@ def verify(
     return rows
 
 
-def _verify(path: str, duplicates: bool, report: Callable[[str], None] | None) -> list[Row]:
-    build = Build.read(path)
-    if is_changed(build.manifest):
-        build.note(MANIFEST, CHANGED)
-    check_sums(build)
+def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Callable[[str], None] | None) -> list[Row]:
+    build = Build.read(path, manifest)
+    accounts.check_sums(build)
     _check_names(build)
-    check_shards(build)
-    for name, expected in dataset_files(build.manifest["splits"], build.info).items():
-        with build.noting(name):
-            if files.read_json(files.join(build.path, name)) != expected:
-                build.note(name, f"does not say what {MANIFEST} says of the same shards; build again")
-    vocabulary = _check_tokenizer(build)
-    told = {problem.partition(":")[0] for problem in build.problems}
-    for name, problem in changed_files(path, build.manifest):
-        if name not in told and os.path.dirname(name) not in told:
-            build.note(name, problem)
+    accounts.check_shards(build)
+    tokenizer = build.check_files()
+    vocabulary = None if tokenizer is None else Vocabulary.of(tokenizer)
     counted: dict[str, list[Counts]] = {split: [] for split in build.splits}
     for split, shard in build.shards():
         with build.noting(shard.file):
             counted[split].append(_check_shard(build, split, shard, vocabulary))
         if report:
             report(shard.file)
-    if build.problems:
-        number = len(build.problems)
-        raise VerificationError(
-            "\n".join([f"{number} disagreement{'s' * (number > 1)} in {build.path}:", *build.problems])
-        )
+    build.require_agreement()
     return _table(build, counted) + (_duplicate_rows(build) if duplicates else [])
 
 
@@ -126,66 +107,27 @@ def _check_names(build: Build) -> None:
         found = [f"{name}/{one}" for one in files.names(files.join(build.path, name))]
         for other in found:
             if other.endswith(".arrow") and other not in claimed and not fnmatch(other, CACHES):
-                build.note(other, f"is no shard that {MANIFEST} names; delete it, or build again")
-
-
-def _check_tokenizer(build: Build) -> Vocabulary | None:
-    """Check that the tokenizer beside the shards is the one they were made with; returns what may stand where."""
-    with build.noting("tokenizer"):
-        tokenizer = load_tokenizer(files.join(build.path, "tokenizer"))
-        if (
-            pretraining_info(tokenizer, build.info.examples, build.info.masking, build.info.sources, build.info.epochs)
-            == build.info
-        ):
-            return Vocabulary.of(tokenizer)
-        build.note(
-            "tokenizer",
-            f"is not the tokenizer of this build: {tokenizer.fingerprint[:12]} with {tokenizer.vocab_size:,} pieces "
-            f"here, {build.info.tokenizer[:12]} with {build.info.vocab_size:,} in {MANIFEST}; "
-            "restore it, or build again",
-        )
-    return None
+                build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
 
 def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabulary | None) -> Counts:
     """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
-    path = inside(build.path, shard.file)
-    size = files.size(path)
-    if size != shard.bytes:
-        raise InputError(
-            f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build again"
-        )
-    found = files.sha256(path)
-    if found != shard.sha256:
-        raise InputError(
-            f"its SHA-256 is {found}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
-        )
-    with (
-        closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
-        pa.ipc.open_stream(source) as stream,
-    ):
-        info = PretrainingInfo.from_schema(stream.schema, path)
-        if info.tokenizer != build.info.tokenizer:
-            raise InputError(
-                f"was made with the tokenizer {info.tokenizer[:12]}, {MANIFEST} says {build.info.tokenizer[:12]}; "
-                "build again"
-            )
-        if info != build.info or not stream.schema.equals(shard_schema(info), check_metadata=True):
-            raise InputError(f"its schema is not that of the settings in {MANIFEST}; build again")
+    info = build.info
+    with build.open_shard(shard) as stream:
         if vocabulary is None:
             return {}
         longest = shard.longest or info.examples.max_seq_length
-        lengths = max((one + 1 for one in info.examples.bins if one < longest), default=1), longest
-        copies = number_of_copies(epochs_in(info, split), info.examples.dupe_factor)
+        lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
+        copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
         tally, broken = recount(stream, info, vocabulary, copies=copies, lengths=lengths)
     for rule in broken:
         build.note(shard.file, rule)
     counts = tally.counts
     repeated = counts.pop("repeated_example_ids")
     if repeated and not build.sharing_id(split, shard):
-        build.note(shard.file, f"{repeated:,} example ids stand more than once, but no documents share an id")
+        build.note(shard.file, f"{repeated:,} example ids are there more than once, but no documents share an id")
     for name in sorted({*counts, *shard.counts}):
-        if not is_of_the_block(name):
+        if not accounts.is_of_the_block(name):
             build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
     return counts
 
@@ -218,9 +160,9 @@ def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
             ones = counts["labels_1"]
             rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
         rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
-        dropped = dropped_tokens(entry.counts)
+        dropped = accounts.dropped_tokens(entry.counts)
         made = f"{entry.counts.get('tokens', 0):,} x {info.examples.dupe_factor}"
-        if epochs_in(info, split):
+        if accounts.epochs_in(info, split):
             made = f"{entry.counts.get('tokens_in_copies', 0):,} of the mixture"
         rows.append(("    made of", f"{made} + {entry.counts.get(BORROWED, 0):,} borrowed - {dropped:,} dropped"))
         if info.examples.masking == "static":

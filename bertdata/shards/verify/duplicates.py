@@ -1,10 +1,10 @@
-"""Examples that stand in a build more than once, word for word or nearly: counted for `bertdata verify --duplicates`.
+"""Counts of examples that are in a build more than once, equal or nearly so: `bertdata verify --duplicates`.
 
-Each token is taken for a word, and the rest is MinHash as for documents (`curation.dedup`): two examples are alike
-from 0.8 of their runs of five tokens on. Masks that are written into the shards are undone first, and [CLS] and [SEP]
-do not count. Keys go to files in a temporary folder, about 800 bytes an example, and come back a part at a time;
-candidates are read again from the shards. So memory is a byte an example and some hundred MiB, whatever the build. Of a
-bucket each example is compared with the first and with the one before it.
+It is MinHash as for documents (`curation.dedup`), with tokens as words: two examples are near duplicates if they share
+0.8 of their runs of five tokens. Static masks are undone first, and [CLS] and [SEP] do not count. Keys are written to
+files in a temporary folder, about 800 bytes an example, and read a part at a time; candidates are read again from the
+shards. So memory is a byte for each example and some hundred MiB. Each example of a hash bucket is compared with the
+first and with the one before it.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _PART_BYTES = 64 << 20
 _EXACT, _NEAR = 1, 2
 
 _KEY = np.dtype([("key", "<u8"), ("check", "<u8"), ("number", "<i8")])
-"""A key of an example, what must be the same beside it (0 where nothing), and the number of the example."""
+"""A key of an example, a second key that must be equal too (or 0), and the number of the example."""
 
 
 @dataclass(frozen=True)
 class Duplicates:
-    """How many examples a split has, and how many of them are like an earlier one of the build: the same, or nearly."""
+    """The examples of a split, and how many of them equal an earlier one of the build, or nearly."""
 
     examples: int
     exact: int
@@ -49,7 +49,7 @@ class Duplicates:
 
 
 def count_duplicates(splits: Sequence[Shards]) -> list[Duplicates]:
-    """Count the duplicates of each split, those of the splits before it among them.
+    """Count the duplicates of each split, also of examples in the splits before it.
 
     Raises OutputError where the temporary folder cannot be written.
     """
@@ -81,7 +81,7 @@ def count_duplicates(splits: Sequence[Shards]) -> list[Duplicates]:
 
 
 def token_texts(ids: NDArray[np.integer], offsets: NDArray[np.int64]) -> pa.Array:
-    """Return a text for each row of ids, each id a character that counts as a word of its own.
+    """Return a text for each row of ids, each id as a character that is a word by itself.
 
     >>> [ord(letter) - 0x20000 for letter in token_texts(np.array([7, 300]), np.array([0, 2]))[0].as_py()]
     [7, 300]
@@ -94,7 +94,7 @@ def token_texts(ids: NDArray[np.integer], offsets: NDArray[np.int64]) -> pa.Arra
 
 
 def _buckets(part: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of a part whose keys stand before, and for each the place of the first with that key."""
+    """Return, for keys that are in a part before, the place of the first with the key, and their own."""
     order = np.lexsort((part["number"], part["check"], part["key"]))
     key, check = part["key"][order], part["check"][order]
     begins = np.concatenate([[True], (key[1:] != key[:-1]) | (check[1:] != check[:-1])])[: len(order)]
@@ -103,7 +103,7 @@ def _buckets(part: NDArray[np.void]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def _compare(part: NDArray[np.void], source: _Source, flags: NDArray[np.uint8]) -> None:
-    """Flag the examples of a part that are alike the first one of their bucket or the one before them."""
+    """Flag the examples of a part that are near duplicates of the first of their bucket or of the one before them."""
     firsts, later = _buckets(part)
     order = np.lexsort((part["number"], part["key"]))
     rank = np.empty(len(order), np.int64)
@@ -122,14 +122,14 @@ def _compare(part: NDArray[np.void], source: _Source, flags: NDArray[np.uint8]) 
 
 
 class _Spill:
-    """Keys in files, partitioned by their top bits, so that each comes back alone."""
+    """Keys in files, partitioned by their top bits."""
 
     def __init__(self, folder: str, size: int) -> None:
         self._folder, self._bits = folder, max(4, (size // _PART_BYTES).bit_length())
         os.mkdir(folder)
 
     def add(self, keys: NDArray[np.uint64], checks: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
-        """Put keys away."""
+        """Write keys."""
         records = np.empty(len(keys), _KEY)
         records["key"], records["check"], records["number"] = keys, checks, numbers
         part = (keys >> np.uint64(64 - self._bits)).astype(np.int64)

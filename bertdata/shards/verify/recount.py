@@ -1,7 +1,7 @@
-"""The rows of one shard counted again from its record batches, and held against what rows must be.
+"""Count the rows of one shard again, and check them.
 
-It looks at the layout of every row (special tokens, token types, ids, labels, length), at the order of the rows, and
-draws static masks again.
+Checked are the layout of every row (special tokens, token types, ids, labels, length) and the order of the rows; static
+masks are drawn again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.verify.claims import UncountableError
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
 from bertdata.tokenizers.base import Tokenizer
 
@@ -24,15 +25,11 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-class UncountableError(Exception):
-    """A record batch is so damaged that its rows cannot be counted."""
-
-
 @dataclass(frozen=True)
 class Vocabulary:
-    """What may stand where, by id, each bool (vocab_size,): `special` without [UNK], which is text; `replacement`.
+    """Which ids are special, without [UNK], and which may replace a masked token, each bool (vocab_size,).
 
-    tokenizer: what masks are drawn with.
+    tokenizer: masks are drawn with it.
     """
 
     special: Flags
@@ -41,7 +38,6 @@ class Vocabulary:
 
     @staticmethod
     def of(tokenizer: Tokenizer) -> Vocabulary:
-        """Take it from a tokenizer."""
         special, replacement = (np.zeros(tokenizer.vocab_size, np.bool_) for _ in range(2))
         special[tokenizer.special_ids] = True
         special[tokenizer.unk_token_id] = False
@@ -53,7 +49,7 @@ class Vocabulary:
 class _Batch:
     """One record batch as flat arrays: row i is at offsets[i] to offsets[i+1]; `fail` notes rows that break a rule.
 
-    ids: the tokens before masking; shown: what stands in the rows.
+    ids: the tokens before masking; shown: the tokens in the rows.
     """
 
     ids: NDArray[np.integer]
@@ -80,12 +76,12 @@ def recount(
     copies: int | None = None,
     lengths: tuple[int, int] | None = None,
 ) -> tuple[Counters, list[str]]:
-    """Return the counts of a shard's rows, and a line for each rule that rows break, with how many and the first.
+    """Return the counts of a shard's rows, and a line for each rule that rows break, with their number and the first.
 
     The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. `copies` is how many
-    copies the shard may have, `lengths` the shortest and the longest example of its length bin. Packed rows are looked
-    at example by example. Memory is that of one batch and of the example ids. Raises UncountableError where a batch is
-    not what its schema says.
+    copies the shard may have, `lengths` the shortest and the longest example of its length bin. The examples of packed
+    rows are checked one by one. One batch and the example ids are held in memory. Raises UncountableError where a batch
+    does not fit its schema.
     """
     tally = Counters()
     broken: dict[str, tuple[int, int]] = {}
@@ -111,10 +107,8 @@ def recount(
         found = np.diff(batch.offsets)
         fail(f"there are not {shortest} to {longest} tokens", np.flatnonzero((found < shortest) | (found > longest)))
         if batch.sources is not None:
-            fail(
-                "the source is none of this build",
-                np.flatnonzero((batch.sources < 0) | (batch.sources >= len(info.sources))),
-            )
+            unknown = (batch.sources < 0) | (batch.sources >= len(info.sources))
+            fail("the source is not one of this build", np.flatnonzero(unknown))
             for number, source in enumerate(info.sources):
                 tally.add(f"examples_of_{source}", int((batch.sources == number).sum()))
         special = _check_layout(batch, info, vocabulary)
@@ -147,7 +141,7 @@ def recount(
 def _unpacked(
     arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, tally: Counters
 ) -> tuple[pa.RecordBatch, Ints | None]:
-    """Return a batch of single examples, and of packed rows, which are counted, where the first of each stands."""
+    """Return a batch of single examples and, for packed rows, which are counted, the number of the first of each."""
     if not info.examples.pack:
         return arrow, None
     try:
@@ -207,7 +201,7 @@ def _flat(arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, fail: Callab
 
 
 def _check_layout(batch: _Batch, info: PretrainingInfo, vocabulary: Vocabulary) -> Flags:
-    """Check special tokens and token types; returns where [CLS] and [SEP] stand."""
+    """Check special tokens and token types; returns where [CLS] and [SEP] are."""
     ids, starts, ends = batch.ids, batch.offsets[:-1], batch.offsets[1:]
     separator: Flags = ids == info.sep_token_id
     batch.fail("[CLS] is not the first token", np.flatnonzero(ids[starts] != info.cls_token_id))
@@ -224,7 +218,7 @@ def _check_layout(batch: _Batch, info: PretrainingInfo, vocabulary: Vocabulary) 
     stray = vocabulary.special[ids] & ~special
     if batch.labels is not None:
         stray &= batch.labels == IGNORE_INDEX
-    batch.fail_at("a special token stands among the text", stray)
+    batch.fail_at("a special token is in the text", stray)
 
     for rule, wrong in info.objective.broken_rules(separator, batch.offsets, batch.types):
         batch.fail(rule, wrong)
@@ -240,7 +234,7 @@ def _check_predictions(
     copy: int,
     tally: Counters,
 ) -> None:
-    """Check and count what static masking has written into a batch."""
+    """Check and count the static masks of a batch."""
     predicted = labels != IGNORE_INDEX
     batch.fail_at("a special token is predicted", predicted & special)
     at = np.flatnonzero(predicted)
@@ -264,7 +258,7 @@ def _check_predictions(
 
 
 class _Order:
-    """Tells which copy each record batch belongs to: each ends with a short batch, and is in an order drawn for it."""
+    """Finds the copy of each record batch: a copy ends with a short batch, and its order is drawn for it."""
 
     def __init__(self, info: PretrainingInfo, copies: int) -> None:
         self._seed, self._copies = info.examples.seed, copies

@@ -107,7 +107,7 @@ def test_a_missing_shard_is_found(own_static_build: Path) -> None:
 def test_a_shard_too_many_is_found(own_static_build: Path, folder: str) -> None:
     shutil.copy(own_static_build / TRAIN, own_static_build / folder / "data-00007-of-00009.arrow")
     [line] = disagreements(own_static_build)
-    assert line.startswith(f"{folder}/data-00007-of-00009.arrow: is no shard that manifest.json names")
+    assert line.startswith(f"{folder}/data-00007-of-00009.arrow: is not a shard that manifest.json names")
 
 
 def test_the_shards_of_a_split_that_is_gone_are_found(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_shards_of_a_split_that_is_gone_are_found(tmp_path: Path) -> None:
     (build / "validation").mkdir()
     shutil.copy(build / TRAIN, build / "validation" / "data-00000-of-00001.arrow")
     [line] = disagreements(build)
-    assert line.startswith("validation/data-00000-of-00001.arrow: is no shard")
+    assert line.startswith("validation/data-00000-of-00001.arrow: is not a shard")
 
 
 def test_shards_that_changed_places_are_found(own_static_build: Path) -> None:
@@ -132,14 +132,14 @@ def test_another_tokenizer_is_found(own_static_build: Path) -> None:
     other = WordPieceTokenizer.from_tokens(tokens)
     other.save_pretrained(own_static_build / "tokenizer")
     [line] = disagreements(own_static_build)
-    assert line.startswith(f"tokenizer: is not the tokenizer of this build: {other.fingerprint[:12]} with ")
+    assert line.startswith(f"tokenizer: is not the tokenizer of these shards: {other.fingerprint[:12]} with ")
 
 
 def test_a_tokenizer_of_another_case_is_found(own_static_build: Path) -> None:
     WordPieceTokenizer.from_tokens(TOKENIZER.tokens, do_lower_case=False).save_pretrained(
         own_static_build / "tokenizer"
     )
-    assert disagreements(own_static_build)[0].startswith("tokenizer: is not the tokenizer of this build")
+    assert disagreements(own_static_build)[0].startswith("tokenizer: is not the tokenizer of these shards")
 
 
 def test_a_vocabulary_file_that_contradicts_the_tokenizer_is_found(own_static_build: Path) -> None:
@@ -213,7 +213,7 @@ def test_repeated_example_ids_are_found_unless_documents_share_an_id(own_build: 
     shard = open_shards(own_build).manifest["splits"]["train"]["shards"][0]["file"]
     rewrite(own_build, shard, lambda table: table.take([0, *range(table.num_rows)]))
     lines = disagreements(own_build)
-    assert f"{shard}: 1 example ids stand more than once, but no documents share an id" in lines
+    assert f"{shard}: 1 example ids are there more than once, but no documents share an id" in lines
 
     def admit(manifest: Any) -> None:
         split = manifest["splits"]["train"]

@@ -18,7 +18,8 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.accounts import is_of_the_block
-from bertdata.shards.verify.recount import UncountableError, Vocabulary, recount
+from bertdata.shards.verify.claims import UncountableError
+from bertdata.shards.verify.recount import Vocabulary, recount
 from bertdata.shards.writer import order_draws
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written
 
@@ -91,9 +92,9 @@ def test_a_rule_is_told_with_the_number_of_rows_and_the_first_of_them() -> None:
         (-1, FIRST_WORD, "[SEP] is not the last token"),
         (1, SEP, "there are not 2 [SEP]"),
         (1, SEP, "a segment is empty"),
-        (1, CLS, "a special token stands among the text"),
-        (1, PAD, "a special token stands among the text"),
-        (1, MASK, "a special token stands among the text"),
+        (1, CLS, "a special token is in the text"),
+        (1, PAD, "a special token is in the text"),
+        (1, MASK, "a special token is in the text"),
     ],
 )
 @pytest.mark.parametrize("masking", MASKINGS)
@@ -295,7 +296,7 @@ def test_a_mask_without_a_label_is_found() -> None:
                     labels[place] = -100
                     return
 
-    assert has(broken_rules(info_of(masking="static"), change), "a special token stands among the text in 1 of ")
+    assert has(broken_rules(info_of(masking="static"), change), "a special token is in the text in 1 of ")
 
 
 def test_an_id_beyond_the_vocabulary_cannot_be_counted() -> None:

@@ -1,0 +1,161 @@
+"""What a manifest says of its shards, and the checks that builds, imports and fine-tuning data have in common."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import pyarrow as pa
+
+from bertdata.engine.parts import Counts
+from bertdata.errors import BertDataError, InputError, VerificationError, printable
+from bertdata.io import files
+from bertdata.io.console import counted
+from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
+from bertdata.shards.manifest import dataset_files
+from bertdata.shards.schema import ShardInfo, shard_schema, vocabulary_fields
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import load_tokenizer
+
+MANIFEST = "manifest.json"
+CHANGED = "its checksum is not that of its contents: it was damaged or edited; restore it, or build again"
+
+
+class UncountableError(Exception):
+    """A record batch is so damaged that its rows cannot be counted."""
+
+
+@dataclass(frozen=True)
+class ShardEntry:
+    """A shard as the manifest names it; longest: the longest row of its length bin."""
+
+    file: str
+    bytes: int
+    sha256: str
+    counts: Counts
+    longest: int | None = None
+
+
+@dataclass(frozen=True)
+class SplitEntry:
+    """A split: its counts and its shards."""
+
+    counts: Counts
+    shards: list[ShardEntry]
+
+
+@dataclass(kw_only=True)
+class Claims:
+    """What a manifest says of its shards, and the disagreements found so far: a line each, which begins with a file."""
+
+    path: str
+    manifest: dict[str, Any]
+    info: ShardInfo
+    splits: dict[str, SplitEntry]
+    problems: list[str] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: str, manifest: dict[str, Any], **others: Any) -> Self:
+        """Take a manifest apart; raises VerificationError where it is not whole."""
+        place = files.join(path, MANIFEST)
+        check_names(manifest, place)
+        with reading_values(path, VerificationError):
+            splits = {str(name): _split(split) for name, split in manifest["splits"].items()}
+            info = ShardInfo.from_values(manifest.get("info"), place)
+            problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(manifest) else []
+            return cls(path=path, manifest=manifest, info=info, splits=splits, problems=problems, **others)
+
+    def shards(self) -> Iterator[tuple[str, ShardEntry]]:
+        """Yield the shards with their split."""
+        return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
+
+    def note(self, file: str, problem: str) -> None:
+        """Keep one disagreement."""
+        self.problems.append(f"{printable(file)}: {printable(problem)}")
+
+    @contextmanager
+    def noting(self, file: str) -> Iterator[None]:
+        """Keep an error that ends the check of one file as a disagreement, and go on."""
+        try:
+            yield
+        except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
+            self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
+
+    def expect(self, file: str, what: str, found: int, claimed: int) -> None:
+        """Keep a disagreement of two numbers, if they are not the same."""
+        if found != claimed:
+            self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
+
+    def require_agreement(self) -> None:
+        """Raise VerificationError with every disagreement, if there are any."""
+        if self.problems:
+            head = f"{counted(len(self.problems), 'disagreement')} in {self.path}:"
+            raise VerificationError("\n".join([head, *self.problems]))
+
+    def check_files(self) -> Tokenizer | None:
+        """Check the files beside the shards; returns the tokenizer, if it is the one they were made with."""
+        for name, expected in dataset_files(self.manifest["splits"], self.info).items():
+            with self.noting(name):
+                if files.read_json(files.join(self.path, name)) != expected:
+                    self.note(name, f"does not say what {MANIFEST} says of the same shards; build again")
+        tokenizer = self._tokenizer()
+        named = {problem.partition(":")[0] for problem in self.problems}
+        for name, problem in changed_files(self.path, self.manifest):
+            if name not in named and os.path.dirname(name) not in named:
+                self.note(name, problem)
+        return tokenizer
+
+    def _tokenizer(self) -> Tokenizer | None:
+        with self.noting("tokenizer"):
+            tokenizer = load_tokenizer(files.join(self.path, "tokenizer"))
+            if all(getattr(self.info, name) == value for name, value in vocabulary_fields(tokenizer).items()):
+                return tokenizer
+            self.note(
+                "tokenizer",
+                f"is not the tokenizer of these shards: {tokenizer.fingerprint[:12]} with {tokenizer.vocab_size:,} "
+                f"tokens here, {self.info.tokenizer[:12]} with {self.info.vocab_size:,} in {MANIFEST}; "
+                "restore it, or build again",
+            )
+        return None
+
+    @contextmanager
+    def open_shard(self, shard: ShardEntry) -> Iterator[pa.RecordBatchStreamReader]:
+        """Open a shard; raises InputError where its bytes or its schema are not what the manifest says."""
+        path = inside(self.path, shard.file)
+        if (size := files.size(path)) != shard.bytes:
+            raise InputError(
+                f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build "
+                "again"
+            )
+        if (digest := files.sha256(path)) != shard.sha256:
+            raise InputError(
+                f"its SHA-256 is {digest}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
+            )
+        with (
+            closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
+            pa.ipc.open_stream(source) as stream,
+        ):
+            info = type(self.info).from_schema(stream.schema, path)
+            if info.tokenizer != self.info.tokenizer:
+                raise InputError(
+                    f"was made with the tokenizer {info.tokenizer[:12]}, {MANIFEST} says {self.info.tokenizer[:12]}; "
+                    "build again"
+                )
+            if info != self.info or not stream.schema.equals(shard_schema(info), check_metadata=True):
+                raise InputError(f"its schema is not that of the settings in {MANIFEST}; build again")
+            yield stream
+
+
+def whole_counts(values: Mapping[str, Any]) -> Counts:
+    """Return counts; raises TypeError where one is not a whole number."""
+    if not all(type(number) is int for number in values.values()):
+        raise TypeError(f"counts that are not whole numbers: {values}")
+    return dict(values)
+
+
+def _split(values: Mapping[str, Any]) -> SplitEntry:
+    shards = [ShardEntry(**shard | {"counts": whole_counts(shard["counts"])}) for shard in values["shards"]]
+    return SplitEntry(whole_counts(values["counts"]), shards)
