@@ -177,24 +177,24 @@ def card(
         "other",
         "criteria. The training text of the published vocabulary may hold some of them.",
         "",
-        "| vocabulary | text | pieces per word | words of one piece | [UNK] words | bytes per token |",
+        "| vocabulary | text | tokens per word | words of one token | [UNK] words | bytes per token |",
         "|---|---|---:|---:|---:|---:|",
     ]
     for (name, source), one in figures.items():
         lines.append(
-            f"| {name} | {source} | {one.pieces_per_word:.4f} | {one.single_piece_share:.2%} | "
+            f"| {name} | {source} | {one.tokens_per_word:.4f} | {one.single_token_share:.2%} | "
             f"{one.unknown_share:.4%} | {one.bytes_per_token:.4f} |"
         )
 
     def pieces(name: str) -> float:
-        return sum(one.pieces_per_word for (found, _), one in figures.items() if found.startswith(name))
+        return sum(one.tokens_per_word for (found, _), one in figures.items() if found.startswith(name))
 
     fewer = 1 - pieces("frequency") / pieces("twin")
     lines += [
         "",
         f"`{DEFAULT}` is the criterion because it is the one that BERT's sources describe. `frequency`, byte pair "
         f"encoding, gives {fewer:.1%}",
-        "fewer pieces per word here, a difference that nothing says a model would notice; `--criterion frequency` has "
+        "fewer tokens per word here, a difference that nothing says a model would notice; `--criterion frequency` has "
         "it. `score`",
         "joins what is rare, and serves for comparison only.",
     ]

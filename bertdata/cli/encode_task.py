@@ -19,7 +19,6 @@ from dataclasses import asdict, fields
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from bertdata import __version__
@@ -27,7 +26,7 @@ from bertdata.cli.command_line import VOCABULARY, add_force
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.splits import Columns, TaskSplit, batches
@@ -66,6 +65,11 @@ def encode_task(
     refuse_own(directory, list(paths.values()))
     task = TASKS[settings.task]
     labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
+    if set(splits) != set(paths) or len(set(labels)) < len(labels):
+        raise ConfigError(
+            f"the task {settings.task} gives the splits {', '.join(splits)} and the labels {', '.join(labels)}; "
+            f"expected the splits {', '.join(paths)}, and labels that differ"
+        )
     stride = settings.doc_stride if task.windows else 0
     info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
     origin = Origin.of("encode-task", paths.values())
@@ -134,10 +138,8 @@ def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, 
         for one in encoded:
             for name, count in one.counts.items():
                 tally.add(name, count)
-            ids = pa.array(np.arange(first_id + rows, first_id + rows + len(one), dtype=np.int64))
-            columns, rows = one.columns | {"example_id": ids}, rows + len(one)
-            table = pa.Table.from_arrays([columns[field.name] for field in schema], schema=schema)
-            held = pa.concat_tables([held, table])
+            held = pa.concat_tables([held, one.table(schema, first_id + rows)])
+            rows += len(one)
             while held.num_rows >= ROWS_PER_BATCH:
                 writer.write_table(copied(held.slice(0, ROWS_PER_BATCH)))
                 held = held.slice(ROWS_PER_BATCH)

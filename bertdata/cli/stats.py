@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.vocab:
         tokenizer = load_tokenizer(arguments.vocab)
         found = measure_vocabulary(tokenizer, arguments.paths)
-        shares = ("pieces_per_word", "single_piece_share", "unknown_share", "bytes_per_token")
+        shares = ("tokens_per_word", "single_token_share", "unknown_share", "bytes_per_token")
         values = asdict(found) | {name: getattr(found, name) for name in shares}
         _print(values | {"vocab_size": tokenizer.vocab_size}, vocabulary_rows(tokenizer, found), arguments.json)
         return 0

@@ -1,12 +1,12 @@
-"""Fine-tuning data: labelled texts, tagged words and questions to rows of ids with what a task predicts.
+"""Fine-tuning data: labelled texts, tagged words and questions in, rows of ids with the labels of a task out.
 
     classification          texts and text pairs with a class or a number
     token_classification    words with tags, the label at the first token of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
-    splits                  the files of a task, read and encoded a run of examples at a time
-    labels                  the label set
+    splits                  the files of a task, read and encoded a batch of examples at a time
+    labels                  the label set and the ids of labels
     files, conll, squad     reading examples
-    layout                  rows of one or two segments, which all tasks share
+    layout                  rows of one or two segments, for all tasks
 
 A task is an object in the registry `bertdata.shards.tasks`; `bertdata encode-task` writes shards of it.
 """

@@ -1,15 +1,16 @@
 """Logits of windows to answers as text (BERT section 4.2 and 4.3): the best span over all windows of a question.
 
 A span's score is the sum of its start and its end logit. A question may have no answer where a threshold is given
-(SQuAD 2.0): no answer scores the logits of [CLS], the least over the windows, as in BERT's code and the
-question-answering recipe of `transformers`.
+(SQuAD 2.0): then no answer is a candidate with the score of [CLS], the smallest over the windows, as in BERT's code and
+the question-answering recipe of `transformers`.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ from bertdata.shards.task_info import TaskInfo
 
 @dataclass(frozen=True)
 class Span:
-    """A candidate: text, its characters in the context, the sum of its logits, its share among the candidates.
+    """A candidate: text, its characters in the context, the sum of its logits, its probability among the candidates.
 
     No answer is the text "" with start and end -1.
     """
@@ -90,32 +91,42 @@ def answers_from_logits(
             raise ConfigError(
                 f"row {number} has {len(starts)} tokens, but {start_logits.shape[1]} logits; expected one for each"
             )
-        one, other = (logits[number, : len(starts)].astype(np.float64) for logits in (start_logits, end_logits))
-        null = float(one[0] + other[0])
+        if question not in texts:
+            raise ConfigError(f"there is no context for the question {question!r}; give that of every question")
+        first, last = (logits[number, : len(starts)].astype(np.float64) for logits in (start_logits, end_logits))
+        null = float(first[0] + last[0])
         null_scores[question] = min(null_scores.get(question, null), null)
-        context = _context(texts, question)
-        spans.setdefault(question, []).extend(_spans(one, other, starts, ends, context, n_best, max_answer_length))
+        best = _best_spans(first, last, starts, ends, texts[question], n_best, max_answer_length)
+        spans.setdefault(question, []).extend(best)
     return {
-        question: _chosen(found, null_scores[question], n_best, null_threshold) for question, found in spans.items()
+        question: _chosen(candidates, null_scores[question], n_best, null_threshold)
+        for question, candidates in spans.items()
     }
 
 
 def read_contexts(shards: Shards) -> dict[str, str]:
-    """Return the context of each question by its id, from the examples that are kept beside the shards."""
+    """Return the context of each question by its id, from the examples that are kept beside the shards.
+
+    Raises InputError where two examples have the same id.
+    """
     table = read_originals(shards)
-    return dict(zip(table["id"].to_pylist(), table["context"].to_pylist(), strict=True))
+    ids = table["id"].to_pylist()
+    if len(set(ids)) < len(ids):
+        repeated = next(name for name, number in Counter(ids).items() if number > 1)
+        raise InputError(f"two examples of {shards.split} have the id {repeated!r}; ids must differ", path=shards.build)
+    return dict(zip(ids, table["context"].to_pylist(), strict=True))
 
 
 def read_originals(shards: Shards) -> pa.Table:
     """Return the examples of a split as text: id, question, context, answers, as in the `squad` data set.
 
-    Raises ConfigError where the shards hold no questions, InputError where the examples are gone.
+    Raises ConfigError where the shards hold no questions, InputError where the examples are missing.
     """
     if not isinstance(shards.info, TaskInfo) or not shards.info.definition.windows:
         raise ConfigError(f"holds {shards.info.purpose}; expected shards of questions", path=shards.build)
     path = files.join(shards.build, "examples", f"{shards.split}.parquet")
     if not files.exists(path):
-        raise InputError("is gone, so answers have no text; restore it, or encode again", path=path)
+        raise InputError("is missing, so answers have no text; restore it, or encode again", path=path)
     with files.open_raw(path) as raw:
         return open_parquet(raw, path).read()
 
@@ -126,13 +137,7 @@ def _windows(table: pa.Table) -> Iterator[tuple[str, NDArray[np.int64], NDArray[
             yield question.as_py(), starts.values.to_numpy(), ends.values.to_numpy()
 
 
-def _context(texts: Mapping[str, str], question: str) -> str:
-    if question not in texts:
-        raise ConfigError(f"there is no context for the question {question!r}; give that of every question")
-    return texts[question]
-
-
-def _spans(
+def _best_spans(
     start_logits: NDArray[np.float64],
     end_logits: NDArray[np.float64],
     starts: NDArray[np.int64],
@@ -146,36 +151,31 @@ def _spans(
     inside = (starts[first] >= 0)[:, None] & (starts[last] >= 0)
     lengths = last - first[:, None] + 1
     pairs = np.argwhere(inside & (lengths >= 1) & (lengths <= max_answer_length))
-    one, other = first[pairs[:, 0]], last[pairs[:, 1]]
-    scores = start_logits[one] + end_logits[other]
+    first, last = first[pairs[:, 0]], last[pairs[:, 1]]
+    scores = start_logits[first] + end_logits[last]
     best = np.argsort(-scores, kind="stable")[:n_best]
-    places = zip(starts[one[best]].tolist(), ends[other[best]].tolist(), scores[best].tolist(), strict=True)
+    places = zip(starts[first[best]].tolist(), ends[last[best]].tolist(), scores[best].tolist(), strict=True)
     return [Span(context[begin:end], begin, end, score) for begin, end, score in places]
 
 
-def _chosen(found: list[Span], null_score: float, n_best: int, threshold: float | None) -> Answer:
-    best = sorted(found, key=lambda span: span.score, reverse=True)
+def _chosen(spans: list[Span], null_score: float, n_best: int, threshold: float | None) -> Answer:
+    best = sorted(spans, key=lambda span: span.score, reverse=True)
     null = Span("", -1, -1, null_score)
     if threshold is None:
         candidates = best[:n_best] or [null]
-        return Answer(candidates[0].text, _with_shares(candidates))
+        return Answer(candidates[0].text, _with_probabilities(candidates))
     candidates = sorted([*best, null], key=lambda span: span.score, reverse=True)[:n_best]
     if null not in candidates:
         candidates.append(null)
-    if not best:
-        return Answer("", _with_shares(candidates), float("inf"))
-    difference = null_score - best[0].score
-    return Answer("" if difference > threshold else best[0].text, _with_shares(candidates), difference)
+    difference = null_score - best[0].score if best else float("inf")
+    text = "" if difference > threshold else best[0].text
+    return Answer(text, _with_probabilities(candidates), difference)
 
 
-def _with_shares(spans: list[Span]) -> tuple[Span, ...]:
-    scores = np.array([span.score for span in spans])
-    shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
-    return tuple(
-        Span(span.text, span.start, span.end, span.score, float(share))
-        for span, share in zip(spans, shares, strict=True)
-    )
+def _with_probabilities(spans: list[Span]) -> tuple[Span, ...]:
+    exponents = np.exp(np.array([span.score for span in spans]) - max(span.score for span in spans))
+    shares = (exponents / exponents.sum()).tolist()
+    return tuple(replace(span, probability=share) for span, share in zip(spans, shares, strict=True))
 
 
 def predictions_json(answers: Mapping[str, Answer]) -> str:

@@ -1,12 +1,12 @@
 """Classification of texts and text pairs, and regression (BERT section 4.1): [CLS] a [SEP] or [CLS] a [SEP] b [SEP].
 
-What is over the length is cut off the end of the longer text, as `transformers` does by `truncation="longest_first"`,
-and counted.
+Tokens over the length are cut off the end of the longer text, as `transformers` does with
+`truncation="longest_first"`, and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -37,8 +37,8 @@ def encode_classification(
     """Encode texts, each with a second one where `pairs` has it, to `input_ids`, `token_type_ids` and `label`.
 
     labels: the id of each text's class, or in regression a number; None where it is not known, and it is then -100 or
-    NaN. Counts examples, pairs, tokens (special ones included), unlabelled examples, and of truncation the examples it
-    cut and the tokens that went. Raises ConfigError where there are not as many pairs or labels as texts, and
+    NaN. Counts examples, pairs, tokens (special ones included), unlabelled examples, truncated examples and tokens cut
+    off. Raises ConfigError for another number of pairs or labels than texts, and
     InputError for a text that has no UTF-8 form.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -77,7 +77,7 @@ def encode_classification(
         "tokens": len(rows.input_ids),
         "truncated_examples": int((lost > 0).sum()),
         "truncated_tokens": int(lost.sum()),
-        "unlabelled_examples": len(texts) if labels is None else sum(one is None for one in labels),
+        "unlabelled_examples": len(texts) if labels is None else sum(label is None for label in labels),
     }
     return Encoded(rows.columns() | {"label": label}, counts)
 
@@ -111,17 +111,15 @@ def read_classification(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
-    given, column = columns.given_labels(), columns.label or "label"
-    read = _readers(paths, columns, column)
-    labels = given or class_names(paths["train"], column)
-    numbered = bool(labels)
-    labels = labels or find_labels((one.label for one in read["train"]()), paths["train"])
+    train, column = paths["train"], columns.label or "label"
+    known = columns.given_labels() or class_names(train, column)
+    labels = known or find_labels((text.label for text in read_texts(train, columns.text, column)), train)
 
-    def ids(split: str, found: Sequence[LabelledText]) -> list[int | None]:
-        placed = [(one.place, one.label) for one in found]
-        return label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=split == "test")
+    def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
+        placed = [(text.place, text.label) for text in texts]
+        return label_ids(placed, labels, paths[split], numbered=bool(known), unlabelled=split == "test")
 
-    return labels, {split: _split(one, partial(ids, split), tokenizer, config) for split, one in read.items()}
+    return labels, _splits(paths, columns, ids, tokenizer, config)
 
 
 def read_regression(
@@ -129,44 +127,40 @@ def read_regression(
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
 
-    def values(split: str, found: Sequence[LabelledText]) -> list[float | None]:
-        return numbers([(one.place, one.label) for one in found], paths[split], unlabelled=split == "test")
+    def values(split: str, texts: Sequence[LabelledText]) -> list[float | None]:
+        return numbers([(text.place, text.label) for text in texts], paths[split], unlabelled=split == "test")
 
-    read = _readers(paths, columns, columns.label or "label")
-    return (), {
-        split: _split(one, partial(values, split), tokenizer, config, regression=True) for split, one in read.items()
-    }
+    return (), _splits(paths, columns, values, tokenizer, config, regression=True)
 
 
-def _readers(
-    paths: Mapping[str, str], columns: Columns, column: str
-) -> dict[str, Callable[[], Iterator[LabelledText]]]:
-    return {
-        split: partial(read_texts, path, columns.text, column, unlabelled=split == "test")
-        for split, path in paths.items()
-    }
-
-
-def _split(
-    read: Callable[[], Iterator[LabelledText]],
-    targets: Callable[[Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
+def _splits(
+    paths: Mapping[str, str],
+    columns: Columns,
+    targets: Callable[[str, Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
     tokenizer: Tokenizer,
     config: TaskConfig,
     *,
     regression: bool = False,
-) -> TaskSplit:
-    def encode(found: Sequence[LabelledText]) -> Encoded:
-        pairs = [one.pair for one in found]
+) -> dict[str, TaskSplit]:
+    """Return the splits; `targets` gives what is predicted of texts of a split, and checks it."""
+
+    def encode(split: str, texts: Sequence[LabelledText]) -> Encoded:
+        pairs = [text.pair for text in texts]
         return encode_classification(
             tokenizer,
-            [one.text for one in found],
+            [text.text for text in texts],
             None if all(pair is None for pair in pairs) else pairs,
-            targets(found),
+            targets(split, texts),
             max_seq_length=config.length,
             regression=regression,
         )
 
-    return TaskSplit(sum(len(targets(found)) for found in batches(read(), CHECKED)), read, encode)
+    splits = {}
+    for split, path in paths.items():
+        read = partial(read_texts, path, columns.text, columns.label or "label", unlabelled=split == "test")
+        number = sum(len(targets(split, texts)) for texts in batches(read(), CHECKED))
+        splits[split] = TaskSplit(number, read, partial(encode, split))
+    return splits
 
 
 CLASSIFICATION = Task(

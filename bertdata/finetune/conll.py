@@ -7,14 +7,17 @@ separated by tabs, comments (`# newdoc` begins a document); ranges of words (1-2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.files import column_names, file_format, read_rows, text_lines
 from bertdata.finetune.labels import Label
 
 BYTE_ORDER_MARK = "\ufeff"
+Word = tuple[str, Label | None]
+"""A word and its tag, None where it has none."""
 CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
 _CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7, "misc": 9}
@@ -36,19 +39,19 @@ def read_sentences(
     """Yield tagged words of a CoNLL file, JSON lines or Parquet.
 
     Columns are named; of a CoNLL file they are numbers from 1 (or form, upos and so on, of CoNLL-U). With `unlabelled`
-    there may be no tags. Raises InputError, with the line or row, where it is not what it should be, and ConfigError
-    for a column that is not there.
+    there may be no tags. Raises InputError, with the line or row, where the file is not in its format, and ConfigError
+    for a missing column.
     """
     kind = file_format(path, CONLL)
     if kind == ".conllu":
-        sentences = _conllu(path, words_column, tags_column)
+        sentences = _grouped(_conllu(path, words_column, tags_column))
     elif kind in CONLL:
-        sentences = _conll(path, words_column, tags_column, unlabelled)
+        sentences = _grouped(_conll(path, words_column, tags_column, unlabelled))
     else:
         sentences = _rows(path, words_column, tags_column, unlabelled)
     empty = True
-    for one in sentences:
-        yield one
+    for sentence in sentences:
+        yield sentence
         empty = False
     if empty:
         raise InputError("holds no sentences; expected words with tags", path=path)
@@ -62,31 +65,39 @@ def tags_column_of(path: str, tags_column: str | None) -> str | None:
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield (number, line), without byte order marks, as files put together have them, but of one that is a word."""
+    """Yield (number, line) without byte order marks, which concatenated files have in the middle; one may be a word."""
     for number, line in text_lines(path, keep_mark=True):
         rest = line.removeprefix(BYTE_ORDER_MARK)
         yield number, line if rest[:1].isspace() and rest.strip() else rest
 
 
-def _conll(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
+def _grouped(lines: Iterable[tuple[int, Word | str]]) -> Iterator[Sentence]:
+    """Yield the sentences of numbered words; "" ends a sentence, "document" also begins a document."""
+    words: list[Word] = []
+    document, first = -1, 0
+    for number, line in chain(lines, [(0, "")]):
+        if not isinstance(line, str):
+            first = first if words else number
+            words.append(line)
+            continue
+        if words:
+            tags = tuple(tag for _, tag in words if tag is not None)
+            yield Sentence(tuple(word for word, _ in words), tags or None, max(document, 0), f"line {first}")
+        words = []
+        document += line == "document"
+
+
+def _conll(
+    path: str, words_column: str | None, tags_column: str | None, unlabelled: bool
+) -> Iterator[tuple[int, Word | str]]:
     word_at = _number(words_column, 0, "--text-columns")
     tag_at = _number(tags_column, -1, "--label-column")
-    words: list[str] = []
-    tags: list[Label] = []
-    document, first, width = -1, 0, 0
-
-    def sentence() -> Sentence:
-        return Sentence(tuple(words), tuple(tags) if tags else None, max(document, 0), f"line {first}")
-
+    width = 0
     for number, line in _lines(path):
-        fields = (line.split("\t") if "\t" in line else line.split(" ")) if line.strip() else []
-        fields = [one for one in fields if one] if "\t" not in line else fields
-        starts_document = bool(fields) and fields[0] == "-DOCSTART-"
-        if not fields or starts_document:
-            if words:
-                yield sentence()
-            words, tags = [], []
-            document += starts_document
+        fields = line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+        fields = fields if line.strip() else []
+        if not fields or fields[0] == "-DOCSTART-":
+            yield number, "document" if fields else ""
             continue
         width = width or len(fields)
         if len(fields) != width:
@@ -95,31 +106,22 @@ def _conll(path: str, words_column: str | None, tags_column: str | None, unlabel
             )
         if max(word_at, tag_at) >= width or -tag_at > width:
             raise ConfigError(f"the columns asked for are not in line {number}, which has {width}", path=path)
-        if not words:
-            first = number
-        words.append(fields[word_at])
-        if width > 1 or tags_column is not None:
-            tags.append(fields[tag_at])
-        elif not unlabelled:
+        tagged = width > 1 or tags_column is not None
+        if not tagged and not unlabelled:
             raise InputError(f"line {number} is a word without a tag; expected two columns or more", path=path)
-    if words:
-        yield sentence()
+        yield number, (fields[word_at], fields[tag_at] if tagged else None)
 
 
-def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Iterator[Sentence]:
+def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Iterator[tuple[int, Word | str]]:
     word_at = _conllu_column(words_column, "form", "--text-columns")
     tag_at = _conllu_column(tags_column, "upos", "--label-column")
-    words: list[str] = []
-    tags: list[Label] = []
-    document, first = -1, 0
     for number, line in _lines(path):
         if line.startswith("#"):
-            document += line[1:].split()[:1] == ["newdoc"]
+            if line[1:].split()[:1] == ["newdoc"]:
+                yield number, "document"
             continue
         if not line.strip():
-            if words:
-                yield Sentence(tuple(words), tuple(tags), max(document, 0), f"line {first}")
-            words, tags = [], []
+            yield number, ""
             continue
         fields = line.split("\t")
         if len(fields) != 10:
@@ -128,12 +130,7 @@ def _conllu(path: str, words_column: str | None, tags_column: str | None) -> Ite
             continue
         if not fields[0].isdigit():
             raise InputError(f"line {number} begins with {fields[0]!r}; expected the number of a word", path=path)
-        if not words:
-            first = number
-        words.append(fields[word_at])
-        tags.append(fields[tag_at])
-    if words:
-        yield Sentence(tuple(words), tuple(tags), max(document, 0), f"line {first}")
+        yield number, (fields[word_at], fields[tag_at])
 
 
 def _conllu_column(given: str | None, default: str, flag: str) -> int:

@@ -1,8 +1,8 @@
 """Rows of labelled examples in JSON lines, CSV, TSV and Parquet files, each with its place for messages.
 
-The ending of a name tells the format: .jsonl, .ndjson, .csv and .tsv (compressed or not), .parquet. CSV is read with
-quotes, TSV without, as GLUE's files are written. The first line of either names the columns; of a file without such a
-line, as CoLA's, the columns are called "1", "2" and so on. What the columns mean is for others to know.
+The format is that of the name's ending: .jsonl, .ndjson, .csv and .tsv (compressed or not), .parquet. CSV is read with
+quotes, TSV without, as GLUE's files are written. The first line of either names the columns; in a file without such a
+line, as CoLA's, the columns are called "1", "2" and so on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_rows(path: str, *, header: bool = True) -> Iterator[tuple[str, Row]]:
 
 
 def file_format(path: str, others: Sequence[str] = ()) -> str:
-    """Return the ending that tells a file's format, compression left out; raises InputError where it tells none.
+    """Return the ending that names a file's format, without that of compression; raises InputError for another ending.
 
     >>> file_format("s3://data/train.tsv.gz")
     '.tsv'
@@ -51,9 +51,7 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
         if plain.endswith(suffix):
             return suffix
     known = ", ".join((*FORMATS, *others))
-    raise InputError(
-        f"has a name that tells no format; expected one that ends in {known} (or these with .gz)", path=path
-    )
+    raise InputError(f"has a name of no known format; expected one that ends in {known} (or these with .gz)", path=path)
 
 
 def column_names(path: str, *, header: bool = True) -> list[str]:
@@ -67,7 +65,7 @@ def column_names(path: str, *, header: bool = True) -> list[str]:
 
 
 def class_names(path: str, column: str) -> tuple[str, ...]:
-    """Return the names that a Parquet file gives the integers of a column, none where it does not.
+    """Return the class names that a Parquet file gives a column of integers, none where it does not.
 
     `datasets` writes them into its metadata, as a `ClassLabel` or a list of them.
     """
@@ -113,18 +111,12 @@ def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
 def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
     number = 0
     with files.open_raw(path) as raw:
-        batches = open_parquet(raw, path).iter_batches(1024)
-        while True:
-            try:
-                batch = next(batches, None)
-                rows = [] if batch is None else batch.to_pylist()
-            except (pa.ArrowException, OSError, ValueError) as error:
-                raise InputError(f"is damaged after row {number} ({error}); get it again", path=path) from error
-            if batch is None:
-                return
-            for row in rows:
-                number += 1
-                yield f"row {number}", row
+        try:
+            for batch in open_parquet(raw, path).iter_batches(1024):
+                for number, row in enumerate(batch.to_pylist(), number + 1):  # noqa: B020
+                    yield f"row {number}", row
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise InputError(f"is damaged after row {number} ({error}); get it again", path=path) from error
 
 
 def _table_rows(lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool) -> Iterator[tuple[str, Row]]:
@@ -151,27 +143,18 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        yield from _csv_fields_of_any_length(path)
+        with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
+            reader, line = csv.reader(text, strict=True), 1
+            for fields in reader:
+                if fields:
+                    yield line, fields
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 after line {line - 1}; convert the file", path=path) from error
     finally:
         csv.field_size_limit(before)
-
-
-def _csv_fields_of_any_length(path: str) -> Iterator[tuple[int, list[str]]]:
-    with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
-        reader = csv.reader(text, strict=True)
-        line = 1
-        while True:
-            try:
-                fields = next(reader, None)
-            except csv.Error as error:
-                raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
-            except UnicodeDecodeError as error:
-                raise InputError(f"is not UTF-8 after line {line - 1}; convert the file", path=path) from error
-            if fields is None:
-                return
-            if fields:
-                yield line, fields
-            line = reader.line_num + 1
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

@@ -2,8 +2,8 @@
 
     {"version": "1.1", "data": [ELEMENT, ELEMENT, ...]}
 
-The text is read in pieces. Where a value does not end in what is held, twice as much is read, so that a value is parsed
-about twice, however long it is. Keys may stand in any order; the values of other keys are parsed and dropped.
+The text is read in chunks. If a value does not end in the text that is held, twice as much is read, so a value is
+parsed about twice, whatever its length. Keys may be in any order; the values of other keys are parsed and dropped.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import Any, BinaryIO, NoReturn
 from bertdata.errors import InputError
 from bertdata.io import compression
 
-PIECE = 1 << 20
+CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONGEST_ATOM = 16
-"""Characters that tell a value cut off from a wrong one: `-Infinity`, `e+` after a number, two escapes of a pair."""
+"""Characters after which a wrong value cannot be one that was cut off, as `-Infinity` or two escapes of a pair."""
 
 
-def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
+def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
     r"""Yield the elements of the list under `name` in the object that a JSON file holds, compressed or not.
 
     They are those of `json.loads`. Raises InputError, with the byte of the text, where it is not JSON or cut off, and
-    where there is no such list, or two. `piece` is how many bytes are read at a time.
+    where there is no such list, or two. `chunk` is how many bytes are read at a time.
     """
     with compression.open_decompressed(path) as file:
-        text = _Window(file, path, piece)
+        text = _Window(file, path, chunk)
         if text.sign() != "{":
             raise InputError(f"has no list `{name}`; expected an object that has", path=path)
         found = False
@@ -51,7 +51,7 @@ def read_list(path: str, name: str, *, piece: int = PIECE) -> Iterator[Any]:
 
 
 def _keys(text: _Window) -> Iterator[str]:
-    """Yield the keys of an object; the value of each is to be taken before the next."""
+    """Yield the keys of an object; the caller takes the value of each before the next."""
     sign = text.take("{")
     if text.needed() == "}":
         sign = text.take("}")
@@ -74,10 +74,10 @@ def _elements(text: _Window) -> Iterator[Any]:
 
 
 class _Window:
-    """The text of a file from the place that is being looked at on, as far as it has been read."""
+    """The text of a file from the current place to the end of what has been read."""
 
-    def __init__(self, file: BinaryIO, path: str, piece: int) -> None:
-        self._file, self._path, self._piece = file, path, piece
+    def __init__(self, file: BinaryIO, path: str, chunk: int) -> None:
+        self._file, self._path, self._chunk = file, path, chunk
         self._text, self._at, self._bytes = "", 0, 0
         begin = file.read(4)
         self._encoding = json.detect_encoding(begin)
@@ -130,7 +130,7 @@ class _Window:
                 return value
 
     def broken(self, found: str) -> NoReturn:
-        """Raise the error for what stands here."""
+        """Raise the error for the text at the current place."""
         raise InputError(
             f"this byte of the text is not JSON ({found}); check how the file was made",
             path=self._path,
@@ -145,8 +145,8 @@ class _Window:
         )
 
     def _more(self) -> bool:
-        """Drop what was taken and read as much as is held, or a piece; returns whether there was any."""
-        data = self._file.read(max(self._piece, len(self._text) - self._at))
+        """Drop what was taken and read as much as is held, at least a chunk; returns whether there was more."""
+        data = self._file.read(max(self._chunk, len(self._text) - self._at))
         if data:
             self._text, self._at = self._text[self._at :], 0
             self._add(data)
@@ -167,7 +167,7 @@ class _Window:
         self._bytes += len(data)
 
     def _byte(self) -> int:
-        """Return the byte of the text that is being looked at, by those after it."""
+        """Return the byte offset of the current place, from the bytes after it."""
         plain = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(self._encoding, self._encoding)
         left = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
         return self._bytes - left

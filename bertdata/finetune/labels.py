@@ -1,4 +1,4 @@
-"""The label set of a task: names in a stable order, found in the training data or given, and the ids of labels."""
+"""The label set of a task: names in a stable order, from the training data or given, and the ids of labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHOWN = 12
 
 
 def label_name(label: Label) -> str:
-    """Return the name of a label as a file gives it; a truth value is 0 or 1.
+    """Return the name of a label in a file; a truth value is 0 or 1.
 
     >>> label_name("B-PER"), label_name(3), label_name(True)
     ('B-PER', '3', '1')
@@ -22,7 +22,7 @@ def label_name(label: Label) -> str:
 
 
 def label_set(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct names in their order: whole numbers by value, others by code point, whatever came first.
+    """Return the distinct names in order: whole numbers by value, others by code point.
 
     >>> label_set(["10", "9", "2", "2"]), label_set(["O", "I-PER", "B-PER", "O"])
     (('2', '9', '10'), ('B-PER', 'I-PER', 'O'))
@@ -34,7 +34,7 @@ def label_set(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
-    """Return the label set of a training file; raises InputError where there are not two, or they are fractions."""
+    """Return the label set of a training file; raises InputError for fewer than two labels, or for fractions."""
     names = set()
     for value in values:
         if isinstance(value, float):
@@ -46,7 +46,7 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
     labels = label_set(names)
     if len(labels) < 2:
         found = f"all have the label {labels[0]!r}" if labels else "none has a label"
-        raise InputError(f"holds nothing to tell apart: {found}; expected two labels or more", path=path)
+        raise InputError(f"has fewer than two labels: {found}; expected two or more", path=path)
     return labels
 
 
@@ -65,8 +65,8 @@ def label_ids(
 ) -> list[int | None]:
     """Return the id of each label, given as (place, label); None where there is none, if `unlabelled` allows it.
 
-    With `numbered` a label may also be an id itself, and -1 is none. Raises InputError, with the place, for a label
-    that is not in the set or is missing.
+    With `numbered` a label may also be an id, and -1 means none. Raises InputError, with the place, for a label that
+    is missing or not in the set.
 
     >>> label_ids([("line 1", "good"), ("line 2", 0)], ("bad", "good"), "x.csv", numbered=True, unlabelled=False)
     [1, 0]

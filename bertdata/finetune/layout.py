@@ -1,7 +1,6 @@
-"""Rows of one or two segments with special tokens around them, as flat arrays: what all tasks are laid out by.
+"""Rows of one or two segments with special tokens around them, as flat arrays, for all tasks.
 
-Ids in, ids out; the caller cuts texts to length. The readable reference of `join_segments` is `row_of` in
-`bertdata.tokenizers.pairs`, a row at a time.
+The caller truncates texts. The readable reference of `join_segments` is `row_of` in `bertdata.tokenizers.pairs`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counts
+from bertdata.errors import ConfigError
 from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
@@ -21,13 +21,29 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Encoded examples: the columns of a shard but `example_id`, by name, and counts of what became of the texts."""
+    """Encoded examples: the columns of a shard by name, without `example_id`, and counts of the texts and tokens."""
 
     columns: dict[str, pa.Array]
     counts: Counts = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns["input_ids"])
+
+    def table(self, schema: pa.Schema, first_id: int) -> pa.Table:
+        """Return the rows with the columns of a shard, `example_id` counted from `first_id`.
+
+        Raises ConfigError where the columns are not those that the task declares.
+        """
+        ids = pa.array(np.arange(first_id, first_id + len(self), dtype=np.int64))
+        columns = self.columns | {"example_id": ids}
+        try:
+            return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+        except (KeyError, pa.ArrowException, TypeError) as error:
+            found = ", ".join(f"{name} ({column.type}, {len(column)} rows)" for name, column in columns.items())
+            expected = ", ".join(f"{field.name} ({field.type})" for field in schema)
+            raise ConfigError(
+                f"the task gives the columns {found}; expected {expected}, as many rows of each: see its `columns`"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -40,16 +56,16 @@ class Segments:
 
     @staticmethod
     def of(texts: pa.ListArray) -> Segments:
-        """Take the rows of a list array, whole."""
+        """Return the rows of a list array."""
         offsets = texts.offsets.to_numpy().astype(np.int64)
         return Segments(texts.values.to_numpy(), offsets[:-1], np.diff(offsets))
 
     def cut(self, lengths: Ints) -> Segments:
-        """Keep the first ids of each row."""
+        """Return the first ids of each row."""
         return Segments(self.ids, self.starts, lengths)
 
     def take(self, rows: Ints) -> Segments:
-        """Take rows by number."""
+        """Return rows by number."""
         return Segments(self.ids, self.starts[rows], self.lengths[rows])
 
 

@@ -1,13 +1,13 @@
 """Extractive questions (BERT section 4.2 and 4.3, SQuAD): [CLS] question [SEP] a window of the context [SEP].
 
-A context that does not fit is cut to windows that overlap, so every token of it is in a row and an answer is seen
-whole. `doc_stride` is the number of tokens that neighbouring windows share, as the question-answering recipe of
-`transformers` has it; BERT's released code calls the step from window to window so (`stride_is="step"`). An answer is
-its first and last token, and [CLS], 0, in a window that does not hold all of it. `answers` maps logits back to text.
+A context that does not fit is cut into windows that overlap, so that an answer is whole in some window. `doc_stride` is
+the number of tokens that neighbouring windows share, as in the question-answering recipe of `transformers`; in BERT's
+released code it is the step from window to window (`stride_is="step"`). An answer is labelled by its first and last
+token, and by [CLS], 0, in a window without all of it. `answers` maps logits back to text.
 
-Where this differs from the recipe: an answer that begins in the last token of a window is labelled with that token
-(the recipe runs on into [SEP] and the padding), white space around an answer does not count to it, and a question of
-over `max_query_length` tokens is cut, as in BERT's code, where the recipe fails.
+Differences from the recipe: an answer that begins in the last token of a window is labelled with that token (the recipe
+goes on into [SEP] and the padding), white space around an answer is not part of it, and a question of over
+`max_query_length` tokens is cut, as in BERT's code (the recipe fails).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bertdata.tokenizers.base import Tokenizer
 class Question:
     """One question on a context; answers are (text, first character in the context), none where there is no answer.
 
-    `place` says where it stands in its file, for messages.
+    place: where it is in its file, for messages.
     """
 
     id: str
@@ -55,13 +55,13 @@ def encode_question_answering(
 ) -> Encoded:
     """Encode questions to a row for each window, with the columns that `TaskInfo.columns` names.
 
-    The answer learnt is the first that stands in the context where it says. Questions of which none does are left out
-    with `drop_misplaced`, else taken as without an answer; both are counted. max_query_length 0: questions are never
-    cut. Counts examples (windows), questions, those without an answer, those of several windows, misplaced answers,
-    answers too long for any window, and of truncation the questions it cut and their tokens that went.
+    The label is the first answer that is in the context at its `answer_start`. Questions whose answers are all
+    misplaced are left out with `drop_misplaced`, otherwise they count as without an answer. max_query_length 0:
+    questions are never cut. Counts examples (windows), questions, those without an answer, those of several windows,
+    misplaced answers, answers too long for any window, truncated questions and their tokens cut off.
 
-    Raises ConfigError for settings that leave a context no room, and InputError, naming the question, where it alone
-    does not.
+    Raises ConfigError for settings that leave a context no room, and InputError, naming the question, where a question
+    leaves none.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
     >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "who", "?", "it", "was", "ann"])
@@ -133,7 +133,7 @@ def check_settings(max_seq_length: int, doc_stride: int, max_query_length: int, 
 
 
 def _answer_span(question: Question) -> tuple[int, int] | None:
-    """Return the characters of the first answer that stands where it says, without white space around it."""
+    """Return the characters of the first answer that is where its start says, without white space around it."""
     for text, start in question.answers:
         inner = text.strip()
         if inner and start >= 0 and question.context[start : start + len(text)] == text:
@@ -152,9 +152,7 @@ class _Contexts:
 
     @staticmethod
     def of(tokenizer: Tokenizer, questions: Sequence[Question]) -> _Contexts:
-        distinct: dict[str, int] = {}
-        for one in questions:
-            distinct.setdefault(one.context, len(distinct))
+        distinct = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in questions))}
         encoded = tokenizer.encode_batch_with_offsets(list(distinct))
         places = np.array([distinct[one.context] for one in questions], np.int64)
         characters = encoded["offset_mapping"].values.flatten().to_numpy()
@@ -239,15 +237,13 @@ def original_examples(questions: Sequence[Question]) -> pa.Table:
 def read_question_answering(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
-    """Return the splits of files of questions, which have no label set and are read by SQuAD's names alone."""
-    return (), {split: _split(path, split, tokenizer, config) for split, path in paths.items()}
+    """Return the splits of files of questions, which have no label set and whose columns have SQuAD's names."""
+    from bertdata.finetune.squad import read_questions
 
-
-def _split(path: str, split: str, tokenizer: Tokenizer, config: TaskConfig) -> TaskSplit:
-    def encode(found: Sequence[Question]) -> Encoded:
+    def encode(split: str, questions: Sequence[Question]) -> Encoded:
         return encode_question_answering(
             tokenizer,
-            found,
+            questions,
             max_seq_length=config.length,
             doc_stride=config.doc_stride,
             max_query_length=config.max_query_length,
@@ -255,14 +251,11 @@ def _split(path: str, split: str, tokenizer: Tokenizer, config: TaskConfig) -> T
             drop_misplaced=split == "train",
         )
 
-    from bertdata.finetune.squad import read_questions
-
-    read = partial(read_questions, path)
-    return TaskSplit(sum(1 for _ in read()), read, encode, original_examples)
-
-
-def _check(config: TaskConfig) -> None:
-    check_settings(config.length, config.doc_stride, config.max_query_length, config.stride_is)
+    splits = {}
+    for split, path in paths.items():
+        read = partial(read_questions, path)
+        splits[split] = TaskSplit(sum(1 for _ in read()), read, partial(encode, split), original_examples)
+    return (), splits
 
 
 QUESTION_ANSWERING = Task(
@@ -278,7 +271,7 @@ QUESTION_ANSWERING = Task(
     batch_numbers={"start_positions": "start_positions", "end_positions": "end_positions"},
     max_seq_length=384,
     windows=True,
-    check=_check,
+    check=lambda config: check_settings(config.length, config.doc_stride, config.max_query_length, config.stride_is),
     head="QuestionAnswering",
     metrics=("exact_match", "f1"),
     category="question-answering",

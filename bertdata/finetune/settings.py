@@ -1,4 +1,4 @@
-"""What a task's examples are made of: settings, checked when made; they make the flags of `bertdata encode-task`."""
+"""The settings of fine-tuning data, checked when made, from which the flags of `bertdata encode-task` come."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class TaskConfig:
     doc_stride: int = option(128, "questions: tokens that two neighbouring windows of a context share")
     stride_is: str = option(
         "overlap",
-        "questions: overlap: --doc-stride is what two windows share (transformers); step: how far the next one begins "
-        "(BERT's released code)",
+        "questions: overlap: --doc-stride is the tokens that two windows share (transformers); step: those between "
+        "their starts (BERT's released code)",
         STRIDES,
     )
-    max_query_length: int = option(64, "questions: tokens of the question, those over it are cut off; 0: no limit")
-    shard_examples: int = option(65_536, "examples of the source in a shard")
+    max_query_length: int = option(64, "questions: tokens of the question, longer ones are cut; 0: no limit")
+    shard_examples: int = option(65_536, "examples of the source in each shard")
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -1,7 +1,7 @@
-"""The files of a task as splits, read and encoded a run of examples at a time, under the labels of the training file.
+"""The files of a task as splits, read and encoded a batch of examples at a time, with the labels of the training file.
 
-A file is read once or twice to find its labels and whatever is wrong with it, then once more to be encoded, so nothing
-is held but what is being encoded. How, is the task's (`bertdata.shards.tasks`).
+A file is read once or twice to find its labels and errors, then once more to encode it, so only the examples that are
+being encoded are in memory.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from bertdata.finetune.labels import check_given
 from bertdata.finetune.layout import Encoded
 
 CHECKED = 1000
-"""Examples that are checked at a time."""
+"""Examples that are checked at once."""
 
 
 @dataclass(frozen=True)
 class TaskSplit:
-    """One split: how many examples its file has, and functions that read them anew and that encode a run of them.
+    """One split: the number of its examples, and functions that read them from the start and that encode some of them.
 
-    original: makes a table of examples as text, where the answers are mapped back to it.
+    original: makes a table of examples as text, for tasks whose answers are mapped back to it.
     """
 
     examples: int
@@ -35,14 +35,14 @@ class TaskSplit:
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of the files are meant, and the labels in the order of their ids; empty where they are found."""
+    """The columns of the files, and the labels in the order of their ids; by default both are found in the files."""
 
     text: tuple[str, ...] = ()
     label: str | None = None
     labels: tuple[str, ...] = ()
 
     def given_labels(self) -> tuple[str, ...]:
-        """Return the labels that the user named, none if none are; raises ConfigError for fewer than two."""
+        """Return the labels that the user gave, if any; raises ConfigError for fewer than two."""
         return check_given(self.labels) if self.labels else ()
 
 

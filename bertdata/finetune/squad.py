@@ -1,8 +1,8 @@
 """Questions on contexts: SQuAD 1.1 and 2.0 JSON, and rows with the columns of the `squad` data set.
 
-SQuAD's `is_impossible` and an empty list of answers both mean that there is none; `plausible_answers` are left out.
-Rows have `id`, `question`, `context` and `answers`, {"text": [...], "answer_start": [...]}. Whether an
-answer stands where it says is checked where it is encoded.
+SQuAD's `is_impossible` and an empty list of answers both mean no answer. `plausible_answers` are left out.
+Rows have `id`, `question`, `context` and `answers`, {"text": [...], "answer_start": [...]}. The encoder checks that an
+answer is in the context at its `answer_start`.
 """
 
 from __future__ import annotations
@@ -21,31 +21,28 @@ from bertdata.finetune.question_answering import Question
 
 
 def read_questions(path: str) -> Iterator[Question]:
-    """Yield questions of SQuAD JSON, JSON lines or Parquet, an article or some rows at a time, and 8 bytes of each id.
+    """Yield questions of SQuAD JSON, JSON lines or Parquet; an article or some rows are held, and 8 bytes of each id.
 
-    Raises InputError, with the place, where something is missing, and after the last one where an id is there twice.
+    Raises InputError, with the place, where something is missing, and after the last one where an id is repeated.
     """
     read = _squad if file_format(path, (".json",)) == ".json" else _rows
     keys = array("Q")
-    for one in read(path):
-        keys.append(text_bits(one.id))
-        yield one
+    for question in read(path):
+        keys.append(text_bits(question.id))
+        yield question
     if not keys:
         raise InputError("holds no questions; expected SQuAD", path=path)
     ordered = np.sort(np.frombuffer(keys, np.uint64))
     if repeated := set(ordered[1:][ordered[1:] == ordered[:-1]].tolist()):
-        _refuse_repeated((one for one in read(path) if text_bits(one.id) in repeated), path)
-
-
-def _refuse_repeated(questions: Iterator[Question], path: str) -> None:
-    places: dict[str, str] = {}
-    for one in questions:
-        if places.setdefault(one.id, one.place) != one.place:
-            raise InputError(
-                f"{one.place} has the id {one.id!r}, which {places[one.id]} has too; ids must differ, as predictions "
-                "are named by them",
-                path=path,
-            )
+        places: dict[str, str] = {}
+        for question in read(path):
+            first = places.setdefault(question.id, question.place) if text_bits(question.id) in repeated else ""
+            if first not in ("", question.place):
+                raise InputError(
+                    f"{question.place} has the id {question.id!r}, which {first} has too; ids must differ, as "
+                    "predictions are named by them",
+                    path=path,
+                )
 
 
 def _squad(path: str) -> Iterator[Question]:

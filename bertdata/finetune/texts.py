@@ -1,7 +1,7 @@
 """Labelled texts and text pairs, from the columns of JSON lines, CSV, TSV and Parquet files.
 
-Columns not named are looked for under the names that public data sets use. In CSV and TSV files without a line of names
-(as CoLA's) columns are given by number, from 1.
+Columns that are not given have the names of public data sets. In CSV and TSV files without a line of names (as CoLA's)
+columns are given by number, from 1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KNOWN_NAMES = {"label", "labels", *(name for names in KNOWN_COLUMNS for name in
 
 @dataclass(frozen=True)
 class LabelledText:
-    """A text as it stands in a file: its second text and its label are None where there is none."""
+    """A text in a file, with its second text and its label, None where there is none."""
 
     text: str
     pair: str | None
@@ -38,23 +38,23 @@ class LabelledText:
 def read_texts(
     path: str, text_columns: Sequence[str] = (), label_column: str = "label", *, unlabelled: bool = False
 ) -> Iterator[LabelledText]:
-    """Yield texts and labels; without `text_columns` the first of `KNOWN_COLUMNS` that the file has are taken.
+    """Yield texts and labels; default `text_columns`: the first of `KNOWN_COLUMNS` that the file has.
 
-    With `unlabelled` there may be no labels. Where all columns asked for are numbers and the first line of a CSV or TSV
-    file has no name that data sets use, the file is one without names. Raises ConfigError for a column that is not
-    there, InputError, with the line or row, where a text is not a string.
+    With `unlabelled` there may be no labels. A CSV or TSV file has no line of names if all given columns are numbers
+    and its first line has none of the known names. Raises ConfigError for a missing column, InputError, with the line
+    or row, where a text is not a string.
     """
-    numbers = [one for one in (*text_columns, label_column) if one.isdecimal()]
+    numbers = [name for name in (*text_columns, label_column) if name.isdecimal()]
     numbered = bool(text_columns) and set(text_columns) <= set(numbers) and file_format(path) in TABLES
     header = not (numbered and _without_names(path, numbers))
     there = column_names(path, header=header)
-    known = next((one for one in KNOWN_COLUMNS if set(one) <= set(there)), ())
+    known = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
     if unlabelled and header and numbered and known and not set(text_columns) <= set(there):
         text_columns = known
     columns = tuple(text_columns) or known
     missing = [name for name in columns if name not in there]
     if not 1 <= len(columns) <= 2 or missing:
-        asked = f"no column {missing[0]!r}" if missing else "no columns of texts that are known by name"
+        asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
         raise ConfigError(
             f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
             path=path,
@@ -82,6 +82,6 @@ def read_texts(
 
 
 def _without_names(path: str, numbers: Sequence[str]) -> bool:
-    """Tell whether the first line of a table is an example: it has no known name, and not all the numbers as names."""
+    """Return whether the first line of a table is an example: no known name, and not all the numbers as names."""
     first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
     return not _KNOWN_NAMES & first and not set(numbers) <= first

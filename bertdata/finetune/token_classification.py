@@ -1,7 +1,7 @@
-"""Labels for words (BERT section 5.3, CoNLL-2003): a word's label stands at its first token, -100 everywhere else.
+"""Labels for words (BERT section 5.3, CoNLL-2003): the label of a word is at its first token, -100 everywhere else.
 
-Words are tokenized one by one, as `transformers` does by `is_split_into_words=True`. A word of which the tokenizer
-leaves nothing has no token and no label; such words, and what is over the length, are counted.
+Words are tokenized one by one, as `transformers` does with `is_split_into_words=True`. A word that the tokenizer drops
+has no token and no label; such words, and the tokens over the length, are counted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def encode_token_classification(
     """Encode sentences of words to `input_ids`, `token_type_ids` and `labels`.
 
     labels: the id of each word's label; without them all are -100. Counts examples, words, tokens (special ones
-    included), words without a token, and of truncation the examples it cut, the tokens that went and the words whose
-    first token, and so their label, went. Raises ConfigError where a sentence has not as many labels as words, and
+    included), words without a token, truncated examples, tokens cut off, and words whose first token, and so their
+    label, was cut off. Raises ConfigError where a sentence has not as many labels as words, and
     InputError for a word that has no UTF-8 form.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -84,27 +84,27 @@ def read_token_classification(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of tagged words. Only a test file may have no tags."""
-    words = columns.text[0] if columns.text else None
+    words, train = columns.text[0] if columns.text else None, paths["train"]
     read = {
-        split: partial(_begun, path, words, columns.label, unlabelled=split == "test") for split, path in paths.items()
+        split: partial(_with_borders, path, words, columns.label, unlabelled=split == "test")
+        for split, path in paths.items()
     }
-    tags = tags_column_of(paths["train"], columns.label)
-    labels = columns.given_labels() or (class_names(paths["train"], tags) if tags else ())
-    numbered = bool(labels)
-    labels = labels or find_labels((tag for _, one in read["train"]() for tag in one.tags or ()), paths["train"])
+    tags = tags_column_of(train, columns.label)
+    known = columns.given_labels() or (class_names(train, tags) if tags else ())
+    labels = known or find_labels((tag for _, sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {
-        split: _split(one, labels, numbered, paths[split], tokenizer, config) for split, one in read.items()
+        split: _split(reader, labels, bool(known), paths[split], tokenizer, config) for split, reader in read.items()
     }
 
 
-def _begun(
+def _with_borders(
     path: str, words_column: str | None, tags_column: str | None, *, unlabelled: bool
 ) -> Iterator[tuple[bool, Sentence]]:
     """Yield whether a document begins with a sentence, and the sentence."""
     before = -1
-    for one in read_sentences(path, words_column, tags_column, unlabelled=unlabelled):
-        yield one.document != before, one
-        before = one.document
+    for sentence in read_sentences(path, words_column, tags_column, unlabelled=unlabelled):
+        yield sentence.document != before, sentence
+        before = sentence.document
 
 
 def _split(
@@ -117,29 +117,28 @@ def _split(
 ) -> TaskSplit:
     known: dict[tuple[type, Label], int] = {}
 
-    def ids(one: Sentence) -> list[int]:
-        tags = one.tags or ()
-        try:
-            return [known[type(tag), tag] for tag in tags]
-        except KeyError:
-            placed = [(f"the sentence of {one.place}", tag) for tag in tags]
-            found = label_ids(placed, labels, path, numbered=numbered, unlabelled=False)
-        known.update({(type(tag), tag): number for tag, number in zip(tags, found, strict=True) if number is not None})
-        return [number for number in found if number is not None]
+    def ids(sentence: Sentence) -> list[int]:
+        for tag in sentence.tags or ():
+            if (type(tag), tag) not in known:
+                placed = [(f"the sentence of {sentence.place}", tag)]
+                [number] = label_ids(placed, labels, path, numbered=numbered, unlabelled=False)
+                assert number is not None
+                known[type(tag), tag] = number
+        return [known[type(tag), tag] for tag in sentence.tags or ()]
 
     total, tagged = 0, True
-    for _, one in read():
-        total, tagged = total + 1, tagged and one.tags is not None
-        ids(one)
+    for _, sentence in read():
+        total, tagged = total + 1, tagged and sentence.tags is not None
+        ids(sentence)
 
-    def encode(found: Sequence[tuple[bool, Sentence]]) -> Encoded:
+    def encode(sentences: Sequence[tuple[bool, Sentence]]) -> Encoded:
         encoded = encode_token_classification(
             tokenizer,
-            [one.words for _, one in found],
-            [ids(one) for _, one in found] if tagged else None,
+            [sentence.words for _, sentence in sentences],
+            [ids(sentence) for _, sentence in sentences] if tagged else None,
             max_seq_length=config.length,
         )
-        return Encoded(encoded.columns, encoded.counts | {"documents": sum(begins for begins, _ in found)})
+        return Encoded(encoded.columns, encoded.counts | {"documents": sum(begins for begins, _ in sentences)})
 
     return TaskSplit(total, read, encode)
 

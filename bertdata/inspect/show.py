@@ -1,7 +1,7 @@
-"""`bertdata show`: examples of a build as text, each predicted place marked.
+"""`bertdata show`: examples of a build as text, with the predicted tokens marked.
 
-Static masks are read from the shards; dynamic ones are drawn as the loader draws them for an epoch. The marks say what
-stands in the row and what is to be predicted: [MASK→word] hidden, [other→word] replaced, [word=] left as it is.
+Static masks are read from the shards; dynamic ones are drawn as the loader draws them for an epoch. A mark shows the
+token in the row and the one to predict: [MASK→word] masked, [other→word] replaced, [word=] kept.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
-from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.base import Tokenizer
@@ -37,12 +36,12 @@ _COLOURS = {"mask": "1;33", "random": "1;31", "kept": "1;32", "special": "2", "h
 
 
 @dataclass(frozen=True)
-class Piece:
-    """One place of an example: the token that stands there, what is predicted there (None: nothing), and which kind.
+class ShownToken:
+    """A token of an example, the token to predict in its place (None: nothing), and its kind.
 
     kind: text, special, mask, random or kept; a random token that happens to be the right one counts as kept. plain:
-    the text that a token which is shown as text stands for, if that is not the token. continues: whether the token
-    before masking continues a word.
+    the text of a token of kind text, if it differs from the token. continues: whether the token before masking
+    continues a word.
     """
 
     token: str
@@ -58,11 +57,11 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """The piece as it is shown.
+        """The token as it is shown.
 
-        >>> [Piece("[MASK]", "salt", "mask").text, Piece("salt", "salt", "kept").text]
+        >>> [ShownToken("[MASK]", "salt", "mask").text, ShownToken("salt", "salt", "kept").text]
         ['[MASK→salt]', '[salt=]']
-        >>> Piece("##y", None, "text", "y").text
+        >>> ShownToken("##y", None, "text", "y").text
         'y'
         """
         if self.kind == "mask":
@@ -76,28 +75,28 @@ class Piece:
 
 @dataclass(frozen=True)
 class Example:
-    """One example to be shown: its number in the split, its id, its segments, and in words its label and source."""
+    """One example: its number in the split, its id, its label and source in words, and its segments."""
 
     number: int
     example_id: int
     label: str | None
-    segments: tuple[tuple[Piece, ...], ...]
+    segments: tuple[tuple[ShownToken, ...], ...]
 
     @property
     def tokens(self) -> int:
-        """How many tokens the row has, special ones included."""
+        """The number of its tokens, special ones included."""
         return sum(map(len, self.segments))
 
     @property
     def predictions(self) -> int:
-        """How many of them are to be predicted."""
-        return sum(piece.target is not None for segment in self.segments for piece in segment)
+        """The number of tokens to predict."""
+        return sum(token.target is not None for segment in self.segments for token in segment)
 
 
 def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None = None) -> Iterator[Example]:
-    """Yield examples of a split by number, masked as in `epoch` (the first if None); of packed rows all in each.
+    """Yield examples of a split by number, masked as in `epoch` (default: 0), all examples of a packed row.
 
-    Raises ConfigError for a number that is not there, and for an epoch where the masks are static.
+    Raises ConfigError for a number that does not exist, and for an epoch where the masks are static.
     """
     info = shards.expect_pretraining()
     static = not info.draws_masks
@@ -114,19 +113,24 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             )
         packed = shards.examples(number)
         for place, row in enumerate(packed):
-            ids, labels = (row["input_ids"], row["labels"]) if static else _draw(masker, row, epoch or 0)
-            told = []
+            ids = row["input_ids"]
+            if static:
+                labels = row["labels"]
+            else:
+                masked = masker.mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch or 0)
+                ids, labels = masked.input_ids, masked.labels
+            remarks = []
             if info.label:
                 value = row[info.label]
-                told.append(f"{label_texts(info.objective)[value]} ({info.label} {value})")
+                remarks.append(f"{label_texts(info.objective)[value]} ({info.label} {value})")
             if len(info.sources) > 1:
-                told.append(f"from {info.sources[row['source']]}")
+                remarks.append(f"from {info.sources[row['source']]}")
             if info.packed:
-                told.append(f"{place + 1} of {len(packed)} in this row")
-            pieces = list(_pieces(tokenizer, info.mask_token_id, ids, labels))
-            borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(pieces)]
-            segments = tuple(tuple(pieces[start:end]) for start, end in pairwise(borders))
-            yield Example(number % len(shards), row["example_id"], ", ".join(told) or None, segments)
+                remarks.append(f"{place + 1} of {len(packed)} in this row")
+            tokens = list(_shown_tokens(tokenizer, info.mask_token_id, ids, labels))
+            borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(tokens)]
+            segments = tuple(tuple(tokens[start:end]) for start, end in pairwise(borders))
+            yield Example(number % len(shards), row["example_id"], ", ".join(remarks) or None, segments)
 
 
 def label_texts(objective: Objective) -> list[str]:
@@ -139,43 +143,38 @@ def label_texts(objective: Objective) -> list[str]:
     return [f"{name}: {text}" for name, text in zip(objective.label_names, objective.label_meanings, strict=True)]
 
 
-def _draw(masker: Masker, row: dict[str, Any], epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    ids = row["input_ids"]
-    masked = masker.mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch)
-    return masked.input_ids, masked.labels
-
-
-def _pieces(
+def _shown_tokens(
     tokenizer: Tokenizer, mask_token_id: int, ids: NDArray[np.integer], labels: NDArray[np.integer]
-) -> Iterator[Piece]:
+) -> Iterator[ShownToken]:
     special = frozenset(tokenizer.special_ids.tolist()) - {tokenizer.unk_token_id}
     texts, continues = tokenizer.token_texts, tokenizer.continuation
     for token_id, label in zip(ids.tolist(), labels.tolist(), strict=True):
         token = tokenizer.tokens[token_id]
         if label == IGNORE_INDEX:
             if token_id in special:
-                yield Piece(token, None, "special")
+                yield ShownToken(token, None, "special")
             else:
-                yield Piece(token, None, "text", texts[token_id], bool(continues[token_id]))
+                yield ShownToken(token, None, "text", texts[token_id], bool(continues[token_id]))
         else:
             kind = "mask" if token_id == mask_token_id else "kept" if token_id == label else "random"
-            yield Piece(token, tokenizer.tokens[label], kind, continues=bool(continues[label]))
+            yield ShownToken(token, tokenizer.tokens[label], kind, continues=bool(continues[label]))
 
 
-def words(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Yield the pieces that are written without a space between them: words, with the punctuation that closes them.
+def words(tokens: Iterable[ShownToken]) -> Iterator[list[ShownToken]]:
+    """Yield the tokens that are written without a space between them: words, with the punctuation after them.
 
-    >>> row = [Piece("salt", None, "text"), Piece("[MASK]", "##y", "mask", None, True), Piece(".", None, "text")]
-    >>> ["".join(piece.text for piece in word) for word in words(row)]
+    >>> masked = ShownToken("[MASK]", "##y", "mask", None, True)
+    >>> row = [ShownToken("salt", None, "text"), masked, ShownToken(".", None, "text")]
+    >>> ["".join(token.text for token in word) for word in words(row)]
     ['salt[MASK→##y].']
     """
-    word: list[Piece] = []
-    for piece in pieces:
-        glued = piece.continues or piece.original in _CLOSING
-        if word and not (glued or word[-1].original in _OPENING):
+    word: list[ShownToken] = []
+    for token in tokens:
+        joined = token.continues or token.original in _CLOSING
+        if word and not (joined or word[-1].original in _OPENING):
             yield word
             word = []
-        word.append(piece)
+        word.append(token)
     if word:
         yield word
 
@@ -196,7 +195,7 @@ def columns(text: str) -> int:
 
 
 def render(example: Example, total: int, width: int, *, color: bool) -> str:
-    """Return one example as lines of at most `width` columns, a word that is longer alone on its line."""
+    """Return one example as lines of at most `width` columns; a longer word has a line of its own."""
     label = f", {printable(example.label)}" if example.label else ""
     head = f"example {example.number} of {total:,}: {example.tokens} tokens, {example.predictions} to predict{label}"
     lines = [_painted(head, "head", color)]
@@ -206,15 +205,15 @@ def render(example: Example, total: int, width: int, *, color: bool) -> str:
     return "\n".join(lines)
 
 
-def _wrapped(segment: Sequence[Piece], name: str, width: int, *, color: bool) -> Iterator[str]:
+def _wrapped(segment: Sequence[ShownToken], name: str, width: int, *, color: bool) -> Iterator[str]:
     line, used = name, len(name)
     for word in words(segment):
-        size = sum(columns(piece.text) for piece in word)
+        size = sum(columns(token.text) for token in word)
         space = used > len(name)
         if space and used + 1 + size > width:
             yield line
             line, used, space = " " * len(name), len(name), False
-        line += " " * space + "".join(_painted(piece.text, piece.kind, color) for piece in word)
+        line += " " * space + "".join(_painted(token.text, token.kind, color) for token in word)
         used += space + size
     yield line
 
@@ -224,7 +223,7 @@ def _painted(text: str, kind: str, color: bool) -> str:
 
 
 def legend(notation: str = "", *, color: bool) -> str:
-    """Return what the marks mean, a line each, and after them the `NOTATION` of a tokenizer."""
+    """Return the meaning of the marks, a line each, and after them the `NOTATION` of a tokenizer."""
     width = max(len(mark) for _, mark, _ in LEGEND)
     lines = [_painted(mark, kind, color) + " " * (width - len(mark)) + "  " + text for kind, mark, text in LEGEND]
     return "\n".join([*lines, *([notation] if notation else [])])
@@ -253,15 +252,15 @@ def run(arguments: argparse.Namespace) -> int:
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
-    told = False
+    first = True
     for example in read_examples(shards, numbers, epoch=arguments.epoch):
-        if not told:
+        if first:
             print(legend(shards.tokenizer().NOTATION, color=color))
-            told = True
+        first = False
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 
 
 def wants_color() -> bool:
-    """Tell whether standard output is a terminal that shows colour and whose user did not say no (NO_COLOR)."""
+    """Return whether standard output is a terminal with colours and NO_COLOR is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

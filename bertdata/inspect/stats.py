@@ -1,4 +1,4 @@
-"""`bertdata stats`: what the shards of a build hold, measured from their bytes, or how a vocabulary fits texts.
+"""`bertdata stats`: figures of a build, measured from its shards, or of a vocabulary on texts.
 
 Batches are read one after another from the memory map, so memory does not grow with the build.
 """
@@ -27,7 +27,7 @@ _BAR = 40
 
 @dataclass(frozen=True)
 class Figures:
-    """What one split holds. A row's tokens are all its ids; ordinary ones are those that are not [CLS] or [SEP].
+    """Figures of one split. `tokens` counts all ids of the rows, `ordinary_tokens` those that are not [CLS] or [SEP].
 
     A packed row holds several examples; max_seq_length is that of rows. lengths[n] is the number of rows of n tokens.
     Of the predictions, `masked` became [MASK] and `kept` stayed as they were; both are None under dynamic masking,
@@ -64,7 +64,7 @@ class Figures:
 
 
 def measure(shards: Shards) -> Figures:
-    """Measure one split from its bytes, every row."""
+    """Measure every row of one split."""
     info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
     masker, unk_token_id = info.masker(tokenizer), tokenizer.unk_token_id
@@ -109,7 +109,7 @@ def measure(shards: Shards) -> Figures:
 
 
 def histogram(lengths: Sequence[int], bins: int = _BINS) -> list[tuple[int, int, int]]:
-    """Return (first length, last length, rows) of at most `bins` runs of like width that cover 1 to the longest.
+    """Return (first length, last length, rows) of at most `bins` bins of equal width from 1 to the longest.
 
     >>> histogram([0, 0, 3, 4, 1], bins=2)
     [(1, 2, 3), (3, 4, 5)]
@@ -145,7 +145,7 @@ def figure_rows(split: str, figures: Figures) -> list[Row]:
 
 
 def mask_text(figures: Figures) -> str:
-    """Return the realised mask rate and, where the masks are in the shards, what became of the predicted tokens."""
+    """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens."""
     rate = f"{figures.mask_rate:.3%} predicted"
     if figures.masked is None or figures.kept is None:
         return f"{rate} in epoch 0; the loader draws masks"
@@ -158,7 +158,7 @@ def mask_text(figures: Figures) -> str:
 
 @dataclass(frozen=True)
 class VocabularyFigures:
-    """How a vocabulary fits texts. A word is what BERT cuts before WordPiece: a punctuation mark is one too.
+    """Figures of a vocabulary on texts. Words are those of BERT's pre-tokenization, where punctuation marks are words.
 
     `bytes` are UTF-8 bytes of the texts, spaces and line ends included; an unknown word is one [UNK].
     """
@@ -166,18 +166,18 @@ class VocabularyFigures:
     bytes: int
     words: int
     tokens: int
-    single_piece_words: int
+    single_token_words: int
     unknown_words: int
 
     @property
-    def pieces_per_word(self) -> float:
-        """Tokens for each word; 1 is the best there is."""
+    def tokens_per_word(self) -> float:
+        """Tokens for each word; the least is 1."""
         return self.tokens / max(1, self.words)
 
     @property
-    def single_piece_share(self) -> float:
-        """The share of the words that are one piece of the vocabulary."""
-        return self.single_piece_words / max(1, self.words)
+    def single_token_share(self) -> float:
+        """The share of the words that are one token."""
+        return self.single_token_words / max(1, self.words)
 
     @property
     def unknown_share(self) -> float:
@@ -191,7 +191,7 @@ class VocabularyFigures:
 
 
 def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> VocabularyFigures:
-    """Measure how a vocabulary fits text files; raises InputError, with the offset, where a file is not UTF-8."""
+    """Measure a vocabulary on text files; raises InputError, with the offset, where a file is not UTF-8."""
     size = words = tokens = single = unknown = 0
     for path in paths:
         for text, taken in _chunks(path):
@@ -207,42 +207,39 @@ def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> Vocabulary
 
 
 def _chunks(path: str) -> Iterator[tuple[str, int]]:
-    """Yield the text of a file in pieces that end at white space, with the bytes of each."""
+    """Yield the text of a file in parts that end at white space, with the bytes of each."""
     held, offset = [b""], 0
     with compression.open_decompressed(path) as stream:
         while data := stream.read(_CHUNK):
             cut = max(data.rfind(space) for space in (b"\n", b" ")) + 1
+            held.append(data[:cut])
             if cut:
-                raw = b"".join([*held, data[:cut]])
+                raw = b"".join(held)
                 yield _decoded(raw, path, offset), len(raw)
                 offset += len(raw)
                 held = []
             held.append(data[cut:])
     raw = b"".join(held)
-    if raw:
-        yield _decoded(raw, path, offset), len(raw)
+    yield _decoded(raw, path, offset), len(raw)
 
 
 def _decoded(raw: bytes, path: str, offset: int) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 (byte 0x{raw[error.start]:02x}); expected plain text",
-            path=path,
-            offset=offset + error.start,
-        ) from error
+        problem = f"is not UTF-8 (byte 0x{raw[error.start]:02x}); expected plain text"
+        raise InputError(problem, path=path, offset=offset + error.start) from error
 
 
 def vocabulary_rows(tokenizer: Tokenizer, figures: VocabularyFigures) -> list[Row]:
     """Return the rows of the table on a vocabulary."""
     return [
-        ("vocabulary", f"{tokenizer.vocab_size:,} pieces"),
+        ("vocabulary", f"{tokenizer.vocab_size:,} tokens"),
         ("text", f"{figures.bytes:,} bytes"),
         ("words", f"{figures.words:,}, punctuation marks among them"),
         ("tokens", f"{figures.tokens:,}"),
-        ("pieces per word", f"{figures.pieces_per_word:.3f}"),
-        ("words of one piece", f"{figures.single_piece_share:.2%}"),
+        ("tokens per word", f"{figures.tokens_per_word:.3f}"),
+        ("words of one token", f"{figures.single_token_share:.2%}"),
         ("words that are [UNK]", f"{figures.unknown_share:.4%} ({figures.unknown_words:,})"),
         ("bytes per token", f"{figures.bytes_per_token:.3f}"),
     ]

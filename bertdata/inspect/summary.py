@@ -14,7 +14,7 @@ _SHOWN_BROKEN = 3
 
 
 def source_rows(sources: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of the sources: pieces in, documents, drops by reason, and the broken ones by name."""
+    """Return the rows of the sources: what came in, drops by reason, broken parts by name, documents."""
     rows: list[Row] = []
     for name, source in sources.items():
         counts = source["counts"]
@@ -23,39 +23,31 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         broken = source["broken"]
-        for one in broken[:_SHOWN_BROKEN]:
-            place = f", byte {one['offset']}" if "offset" in one else ""
-            rows.append(
-                (f"  broken, {one['reason']}", f"{one.get('title') or one.get('place', '?')} ({one['path']}{place})")
-            )
+        for entry in broken[:_SHOWN_BROKEN]:
+            place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
+            rows.append((f"  broken, {entry['reason']}", f"{entry.get('title') or entry.get('place', '?')} ({place})"))
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
-        rows.append(
-            ("  documents", f"{counts.get('documents', 0):,} ({byte_size(counts.get('text_bytes', 0))} of text)")
-        )
+        size = byte_size(counts.get("text_bytes", 0))
+        rows.append(("  documents", f"{counts.get('documents', 0):,} ({size} of text)"))
     return rows
 
 
 def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of a whole build; of several phases, given by name, what they share stands once."""
+    """Return the rows of a whole build; of several phases, given by name, what they share is there once."""
     phases = manifest.get("phases", {"": manifest})
-    rows = _shared_rows(next(iter(phases.values())))
+    first = next(iter(phases.values()))
+    counts, drops = first["tokens"]["counts"], first["tokens"]["drops"]
+    unknown = counts.get("unknown_tokens", 0) / max(1, counts.get("tokens", 0))
+    rows = source_rows(first["sources"])
+    rows.append(("vocabulary", vocabulary_text(first["vocabulary"])))
+    rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
+    rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]
+    rows.append(("tokens", f"{counts.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
     for name, phase in phases.items():
         if name:
             rows.append((f"{name} tokens a row", ""))
         rows += _split_rows(phase)
-    return rows
-
-
-def _shared_rows(manifest: Mapping[str, Any]) -> list[Row]:
-    tokens, vocabulary = manifest["tokens"]["counts"], manifest["vocabulary"]
-    rows = source_rows(manifest["sources"])
-    rows.append(("vocabulary", vocabulary_text(vocabulary)))
-    rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in manifest["tokens"]["drops"].items()]
-    rows.append(("documents", f"{tokens.get('documents', 0):,}"))
-    rows.append(("sentences", f"{tokens.get('sentences', 0):,}"))
-    unknown = tokens.get("unknown_tokens", 0) / max(1, tokens.get("tokens", 0))
-    rows.append(("tokens", f"{tokens.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
     return rows
 
 
@@ -67,23 +59,21 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         number = counts["examples"]
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
         if sharing := counts.get("documents_sharing_id"):
-            rows.append(
-                ("  documents with the id of another", f"{sharing:,}: a text given twice, or two numbered alike?")
-            )
+            remark = "a text given twice, or two with the same number?"
+            rows.append(("  documents with the id of another", f"{sharing:,}: {remark}"))
         names = find_objective(examples["objective"]).label_names
         if names and number:
             share = counts["labels_1"] / number
             rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
         if counts.get("rows"):
-            padding = 1 - counts["row_tokens"] / (
-                counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
-            )
+            capacity = counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
+            padding = 1 - counts["row_tokens"] / capacity
             rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
         rows += _mask_rows(counts, examples, masking)
-        found = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
-        for name in sorted(found, reverse=True):
+        fates = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
+        for name in sorted(fates, reverse=True):
             reason = _TOKEN_FATES.get(name) or "dropped, " + name.removeprefix(DROPPED).replace("_", " ")
             rows.append((f"  tokens {reason}", f"{counts[name]:,}"))
         size = sum(shard["bytes"] for shard in entry["shards"])
@@ -92,16 +82,13 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
 
 
 def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
-    """Return a row for each source where there are several: its tokens, its epochs, and its weight where it has one."""
-    return [
-        (
-            f"  from {name}",
-            f"{one['tokens']:,} tokens, {one['epochs']:g} epoch{'' if one['epochs'] == 1 else 's'}"
-            + (f" (weight {one['weight']:g})" if "weight" in one else ""),
-        )
-        for name, one in mix.items()
-        if len(mix) > 1
-    ]
+    """Return a row for each of several sources: its tokens, its epochs, and its weight where it has one."""
+    rows = []
+    for name, source in mix.items() if len(mix) > 1 else ():
+        weight = f" (weight {source['weight']:g})" if "weight" in source else ""
+        epochs = f"{source['epochs']:g} epoch{'' if source['epochs'] == 1 else 's'}"
+        rows.append((f"  from {name}", f"{source['tokens']:,} tokens, {epochs}{weight}"))
+    return rows
 
 
 _TOKEN_FATES = {
@@ -112,12 +99,12 @@ _TOKEN_FATES = {
 
 
 def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
-    """Return one line on a vocabulary, saying so where pieces were missing or words left out.
+    """Return one line on a vocabulary: its size, and why it is smaller than asked for.
 
     >>> vocabulary_text({"pieces": 900, "asked": 1000, "rare_words_left_out": 7})
-    '900 pieces, without the 7 rarest words (--max-words): too few words for the 1,000 asked for'
+    '900 tokens, without the 7 rarest words (--max-words): too few words for the 1,000 asked for'
     """
-    text = f"{vocabulary['pieces']:,} pieces"
+    text = f"{vocabulary['pieces']:,} tokens"
     asked, left_out = vocabulary.get("asked"), vocabulary.get("rare_words_left_out")
     if not asked:
         return f"{text}, given"
@@ -140,8 +127,6 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
         kept = counts["predictions_kept"] / max(1, counts["predictions"])
         text = f"{rate:.3%} predicted: {masked:.1%} [MASK], {1 - masked - kept:.1%} random, {kept:.1%} kept"
     rows = [("  realised mask rate", text)]
-    if masking["max_predictions_per_seq"]:
-        rows.append(
-            ("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {masking['max_predictions_per_seq']}")
-        )
+    if limit := masking["max_predictions_per_seq"]:
+        rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows

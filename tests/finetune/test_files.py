@@ -53,7 +53,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
         ("a.csv", "text,text\na,x\n", "line 1 names the column 'text' twice"),
         ("a.csv", b"text,label\na,x\n\xff,y\n", "is not UTF-8"),
         ("a.jsonl", b'{"text": "a"}\n"\xff"\n', "line 2 is not UTF-8"),
-        ("a.txt", "text", "has a name that tells no format"),
+        ("a.txt", "text", "has a name of no known format"),
         ("a.parquet", "PAR1", "is not a Parquet file"),
         ("a.jsonl", "", "is empty"),
     ],

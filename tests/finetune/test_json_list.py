@@ -1,4 +1,4 @@
-"""The elements of a list in a JSON object are those of `json.loads`, whatever the pieces that are read."""
+"""The elements of a list in a JSON object are those of `json.loads`, whatever the chunks that are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VALUE = st.recursive(
     max_leaves=9,
 )
 KEY = st.text(max_size=6).filter(lambda key: key != "data")
-PIECES = st.integers(1, 40)
+CHUNKS = st.integers(1, 40)
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
 
 
@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_elements_are_those_of_json_loads_for_any_pieces(folder: Path, data: st.DataObject) -> None:
+def test_elements_are_those_of_json_loads_for_any_chunks(folder: Path, data: st.DataObject) -> None:
     others = data.draw(st.lists(st.tuples(KEY, VALUE), max_size=3))
     place = data.draw(st.integers(0, len(others)))
     items = [*others[:place], ("data", data.draw(st.lists(VALUE, max_size=5))), *others[place:]]
@@ -60,7 +60,7 @@ def test_elements_are_those_of_json_loads_for_any_pieces(folder: Path, data: st.
     text = "{" + comma.join(json.dumps(key) + colon + json.dumps(value, **style) for key, value in items) + " }\n"
     raw = text.encode(data.draw(st.sampled_from(ENCODINGS)), "surrogatepass")
     expected = json.loads(raw)["data"]
-    assert same(list(read_list(written(folder, raw), "data", piece=data.draw(PIECES))), expected)
+    assert same(list(read_list(written(folder, raw), "data", chunk=data.draw(CHUNKS))), expected)
 
 
 @settings(max_examples=400, deadline=None)
@@ -79,9 +79,9 @@ def test_what_is_no_json_is_refused_and_nothing_else(folder: Path, data: st.Data
         assert isinstance(expected, list)
     except (ValueError, KeyError, TypeError, AssertionError):
         with pytest.raises(InputError):
-            list(read_list(written(folder, raw or b" "), "data", piece=data.draw(PIECES)))
+            list(read_list(written(folder, raw or b" "), "data", chunk=data.draw(CHUNKS)))
         return
-    assert same(list(read_list(written(folder, raw), "data", piece=data.draw(PIECES))), expected)
+    assert same(list(read_list(written(folder, raw), "data", chunk=data.draw(CHUNKS))), expected)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
     with pytest.raises(
         InputError, match=rf"a\.json, byte {size}: the text ends here, .* get it again and check its size"
     ):
-        list(read_list(written(tmp_path, SQUAD[:size]), "data", piece=7))
+        list(read_list(written(tmp_path, SQUAD[:size]), "data", chunk=7))
 
 
 @pytest.mark.parametrize(
@@ -120,27 +120,27 @@ def test_a_file_cut_off_anywhere_is_refused_with_its_last_byte(size: int, tmp_pa
         (b'{"data": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 10, "maximum recursion"),
     ],
 )
-@pytest.mark.parametrize("piece", [1, 1 << 20])
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
 def test_where_the_json_breaks_is_told_by_its_byte(
-    data: bytes, byte: int, found: str, piece: int, tmp_path: Path
+    data: bytes, byte: int, found: str, chunk: int, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
-        list(read_list(written(tmp_path, data), "data", piece=piece))
+        list(read_list(written(tmp_path, data), "data", chunk=chunk))
     assert f"a.json, byte {byte}: this byte of the text is not JSON ({found}" in str(caught.value)
 
 
-@pytest.mark.parametrize(("piece", "encoding"), [(1, "utf-8"), (9, "utf-8-sig"), (100, "utf-16"), (5, "utf-32-le")])
-def test_the_byte_is_that_of_the_text_in_any_encoding(piece: int, encoding: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("chunk", "encoding"), [(1, "utf-8"), (9, "utf-8-sig"), (100, "utf-16"), (5, "utf-32-le")])
+def test_the_byte_is_that_of_the_text_in_any_encoding(chunk: int, encoding: str, tmp_path: Path) -> None:
     text = '{"é中😀": 1, "data": [1, 2, !]}'
     byte = len(text[: text.index("!")].encode(encoding))
     with pytest.raises(InputError, match=f"byte {byte}: "):
-        list(read_list(written(tmp_path, text.encode(encoding)), "data", piece=piece))
+        list(read_list(written(tmp_path, text.encode(encoding)), "data", chunk=chunk))
 
 
 def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path) -> None:
-    for piece in (1, 8, 1000):
+    for chunk in (1, 8, 1000):
         with pytest.raises(InputError, match=r"byte 12: is not UTF-8 here \(invalid start byte\); convert the file"):
-            list(read_list(written(tmp_path, b'{"data": ["a\xff"]}'), "data", piece=piece))
+            list(read_list(written(tmp_path, b'{"data": ["a\xff"]}'), "data", chunk=chunk))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pytest
+
+from bertdata.cli.encode_task import encode_task, write_task_shard
+from bertdata.errors import ConfigError
+from bertdata.finetune.classification import CLASSIFICATION
+from bertdata.finetune.layout import Encoded
+from bertdata.finetune.settings import TaskConfig
+from bertdata.shards.task_info import make_task_info
+from bertdata.shards.tasks import TASKS
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+
+TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"])
 OUTSIDE = """
 import pyarrow as pa
 
@@ -69,3 +85,53 @@ def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
     assert "up to 32 tokens" in python("-m", "bertdata", "encode-task", "--train", "x.jsonl", *flags)
     python("-m", "bertdata", "verify", "out")
     assert python("-c", LOAD) == "[(1, 3), (2, 4), (4, 6)]\n"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {},
+        {"label": pa.array([1, 2])},
+        {"label": pa.array(["x"])},
+    ],
+)
+def test_an_encoder_that_gives_other_columns_than_its_task_declares_is_told_so(columns: dict[str, pa.Array]) -> None:
+    rows = {"input_ids": [[2, 3]], "token_type_ids": [[0, 0]]}
+    info = make_task_info(TOKENIZER, "classification", 8, ("x", "y"))
+    kinds = {"input_ids": pa.list_(pa.uint16()), "token_type_ids": pa.list_(pa.uint8())}
+    encoded = Encoded({name: pa.array(rows[name], kinds[name]) for name in rows} | columns)
+    with pytest.raises(
+        ConfigError, match=r"the task gives the columns input_ids .*; expected input_ids .*label \(int64"
+    ):
+        write_task_shard([encoded], info, 0, BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"columns": (("label", pa.int64()), ("label", pa.int32()))}, "has the column 'label' twice"),
+        ({"columns": (("input_ids", pa.int64()),), "batch_numbers": {}}, "has the column 'input_ids' twice"),
+        ({"batch_lists": ("tags",)}, "has no column 'tags'"),
+    ],
+)
+def test_a_task_with_columns_that_do_not_go_together_is_refused(changes: dict[str, object], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        replace(CLASSIFICATION, **changes)  # type: ignore[arg-type]
+
+
+def test_a_task_that_gives_labels_twice_or_other_splits_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TOKENIZER.save_pretrained(tmp_path / "vocab")
+    (tmp_path / "a.jsonl").write_text('{"text": "a", "label": "x"}\n{"text": "a", "label": "y"}\n')
+
+    answers: list[Any] = [lambda labels, splits: (labels * 2, splits), lambda labels, splits: (labels, {})]
+    for answer in answers:
+        task = replace(CLASSIFICATION, read=lambda *given, answer=answer: answer(*CLASSIFICATION.read(*given)))
+        monkeypatch.setitem(TASKS._items, "toy", task)
+        with pytest.raises(
+            ConfigError, match=r"the task toy gives the splits .* expected the splits train, and labels"
+        ):
+            encode_task(
+                tmp_path / "out", str(tmp_path / "vocab"), {"train": str(tmp_path / "a.jsonl")}, TaskConfig("toy")
+            )

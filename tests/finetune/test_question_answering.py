@@ -281,7 +281,7 @@ def test_answers_from_shards_take_their_text_from_the_examples_beside_them(tmp_p
     logits = np.zeros((len(shards), 64))
     assert list(answers_from_logits(logits, logits, shards)) == ["q0", "q1", "q2", "q3"]
     (tmp_path / "out" / "examples" / "train.parquet").unlink()
-    with pytest.raises(InputError, match=r"train\.parquet: is gone"):
+    with pytest.raises(InputError, match=r"train\.parquet: is missing"):
         answers_from_logits(logits, logits, shards)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect.show import Example, Piece, columns, legend, read_examples, render, wants_color, words
+from bertdata.inspect.show import Example, ShownToken, columns, legend, read_examples, render, wants_color, words
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -94,15 +94,15 @@ def test_an_objective_without_pairs_is_one_segment_without_a_label(tmp_path: Pat
 
 def test_each_mark_says_what_stands_there_and_what_is_predicted() -> None:
     row = [
-        Piece("[CLS]", None, "special"),
-        Piece("salt", None, "text"),
-        Piece("[MASK]", "##y", "mask", continues=True),
-        Piece("river", "water", "random"),
-        Piece("(", None, "text"),
-        Piece("lamp", "lamp", "kept"),
-        Piece(")", None, "text"),
-        Piece("keep", None, "text"),
-        Piece("##er", None, "text", "er", True),
+        ShownToken("[CLS]", None, "special"),
+        ShownToken("salt", None, "text"),
+        ShownToken("[MASK]", "##y", "mask", continues=True),
+        ShownToken("river", "water", "random"),
+        ShownToken("(", None, "text"),
+        ShownToken("lamp", "lamp", "kept"),
+        ShownToken(")", None, "text"),
+        ShownToken("keep", None, "text"),
+        ShownToken("##er", None, "text", "er", True),
     ]
     shown = " ".join("".join(piece.text for piece in word) for word in words(row))
     assert shown == "[CLS] salt[MASK→##y] [river→water] ([lamp=]) keeper"
@@ -110,8 +110,8 @@ def test_each_mark_says_what_stands_there_and_what_is_predicted() -> None:
 
 
 def test_a_vocabulary_cannot_send_commands_to_the_terminal() -> None:
-    assert Piece("a\x1b[2Jb", None, "text").text == "a<U+001B>[2Jb"
-    assert Piece("[MASK]", "\x07", "mask").text == "[MASK→<U+0007>]"
+    assert ShownToken("a\x1b[2Jb", None, "text").text == "a<U+001B>[2Jb"
+    assert ShownToken("[MASK]", "\x07", "mask").text == "[MASK→<U+0007>]"
 
 
 @pytest.mark.parametrize("width", [40, 60, 120])
@@ -127,7 +127,7 @@ def test_lines_fit_the_terminal_and_lose_nothing(dynamic: Path, width: int) -> N
 
 
 def test_wide_characters_count_twice_when_lines_are_wrapped() -> None:
-    segment = tuple(Piece(character, None, "text") for character in "塩" * 30)
+    segment = tuple(ShownToken(character, None, "text") for character in "塩" * 30)
     _, *lines = render(Example(0, 0, None, (segment,)), 1, 20, color=False).split("\n")
     assert len(lines) == 5
     assert all(columns(line) <= 20 for line in lines)
@@ -166,8 +166,11 @@ def test_what_is_not_there_is_an_error_that_says_what_is(dynamic: Path, flags: l
 
 
 def test_an_example_is_rendered_line_by_line() -> None:
-    first = (Piece("[CLS]", None, "special"), *(Piece(word, None, "text") for word in ("salt", "is", "here", ".")))
-    second = (Piece("[MASK]", "it", "mask"), Piece("helps", None, "text"))
+    first = (
+        ShownToken("[CLS]", None, "special"),
+        *(ShownToken(word, None, "text") for word in ("salt", "is", "here", ".")),
+    )
+    second = (ShownToken("[MASK]", "it", "mask"), ShownToken("helps", None, "text"))
     one = Example(1234, 7, "IsNext", (first, second))
     assert render(one, 5678, 18, color=False).split("\n") == [
         "example 1234 of 5,678: 7 tokens, 1 to predict, IsNext",
@@ -180,13 +183,13 @@ def test_an_example_is_rendered_line_by_line() -> None:
         "   [CLS] salt is",
         "   here.",
     ]
-    long = tuple(Piece(word, None, "text") for word in ("unbelievable", "a"))
+    long = tuple(ShownToken(word, None, "text") for word in ("unbelievable", "a"))
     assert render(Example(0, 7, None, (long,)), 1, 8, color=False).split("\n")[1:] == ["   unbelievable", "   a"]
 
 
 def test_colours_are_those_of_the_kinds() -> None:
     kinds = ("special", "text", "mask", "random", "kept")
-    segment = tuple(Piece("salt", "lamp" if kind in ("mask", "random") else None, kind) for kind in kinds)
+    segment = tuple(ShownToken("salt", "lamp" if kind in ("mask", "random") else None, kind) for kind in kinds)
     head, line = render(Example(0, 7, None, (segment,)), 1, 200, color=True).split("\n")
     assert head == "\x1b[1mexample 0 of 1: 5 tokens, 2 to predict\x1b[0m"
     assert line.split(" ")[3:] == [

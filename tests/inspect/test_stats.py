@@ -146,9 +146,9 @@ def test_a_vocabulary_is_measured_as_a_count_word_by_word_gives_it(tmp_path: Pat
     assert figures.tokens == len(tokens)
     assert figures.words == len(split)
     assert figures.unknown_words == tokens.count("[UNK]") > 0
-    assert figures.single_piece_words == sum(len(word) == 1 and word != ["[UNK]"] for word in split)
+    assert figures.single_token_words == sum(len(word) == 1 and word != ["[UNK]"] for word in split)
     assert figures.bytes == path.stat().st_size
-    assert figures.pieces_per_word > 1
+    assert figures.tokens_per_word > 1
     assert figures.bytes_per_token == pytest.approx(figures.bytes / len(tokens))
 
 
@@ -156,17 +156,17 @@ def test_the_table_of_a_vocabulary_says_what_was_measured() -> None:
     pieces = tokenizer()
     figures = VocabularyFigures(12_345, 2_000, 2_500, 1_500, 20)
     assert stats.vocabulary_rows(pieces, figures) == [
-        ("vocabulary", f"{pieces.vocab_size:,} pieces"),
+        ("vocabulary", f"{pieces.vocab_size:,} tokens"),
         ("text", "12,345 bytes"),
         ("words", "2,000, punctuation marks among them"),
         ("tokens", "2,500"),
-        ("pieces per word", "1.250"),
-        ("words of one piece", "75.00%"),
+        ("tokens per word", "1.250"),
+        ("words of one token", "75.00%"),
         ("words that are [UNK]", "1.0000% (20)"),
         ("bytes per token", "4.938"),
     ]
     nothing = VocabularyFigures(0, 0, 0, 0, 0)
-    assert (nothing.pieces_per_word, nothing.single_piece_share, nothing.unknown_share) == (0, 0, 0)
+    assert (nothing.tokens_per_word, nothing.single_token_share, nothing.unknown_share) == (0, 0, 0)
     assert nothing.bytes_per_token == 0
 
 

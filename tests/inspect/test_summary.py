@@ -88,7 +88,7 @@ def test_records_make_a_source_entry_that_can_be_shown() -> None:
 
 def test_a_build_shows_its_figures() -> None:
     rows = dict(build_rows(manifest()))
-    assert rows["vocabulary"] == "7,547 pieces: the corpus is too small for the 30,000 asked for"
+    assert rows["vocabulary"] == "7,547 tokens: the corpus is too small for the 30,000 asked for"
     assert rows["dropped, no tokens"] == "3"
     assert rows["tokens"] == "100,000 (0.250% [UNK])"
     assert rows["train: examples"] == "200 from 90 documents"
@@ -104,7 +104,7 @@ def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
     one = manifest(counts, max_predictions_per_seq=20) | {"mix": mix}
     one["splits"]["validation"] = one["splits"]["train"] | {"shards": [{"bytes": 999}]}
     split = [
-        ("  documents with the id of another", "1,204: a text given twice, or two numbered alike?"),
+        ("  documents with the id of another", "1,204: a text given twice, or two with the same number?"),
         ("  label balance", "55.00% IsNext, 45.00% NotNext"),
         ("  realised mask rate", "15.050% predicted in epoch 0; the loader draws masks"),
         ("  rows at the limit", "1,012 of 20"),
@@ -114,7 +114,7 @@ def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
         ("wikipedia: pages in", "1,234"),
         ("  dropped, redirect", "1,144"),
         ("  documents", "90 (5.5 MB of text)"),
-        ("vocabulary", "7,547 pieces: the corpus is too small for the 30,000 asked for"),
+        ("vocabulary", "7,547 tokens: the corpus is too small for the 30,000 asked for"),
         ("dropped, no tokens", "3"),
         ("documents", "90"),
         ("sentences", "4,321"),
@@ -180,10 +180,10 @@ def test_a_split_without_examples_is_shown_and_divides_by_nothing() -> None:
 
 
 def test_a_vocabulary_that_was_given_says_so() -> None:
-    assert vocabulary_text({"pieces": 30_522}) == "30,522 pieces, given"
-    assert vocabulary_text({"pieces": 30_000, "asked": 30_000}) == "30,000 pieces"
+    assert vocabulary_text({"pieces": 30_522}) == "30,522 tokens, given"
+    assert vocabulary_text({"pieces": 30_000, "asked": 30_000}) == "30,000 tokens"
     enough = {"pieces": 30_000, "asked": 30_000, "rare_words_left_out": 1200}
-    assert vocabulary_text(enough) == "30,000 pieces, without the 1,200 rarest words (--max-words)"
+    assert vocabulary_text(enough) == "30,000 tokens, without the 1,200 rarest words (--max-words)"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_there_is_an_uncased_and_a_cased_one_each_with_its_files_and_card() -> N
             "tokenizer_config.json",
             "vocab.txt",
         ]
-        assert "pieces per word" in (folder / "README.md").read_text(encoding="utf-8")
+        assert "tokens per word" in (folder / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_folder_of_that_name_goes_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def _example(example: show.Example, split: str) -> Element:
     return article
 
 
-def _token(token: show.Piece) -> Element | str:
+def _token(token: show.ShownToken) -> Element | str:
     if token.kind == "text":
         return token.text
     tag, kind = ("span", "quiet") if token.kind == "special" else ("b", token.kind)
