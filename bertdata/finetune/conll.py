@@ -77,12 +77,13 @@ def _grouped(lines: Iterable[tuple[int, Word | str]]) -> Iterator[Sentence]:
     document, first = -1, 0
     for number, line in chain(lines, [(0, "")]):
         if not isinstance(line, str):
-            first = first if words else number
+            if not words:
+                first = number
             words.append(line)
             continue
         if words:
-            tags = tuple(tag for _, tag in words if tag is not None)
-            yield Sentence(tuple(word for word, _ in words), tags or None, max(document, 0), f"line {first}")
+            texts, tags = zip(*words, strict=True)
+            yield Sentence(texts, None if None in tags else tags, max(document, 0), f"line {first}")
         words = []
         document += line == "document"
 
@@ -95,7 +96,8 @@ def _conll(
     width = 0
     for number, line in _lines(path):
         fields = line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
-        fields = fields if line.strip() else []
+        if not line.strip():
+            fields = []
         if not fields or fields[0] == "-DOCSTART-":
             yield number, "document" if fields else ""
             continue

@@ -77,10 +77,10 @@ def encode_question_answering(
     taken, spans = [questions[number] for number in chosen], [spans[number] for number in chosen]
     asked = Segments.of(tokenizer.encode_batch([one.question for one in taken]))
     kept = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
-    contexts = _Contexts.of(tokenizer, taken)
+    contexts, begins, ends = _encode_contexts(tokenizer, taken)
     template = tokenizer.row_template
     special = template.special(pair=True)
-    owner, window = _windows(taken, contexts.segments, kept, special, max_seq_length, doc_stride, stride_is)
+    owner, window = _windows(taken, contexts, kept, special, max_seq_length, doc_stride, stride_is)
     rows = join_segments(asked.cut(kept).take(owner), window, template=template)
     positions = np.zeros((len(owner), 2), np.int32)
     answered = np.zeros(len(taken), np.bool_)
@@ -88,7 +88,7 @@ def encode_question_answering(
     for row, (number, start, length, second) in enumerate(bounds):
         if (span := spans[number]) is not None:
             part = slice(start, start + length)
-            found = answer_tokens(contexts.starts[part], contexts.ends[part], *span)
+            found = answer_tokens(begins[part], ends[part], *span)
             if found is not None:
                 base = second - int(rows.offsets[row])
                 positions[row] = found[0] + base, found[1] + base
@@ -110,8 +110,8 @@ def encode_question_answering(
         "start_positions": pa.array(positions[:, 0]),
         "end_positions": pa.array(positions[:, 1]),
         "question_id": pa.array([taken[number].id for number in owner.tolist()], pa.string()),
-        "offsets_start": _in_rows(rows, window, contexts.starts),
-        "offsets_end": _in_rows(rows, window, contexts.ends),
+        "offsets_start": _in_rows(rows, window, begins),
+        "offsets_end": _in_rows(rows, window, ends),
     }
     return Encoded(columns, counts)
 
@@ -142,21 +142,15 @@ def _answer_span(question: Question) -> tuple[int, int] | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Contexts:
-    """The contexts of questions, each distinct one encoded once: ids, and the characters of each token, flat."""
-
-    segments: Segments
-    starts: NDArray[np.int32]
-    ends: NDArray[np.int32]
-
-    @staticmethod
-    def of(tokenizer: Tokenizer, questions: Sequence[Question]) -> _Contexts:
-        distinct = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in questions))}
-        encoded = tokenizer.encode_batch_with_offsets(list(distinct))
-        places = np.array([distinct[one.context] for one in questions], np.int64)
-        characters = encoded["offset_mapping"].values.flatten().to_numpy()
-        return _Contexts(Segments.of(encoded["input_ids"]).take(places), characters[::2], characters[1::2])
+def _encode_contexts(
+    tokenizer: Tokenizer, questions: Sequence[Question]
+) -> tuple[Segments, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the ids of contexts, each distinct one encoded once, and where the characters of tokens begin and end."""
+    distinct = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in questions))}
+    encoded = tokenizer.encode_batch_with_offsets(list(distinct))
+    places = np.array([distinct[one.context] for one in questions], np.int64)
+    characters = encoded["offset_mapping"].values.flatten().to_numpy()
+    return Segments.of(encoded["input_ids"]).take(places), characters[::2], characters[1::2]
 
 
 def _windows(

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
+from bertdata.inspect import summary
 from bertdata.io import compression
 from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
@@ -146,14 +147,7 @@ def figure_rows(split: str, figures: Figures) -> list[Row]:
 
 def mask_text(figures: Figures) -> str:
     """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens."""
-    rate = f"{figures.mask_rate:.3%} predicted"
-    if figures.masked is None or figures.kept is None:
-        return f"{rate} in epoch 0; the loader draws masks"
-    share = 1 / max(1, figures.predictions)
-    replaced = figures.predictions - figures.masked - figures.kept
-    return (
-        f"{rate}: {figures.masked * share:.1%} [MASK], {replaced * share:.1%} random, {figures.kept * share:.1%} kept"
-    )
+    return summary.mask_text(figures.predictions, figures.ordinary_tokens, figures.masked, figures.kept)
 
 
 @dataclass(frozen=True)

@@ -119,14 +119,23 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     ordinary = counts["tokens_in_examples"]
     if not ordinary:
         return []
-    rate = counts["predictions"] / ordinary
-    if examples["masking"] == "dynamic":
-        text = f"{rate:.3%} predicted in epoch 0; the loader draws masks"
-    else:
-        masked = counts["predictions_mask"] / max(1, counts["predictions"])
-        kept = counts["predictions_kept"] / max(1, counts["predictions"])
-        text = f"{rate:.3%} predicted: {masked:.1%} [MASK], {1 - masked - kept:.1%} random, {kept:.1%} kept"
-    rows = [("  realised mask rate", text)]
+    static = examples["masking"] == "static"
+    shares = (counts["predictions_mask"], counts["predictions_kept"]) if static else (None, None)
+    rows = [("  realised mask rate", mask_text(counts["predictions"], ordinary, *shares))]
     if limit := masking["max_predictions_per_seq"]:
         rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows
+
+
+def mask_text(predictions: int, ordinary_tokens: int, masked: int | None, kept: int | None) -> str:
+    """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens.
+
+    >>> mask_text(20, 100, 16, 3)
+    '20.000% predicted: 80.0% [MASK], 5.0% random, 15.0% kept'
+    """
+    rate = f"{predictions / max(1, ordinary_tokens):.3%} predicted"
+    if masked is None or kept is None:
+        return f"{rate} in epoch 0; the loader draws masks"
+    share = 1 / max(1, predictions)
+    replaced = predictions - masked - kept
+    return f"{rate}: {masked * share:.1%} [MASK], {replaced * share:.1%} random, {kept * share:.1%} kept"

@@ -32,13 +32,13 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read to be compared."""
     found: list[str] = []
-    real = digests._found
+    real = digests._problem
 
-    def noted(path: str) -> tuple[str, str]:
+    def noted(path: str, digest: str) -> str:
         found.append(path)
-        return real(path)
+        return real(path, digest)
 
-    monkeypatch.setattr(digests, "_found", noted)
+    monkeypatch.setattr(digests, "_problem", noted)
     return found
 
 
