@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
-from bertdata.io import files
 from bertdata.shards.packed import unpacked
+from bertdata.shards.reader import open_stream
 
 if TYPE_CHECKING:
     from bertdata.formats.static import StaticRows
@@ -31,8 +31,8 @@ class ExportedShard:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the record batches, one in memory at a time; raises InputError where the shard is damaged."""
         try:
-            with files.open_raw(self.path) if files.is_remote(self.path) else pa.memory_map(self.path) as source:
-                yield from pa.ipc.open_stream(source)
+            with open_stream(self.path) as stream:
+                yield from stream
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"is not a whole Arrow stream ({error}); build again", path=self.path) from error
 

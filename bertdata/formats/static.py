@@ -131,6 +131,6 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
     rows = StaticRows(info, epoch, 0, info.masker(tokenizer))
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
     if not room:
-        shards = (ExportedShard(path, split.table.schema) for split in splits for path in split.paths)
+        shards = (ExportedShard(path, split.table.schema) for split in splits for path in split.local_paths)
         room = max(rows.predictions(batch) for shard in shards for batch in shard.examples())
     return replace(rows, max_predictions_per_seq=max(room, 1))

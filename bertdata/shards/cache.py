@@ -186,7 +186,7 @@ def _unlink(path: str) -> None:
 
 
 def read(url: str) -> bytes | None:
-    """Return the bytes of a small remote file, None where there is none; raises InputError where it cannot be read."""
+    """Return the bytes of a small file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
         from bertdata.io.http_responses import NotThereError
 

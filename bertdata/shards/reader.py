@@ -6,10 +6,11 @@ It needs pyarrow alone; `datasets.load_from_disk` reads the same files. Remote s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,12 @@ def open_shards(
     directory = files.path_text(path).rstrip("/")
     if os.path.basename(directory) in ("", ".", ".."):
         directory = os.path.abspath(directory)
-    data = _read(files.join(directory, MANIFEST))
+    data = read(files.join(directory, MANIFEST))
     if data is not None:
         build, split = directory, split or "train"
     else:
         build, split = os.path.dirname(directory) or ".", split or os.path.basename(directory)
-        data = _read(files.join(build, MANIFEST))
+        data = read(files.join(build, MANIFEST))
     if data is None:
         raise InputError(
             "holds no finished build: there is no manifest.json here or one level up; "
@@ -81,6 +82,16 @@ def open_shards(
     return shards
 
 
+@contextlib.contextmanager
+def open_stream(path: str) -> Iterator[pa.RecordBatchStreamReader]:
+    """Open a shard to read its record batches one after another; a local one is memory-mapped."""
+    with (
+        contextlib.closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
+        pa.ipc.open_stream(source) as stream,
+    ):
+        yield stream
+
+
 def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
     """Open the named splits of a build; if none is named, all of a build, or the split in the folder `path`."""
     first = open_shards(path, splits[0] if splits else None)
@@ -93,15 +104,6 @@ def _digest(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"sha256 is {value!r}")
     return value
-
-
-def _read(path: str) -> bytes | None:
-    if files.is_remote(path):
-        return read(path)
-    if not files.exists(path):
-        return None
-    with files.open_raw(path) as file:
-        return file.read()
 
 
 class Shards:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from bertdata.io import files
 from bertdata.io.console import counted
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest import dataset_files
+from bertdata.shards.reader import open_stream
 from bertdata.shards.schema import ShardInfo, shard_schema, vocabulary_fields
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
@@ -134,10 +135,7 @@ class Claims:
             raise InputError(
                 f"its SHA-256 is {digest}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
             )
-        with (
-            closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
-            pa.ipc.open_stream(source) as stream,
-        ):
+        with open_stream(path) as stream:
             info = type(self.info).from_schema(stream.schema, path)
             if info.tokenizer != self.info.tokenizer:
                 raise InputError(
