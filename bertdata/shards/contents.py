@@ -32,13 +32,9 @@ def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str
     for name, digest in expected.items():
         path = inside(build, name)
         if not files.exists(path):
-            yield name, "is missing; restore it, or build again"
+            yield name, "is missing"
         elif (found := files.sha256(path)) != digest:
-            yield (
-                name,
-                f"its SHA-256 is {found[:12]}, manifest.json says {digest[:12]}: it was changed; restore it, or build "
-                "again",
-            )
+            yield name, f"its SHA-256 is {found[:12]}, manifest.json says {digest[:12]}: it was changed"
 
 
 def inside(build: str, name: Any, manifest: str = "") -> str:

@@ -11,6 +11,7 @@ from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import InputError, printable
 from bertdata.io import files
 from bertdata.shards.checked import changed, is_wanted
+from bertdata.shards.contents import changed_files
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
@@ -63,10 +64,7 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
     """Yield what is not as a manifest says: files by their path, each with what was found."""
     if not files.exists(files.join(place, "README.md")) and "splits" in manifest:
         yield "README.md", "is missing"
-    for name, digest in manifest.get("files", {}).items():
-        path = files.join(place, name)
-        if not files.exists(path) or files.sha256(path) != digest:
-            yield name, "is missing or was changed"
+    yield from changed_files(place, manifest)
     local: list[tuple[str, str]] = []
     for split, entry in manifest.get("splits", {}).items():
         known = {files.name(shard["file"]) for shard in entry["shards"]}

@@ -66,7 +66,7 @@ def verify(
         return _verify(place, found, duplicates, report)
     rows: list[Row] = []
     problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
-    problems += [f"{name}: {problem}" for name, problem in changed_files(place, found)]
+    problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, found)]
     for name in names:
         try:
             phase = files.join(place, name)

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counts
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
@@ -27,6 +29,27 @@ CHANGED = "its checksum is not that of its contents: it was damaged or edited; r
 
 class UncountableError(Exception):
     """A record batch is so damaged that its rows cannot be counted."""
+
+
+class BrokenRules:
+    """The rules that rows of a shard break, each with the number of these rows and the first; `begin`: rows before."""
+
+    def __init__(self) -> None:
+        self.begin = 0
+        self._rules: dict[str, tuple[int, int]] = {}
+
+    def add(self, rule: str, rows: NDArray[np.int64]) -> None:
+        """Note that rows, ascending and counted from `begin`, break a rule."""
+        if len(rows):
+            number, first = self._rules.get(rule, (0, self.begin + int(rows[0])))
+            self._rules[rule] = number + len(rows), first
+
+    def lines(self) -> list[str]:
+        """Return a line for each rule."""
+        return [
+            f"{rule} in {number:,} of {self.begin:,} rows, first in row {first:,}"
+            for rule, (number, first) in self._rules.items()
+        ]
 
 
 @dataclass(frozen=True)
@@ -106,7 +129,7 @@ class Claims:
         named = {problem.partition(":")[0] for problem in self.problems}
         for name, problem in changed_files(self.path, self.manifest):
             if name not in named and os.path.dirname(name) not in named:
-                self.note(name, problem)
+                self.note(name, f"{problem}; restore it, or build again")
         return tokenizer
 
     def _tokenizer(self) -> Tokenizer | None:

@@ -17,7 +17,7 @@ from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.verify.claims import UncountableError
+from bertdata.shards.verify.claims import BrokenRules, UncountableError
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
 from bertdata.tokenizers.base import Tokenizer
 
@@ -84,26 +84,20 @@ def recount(
     does not fit its schema.
     """
     tally = Counters()
-    broken: dict[str, tuple[int, int]] = {}
+    broken = BrokenRules()
     every_id: list[Ints] = []
     order = _Order(info, copies or info.examples.dupe_factor)
     shortest, longest = lengths or (1, info.examples.max_seq_length)
-    begin, masker = 0, info.masker(vocabulary.tokenizer)
-
-    def fail(rule: str, rows: Ints) -> None:
-        if len(rows):
-            number, first = broken.get(rule, (0, begin + int(rows[0])))
-            broken[rule] = number + len(rows), first
-
+    masker, fail = info.masker(vocabulary.tokenizer), broken.add
     for name in ("examples", "tokens_in_examples", *(f"examples_of_{source}" for source in info.sources)):
         tally.add(name, 0)
     for arrow in batches:
         if not arrow.num_rows:
             order.end_copy()
             continue
-        single, firsts = _unpacked(arrow, info, begin, tally)
-        batch = _flat(single, info, begin, fail)
-        copy = order.copy_of(batch.example_ids if firsts is None else batch.example_ids[firsts], begin)
+        single, firsts = _unpacked(arrow, info, broken.begin, tally)
+        batch = _flat(single, info, broken.begin, fail)
+        copy = order.copy_of(batch.example_ids if firsts is None else batch.example_ids[firsts], broken.begin)
         found = np.diff(batch.offsets)
         fail(f"there are not {shortest} to {longest} tokens", np.flatnonzero((found < shortest) | (found > longest)))
         if batch.sources is not None:
@@ -130,12 +124,10 @@ def recount(
         else:
             _check_predictions(batch, batch.labels, masker, vocabulary, special, copy, tally)
         every_id.append(batch.example_ids)
-        begin += len(available)
+        broken.begin += len(available)
     ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
     tally.add("repeated_example_ids", len(ids) - len(np.unique(ids)))
-    return tally, [
-        f"{rule} in {number:,} of {begin:,} rows, first in row {first:,}" for rule, (number, first) in broken.items()
-    ]
+    return tally, broken.lines()
 
 
 def _unpacked(

@@ -19,7 +19,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.contents import reading_values
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.task_info import TaskInfo
-from bertdata.shards.verify.claims import Claims, ShardEntry
+from bertdata.shards.verify.claims import BrokenRules, Claims, ShardEntry
 
 
 def is_plain(manifest: Any) -> bool:
@@ -57,20 +57,18 @@ def verify_rows(path: str, manifest: dict[str, Any], report: Callable[[str], Non
 
 
 def _check_shard(claims: Claims, shard: ShardEntry) -> tuple[int, int]:
-    """Return the rows and tokens of a shard, and note each rule that rows break, with the first of them."""
-    rows = tokens = 0
-    broken: dict[str, int] = {}
+    """Return the rows and tokens of a shard, and note the rules that rows break."""
+    tokens, broken = 0, BrokenRules()
     with claims.open_shard(shard) as stream:
         for batch in stream:
             for rule, wrong in _rules(batch, claims.info):
-                if wrong.any():
-                    broken.setdefault(rule, rows + int(np.flatnonzero(wrong)[0]))
-            rows += batch.num_rows
+                broken.add(rule, np.flatnonzero(wrong))
+            broken.begin += batch.num_rows
             tokens += len(batch["input_ids"].flatten())
-    for rule, first in broken.items():
-        claims.note(shard.file, f"{rule}, first in row {first:,}")
-    claims.expect(shard.file, "examples", rows, shard.counts["examples"])
-    return rows, tokens
+    for line in broken.lines():
+        claims.note(shard.file, line)
+    claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
+    return broken.begin, tokens
 
 
 def _rules(batch: pa.RecordBatch, info: ShardInfo) -> Iterator[tuple[str, NDArray[np.bool_]]]:
