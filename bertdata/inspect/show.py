@@ -25,9 +25,9 @@ from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.base import Tokenizer
 
 LEGEND = (
-    ("mask", "[MASK→word]", "to be predicted, hidden"),
-    ("random", "[other→word]", "to be predicted, replaced by a random token"),
-    ("kept", "[word=]", "to be predicted, left as it is"),
+    ("mask", "[MASK→word]", "to predict, masked"),
+    ("random", "[other→word]", "to predict, replaced by a random token"),
+    ("kept", "[word=]", "to predict, kept"),
 )
 """The kinds of marks, how each looks, and what it means."""
 

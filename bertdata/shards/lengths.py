@@ -49,15 +49,14 @@ def plan_phases(output: str, examples: Sequence[ExamplesConfig]) -> list[Phase]:
     records = files.join(output, "stages", "shards")
     if len(examples) == 1:
         return [Phase(output, records, examples[0])]
-    names = [str(one.max_seq_length) for one in examples]
     return [
-        Phase(files.join(output, name), files.join(records, name), one)
-        for name, one in zip(names, examples, strict=True)
+        Phase(files.join(output, name), files.join(records, name), settings)
+        for name, settings in ((str(settings.max_seq_length), settings) for settings in examples)
     ]
 
 
-def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
-    """Remove the files of an earlier build with another number of lengths from the output."""
+def delete_other_layout(output: str, phases: Sequence[Phase]) -> None:
+    """Delete the files of an earlier build with another number of lengths from the output."""
     records = files.join(output, "stages", "shards")
     if [phase.output for phase in phases] != [output]:
         for name in _OF_ONE_BUILD:
@@ -74,9 +73,9 @@ def forget_other_layout(output: str, phases: Sequence[Phase]) -> None:
 
 
 def write_index(output: str, phases: Sequence[Phase]) -> None:
-    """Write the manifest.json that names the phases, and a card; a build of one length has none but its own.
+    """Write the manifest.json that names the phases, and a card; nothing for a build of one length.
 
-    By the card `datasets.load_dataset` finds the shards of each length, which it takes by its name.
+    By the card `datasets.load_dataset` finds the shards of each length, which is the name of a configuration.
     """
     if len(phases) > 1:
         names = [files.name(phase.output) for phase in phases]

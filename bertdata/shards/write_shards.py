@@ -16,7 +16,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix, epochs_of
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.lengths import forget_other_layout, plan_phases, write_index
+from bertdata.shards.lengths import delete_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import pretraining_info
@@ -156,7 +156,7 @@ class WriteShards:
     def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer) -> None:
         """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
         files.remove(files.join(self.output, "manifest.json"))
-        forget_other_layout(self.output, plan_phases(self.output, self.phases))
+        delete_other_layout(self.output, plan_phases(self.output, self.phases))
         for spec in specs:
             files.remove(files.join(spec.output, "manifest.json"))
             tokenizer.save_pretrained(spec.tokenizer_path)

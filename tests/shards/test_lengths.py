@@ -11,7 +11,7 @@ from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.lengths import forget_other_layout, phase_names, plan_phases, write_index
+from bertdata.shards.lengths import delete_other_layout, phase_names, plan_phases, write_index
 from bertdata.shards.verify.build import verify
 from tests.shards.build import write_build
 
@@ -87,7 +87,7 @@ def test_the_layout_of_another_number_of_lengths_goes_and_nothing_else(tmp_path:
     for name in kept | alone | several:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(json.dumps(name))
-    forget_other_layout(str(tmp_path), plan_phases(str(tmp_path), BOTH))
+    delete_other_layout(str(tmp_path), plan_phases(str(tmp_path), BOTH))
     assert names() == kept | {name for name in several if "128" not in name}
-    forget_other_layout(str(tmp_path), plan_phases(str(tmp_path), BOTH[:1]))
+    delete_other_layout(str(tmp_path), plan_phases(str(tmp_path), BOTH[:1]))
     assert names() == kept

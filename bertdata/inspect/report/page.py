@@ -176,7 +176,7 @@ def _masks(split: str, figures: stats.Figures) -> list[Element]:
         return [text]
     replaced = figures.predictions - figures.masked - figures.kept
     parts = [("[MASK]", figures.masked, "mask"), ("random token", replaced, "random"), ("kept", figures.kept, "kept")]
-    return [text, _bar(f"{split}: what stands at predicted places", parts)]
+    return [text, _bar(f"{split}: tokens at predicted positions", parts)]
 
 
 def _examples(shards: Shards, count: int) -> list[Element]:

@@ -153,7 +153,7 @@ def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
             kinds = {"[MASK]": one.masked, "random token": one.predictions - one.masked - one.kept, "kept": one.kept}
             for kind, number in kinds.items():
                 assert f"{kind}: {number:,} ({number / one.predictions:.1%})" in shown
-        assert ("what stands at predicted places" in shown) == (one.masked is not None)
+        assert ("tokens at predicted positions" in shown) == (one.masked is not None)
 
 
 def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_together(tmp_path: Path) -> None:
