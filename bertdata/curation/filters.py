@@ -28,7 +28,7 @@ class Filter:
     help: what it drops, for --help.
     keep: returns for texts, a string array (N,), and the argument which of them are kept, a boolean array (N,) without
     nulls. It must decide on each text alone, so that the result does not depend on how documents are grouped.
-    parse: makes the argument of what stands after NAME=; a ValueError says what it expected.
+    parse: makes the argument of the text after NAME=; its ValueError says what was expected.
     default: the argument where none is given; None: it must be given.
     revision: to be raised when what it keeps changes, so that documents are written again.
     """
@@ -78,7 +78,7 @@ def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
 
 
 def filtering(filters: Sequence[str]) -> DropReasons | None:
-    """Return what tells why these filters drop texts, as `DocumentWriter` takes it; None where there are none."""
+    """Return the `DropReasons` of filters for a `DocumentWriter`; None without filters."""
     return partial(drop_reasons, filters=filters) if filters else None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.sentences.parameters import LOWER, UPPER, PunktParameters
-from bertdata.sentences.tokens import NUMBER, QUOTES, is_letter, is_space
+from bertdata.sentences.tokens import NUMBER, QUOTES, is_alphabetic, is_space
 
 WORD, NON_WORD, APOSTROPHE, NOT_FIRST, CONTROL, HIGH, SPACE, NEWLINE, DOT, MARK = range(10)
 """Classes of bytes: `?` and `!` are MARK; NON_WORD neither begins nor continues a token, NOT_FIRST only continues."""
@@ -26,7 +26,7 @@ ABBREVIATION, FIRST, STARTER = 1, 2, 1
 
 KNOWN = 0x3100
 FLAGS = 256
-"""Where in `chars` the flags of the characters below KNOWN begin; the classes of bytes stand before them."""
+"""Where in `chars` the flags of the characters below KNOWN begin; the classes of bytes come before them."""
 
 BEFORE, AFTER, PAIRS, NUMBER_BEFORE, NUMBER_AFTER, LOWER_FORMS = 0, 5, 10, 12, 13, 14
 SLOTS, MASK, OFFSETS, STRINGS, VALUES = range(5)
@@ -135,7 +135,7 @@ def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int6
             continue
         lower[code] = ord(lowered)
         flags[code] = (
-            is_letter(character) * LETTER
+            is_alphabetic(character) * LETTER
             | character.isupper() * IS_UPPER
             | character.islower() * IS_LOWER
             | is_space(character) * IS_SPACE

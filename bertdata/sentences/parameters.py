@@ -71,8 +71,8 @@ def load_parameters(name: str) -> PunktParameters:
     """Return the parameters of a shipped name, of a directory, or of `nltk:LANGUAGE`; downloads nothing.
 
     A directory, local or a URL, is one that `save_parameters` or NLTK wrote. `nltk:german` is looked for in NLTK's
-    data folders. Raises ConfigError where there is nothing of that name, with what there is, and InputError where a
-    file is missing or damaged.
+    data folders. Raises ConfigError, with the known names, for an unknown one, and InputError where a file is missing
+    or damaged.
 
     >>> "etc" in load_parameters("english").abbrev_types
     True

@@ -1,12 +1,11 @@
-"""The compiled core of segmentation: one pass over UTF-8 that finds the marks and decides most of them.
+"""The compiled core of segmentation: one pass over UTF-8 that finds the candidates and classifies most of them.
 
-`find_breaks` leaves records of paragraphs and breaks, `join_breaks` makes spans of them, closing punctuation moved to
-the sentence it closes. What a mark decides is read from the token it ends and the token after; where these are out
-of the ordinary (rare characters, several marks in one word) the record is UNKNOWN, and `classifier` decides. All works
-on bytes, never reads beyond the rows it is given, whether or not they are UTF-8, and stops when the records are full.
+`find_breaks` writes records of paragraphs and breaks, `join_breaks` makes spans of them and moves closing punctuation
+to the sentence it closes. A candidate is classified by the token it ends and the token after; for unusual ones (rare
+characters, several marks in one word) the record is UNKNOWN, and `classifier` decides. The kernels never read beyond
+their rows, whether or not these are UTF-8, and stop when the records are full.
 
-A function is compiled when it is first called, or loaded if an earlier process did (`compiled`); `data` and `offsets`
-are read-only arrays. The readable twin is `classifier`.
+`data` and `offsets` are read-only arrays. The reference is `classifier`.
 
 6 times as fast as the reference (`benchmarks/kernels.py --only sentences`).
 """
@@ -25,9 +24,9 @@ NO, BREAK, UNKNOWN, BEGIN, END = range(5)
 KIND, STOP, START, WORD_AT, CONTEXT_END = range(5)
 """Columns of a record: BREAK and UNKNOWN have the end of the mark, the next sentence's start, and their context."""
 ROW, AT, INSIDE, PARAGRAPH = range(4)
-"""Where `find_breaks` goes on: row, byte, whether inside a paragraph, where that begins."""
+"""Where `find_breaks` continues: row, byte, whether inside a paragraph, where that begins."""
 SENTENCE, MARK_END, NEXT, JOIN_ROW = range(4)
-"""Where `join_breaks` goes on: the sentence's start, the end of its mark or -1, the next one's start, row."""
+"""Where `join_breaks` continues: the sentence's start, the end of its mark or -1, the next one's start, row."""
 _STARTS, _STARTS_NOT, _UNSURE = 1, 0, 2
 
 

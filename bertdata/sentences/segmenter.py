@@ -1,7 +1,7 @@
 """Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
 
-Long texts and columns go through a compiled kernel over UTF-8, short texts through its readable reference
-(`classifier`); both give the same. One option, `attach_citations`, goes beyond Punkt. A blank line ends a sentence.
+Long texts and columns are segmented by a compiled kernel over UTF-8, short texts by its reference (`classifier`), with
+the same result. The option `attach_citations` is not part of Punkt. A blank line ends a sentence.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class SentenceSegmenter:
     def segment(self, text: str) -> list[str]:
         r"""Return the sentences of a text, stripped of white space, none empty.
 
-        A blank line (two newlines) ends a sentence; a single newline is white space. Raises ConfigError for what is no
-        string and InputError for a lone surrogate, as the tokenizer does.
+        A blank line (two newlines) ends a sentence; a single newline is white space. Raises ConfigError for what is not
+        a string and InputError for a lone surrogate, as the tokenizer does.
 
         >>> SentenceSegmenter.from_pretrained().segment("A title\n\nIt has one\nsentence. It has two.")
         ['A title', 'It has one\nsentence.', 'It has two.']

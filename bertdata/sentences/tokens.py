@@ -75,13 +75,8 @@ def is_space(character: str) -> bool:
     return _SPACE.match(character) is not None
 
 
-def is_letter(character: str) -> bool:
-    """Tell whether Punkt counts a character as a letter: letters, marks, letter numbers, connectors such as `_`."""
-    return is_alphabetic(character)
-
-
 def is_alphabetic(token: str) -> bool:
-    """Tell whether a token is letters only."""
+    """Tell whether a token consists of what Punkt counts as letters: also marks, letter numbers, and `_`."""
     return token.isalpha() or _LETTERS.fullmatch(token) is not None
 
 
@@ -92,7 +87,7 @@ def has_letter(type_: str) -> bool:
 
 def is_initial(token: str) -> bool:
     """Tell whether a token is an initial: one letter and a period."""
-    return len(token) == 2 and token[1] == "." and is_letter(token[0])
+    return len(token) == 2 and token[1] == "." and is_alphabetic(token[0])
 
 
 def is_ellipsis(token: str) -> bool:

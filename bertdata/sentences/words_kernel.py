@@ -1,7 +1,7 @@
-"""The compiled core of segmentation, lower half: characters, look-ups and tokens in UTF-8.
+"""What `punkt_kernel` needs of characters, look-ups and tokens in UTF-8; the reference is `tokens`.
 
 Every function works on data[begin:end] or on the word it is given and reads nothing beyond, whether or not the bytes
-are UTF-8. Nothing here decides where a sentence ends (`kernel`); the readable twin is `tokens`.
+are UTF-8.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def strip_right(data: Bytes, begin: int, i: int, chars: Bytes) -> int:
 
 @inlined
 def _only_space_is_left(data: Bytes, i: int, end: int, chars: Bytes) -> bool:
-    """Tell whether `str.strip` takes all that stands from byte i to the end of the paragraph."""
+    """Tell whether `str.strip` removes all from byte i to the end of the paragraph."""
     after = strip_left(data, i, end, chars)
     for j in range(i, after - 1):
         if data[j] == NEWLINE_BYTE and data[j + 1] == NEWLINE_BYTE:
@@ -87,7 +87,7 @@ def _only_space_is_left(data: Bytes, i: int, end: int, chars: Bytes) -> bool:
 
 @inlined
 def token_after_mark(data: Bytes, mark: int, end: int, chars: Bytes) -> int:
-    """Return where the token after a mark begins, or -1 where the mark is no candidate."""
+    """Return where the token after a mark begins, or -1 where the mark is not a candidate."""
     i = mark + 1
     if i >= end:
         return -1
@@ -210,7 +210,7 @@ def is_number(word: Bytes, n: int) -> bool:
 
 @inlined
 def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -> bool:
-    """Tell whether a word, or what stands after its last hyphen, is an abbreviation."""
+    """Tell whether a word, or the part after its last hyphen, is an abbreviation."""
     if value_of(key, index, chars, tables.BEFORE) & tables.ABBREVIATION:
         return True
     for i in range(n - 1, -1, -1):
@@ -222,7 +222,7 @@ def is_abbreviation(word: Bytes, n: int, key: int, index: Longs, chars: Bytes) -
 
 @inlined
 def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
-    """Return where the token that ends with a period begins, or -1 where that is not plain."""
+    """Return where the token that ends with a period begins, or -1 where Python must decide."""
     start = mark
     if mark > begin and data[mark - 1] == PERIOD:
         while start > begin and data[start - 1] == PERIOD:
@@ -263,7 +263,7 @@ def last_token(data: Bytes, begin: int, mark: int, chars: Bytes) -> int:
 
 @inlined
 def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
-    """Return the end of the first token of the word at `begin`, or -1 where that is not plain."""
+    """Return the end of the first token of the word at `begin`, or -1 where Python must decide."""
     kind = chars[data[begin]]
     i = begin + 1
     if kind in (tables.NON_WORD, tables.NOT_FIRST):
@@ -308,9 +308,9 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
 def token_after(
     data: Bytes, begin: int, end: int, index: Longs, chars: Bytes, word: Bytes
 ) -> tuple[int, int, int, int]:
-    """Return (1, flags of its first character, key, value) of the first token of a word; _NO_TOKEN where not plain.
+    """Return (1, flags of its first character, key, value) of the first token of a word.
 
-    Not plain is, too, where a later token of the word could end a sentence.
+    _NO_TOKEN where Python must decide, as where a later token of the word could end a sentence.
     """
     stop = _first_token(data, begin, end, chars)
     if stop < 0:

@@ -1,8 +1,8 @@
 """The sources of a build by name: what NAME=PATH on a command line means, and in what order sources are numbered.
 
-A source is what examples are told apart and weighed by; its files may be dumps, books and tables. A path without a name
-belongs to the source named after its kind. The name is one of the build alone: documents are cleaned and kept without
-it, so that another name cleans nothing again.
+Examples are numbered and weighted by source; the files of a source may be dumps, books and tables. A path without a
+name belongs to the source named after its kind. Documents are cleaned and stored without the name, so that another name
+cleans nothing again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bertdata.io import files
 
 
 class InputCount(StrEnum):
-    """What the records of parts of documents count of their input; of a book that is cut, also its chapters."""
+    """What the records of parts of documents count of their input; for books that are cut, also the chapters."""
 
     PAGES = "pages"
     WIKITEXT_BYTES = "wikitext_bytes"
@@ -63,7 +63,7 @@ def named(given: str, default: str) -> tuple[str, str]:
 
 
 def anywhere(given: str) -> str:
-    """Return what a path of a command line means from any other working directory: an absolute path, or NAME=PATH."""
+    """Return a path of a command line with an absolute path in it, with its NAME= if it has one."""
     name, path = named(given, "")
     if not files.is_remote(path):
         path = os.path.abspath(path)

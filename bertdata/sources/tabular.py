@@ -94,19 +94,15 @@ class ParquetFormat(TableFormat):
             batches = parquet.iter_batches(
                 1024, row_groups=list(range(chosen.start, chosen.end)), columns=sorted(names)
             )
-            while True:
-                try:
-                    batch = next(batches, None)
-                    rows = [] if batch is None else batch.to_pylist()
-                except (pa.ArrowException, OSError, ValueError) as error:
-                    raise InputError(
-                        f"cannot be read from row {place} on ({error}); get it again", path=chosen.path
-                    ) from error
-                if batch is None:
-                    break
-                for row in rows:
-                    yield place, row
-                    place += 1
+            try:
+                for batch in batches:
+                    for row in batch.to_pylist():
+                        yield place, row
+                        place += 1
+            except (pa.ArrowException, OSError, ValueError) as error:
+                raise InputError(
+                    f"cannot be read from row {place} on ({error}); get it again", path=chosen.path
+                ) from error
 
 
 class JsonLinesFormat(TableFormat):

@@ -1,4 +1,4 @@
-"""Files and folders that are no documents of ours, told by what they are, with what to do about it."""
+"""Recognise files and folders that are not read as documents, and say what to do with them."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.wikipedia.format import count_words, remove_stale_rejects
+from bertdata.sources.wikipedia.format import WIKIPEDIA, count_words
 from tests.sources.planned import plan_books, plan_wikipedia
 
 PROSE = "Salt is a mineral of the sea and of the earth, and people have carried it over mountains for ages. " * 3
@@ -195,7 +195,7 @@ def test_the_rejects_of_another_cut_go_and_other_files_stay(tmp_path: Path) -> N
         (folder / name).write_text("{}\n")
     config = CleaningConfig(rejects=str(folder))
     tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
-    remove_stale_rejects(tasks, config.rejects)
+    WIKIPEDIA.prepare(tasks, config)
     assert sorted(path.name for path in folder.iterdir()) == ["mine.jsonl", "x.xml-00000.jsonl"]
 
 

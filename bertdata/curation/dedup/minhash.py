@@ -1,4 +1,4 @@
-"""MinHash signatures of texts: how much two texts share is told from 256 numbers of each.
+"""MinHash signatures of texts: 256 numbers of each, from which the similarity of two is estimated.
 
 A text is the set of its runs of five words, lower-cased, without punctuation; how alike two texts are is the share of
 runs that both have among those that either has (their Jaccard similarity). A signature holds the lowest hash in each

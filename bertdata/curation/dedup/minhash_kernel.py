@@ -1,7 +1,7 @@
 """The compiled core of MinHash: one pass over the UTF-8 bytes of texts, one hash a run of words.
 
-It reads the bytes that the offsets name and no more, whatever they are. The readable twin is `minhash.signature`; for
-bytes that are no UTF-8 the two need not agree.
+It reads the bytes between the offsets alone. The reference is `minhash.signature`; for bytes that are not UTF-8 the two
+may differ.
 
 120 times as fast as the reference (`benchmarks/kernels.py --only MinHash`).
 """

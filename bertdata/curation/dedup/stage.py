@@ -124,7 +124,7 @@ def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
 def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
     """Return parts of documents whose records leave out what the decision at `path` drops.
 
-    `signing` are the tasks that signed the parts: they tell which rows of which part the decision means.
+    `signing` are the tasks that signed the parts: the decision names rows by them.
     """
     with files.open_raw(path) as raw:
         table = open_parquet(raw, path).read()

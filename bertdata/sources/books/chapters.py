@@ -1,8 +1,8 @@
-"""Chapters: a book's paragraphs parted where its headings say that a new division begins.
+"""Chapters: a book's paragraphs, split at the headings that begin a new division.
 
 The headings that count are those of one rank and above: divisions by name ("Chapter 4") where there are at least two,
-else by number, else by layout alone. A title is the heading's last division and what stands under it, so a table of
-contents before it does not get into it.
+else by number, else by layout alone. A title is the heading's last division and the lines under it, without a table of
+contents before it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def cut_chapters(paragraphs: Sequence[str], headings: Sequence[Heading]) -> list
 
 
 def _divides(paragraphs: Sequence[str], ranks: dict[int, list[int]], rank: int) -> bool:
-    """Tell whether the headings of a rank make at least two chapters, few of them short where layout alone tells."""
+    """Tell whether the headings of a rank make at least two chapters, and, for headings by layout, few short ones."""
     begins = [place for place, found in ranks.items() if any(0 < one <= rank for one in found)]
     if rank < 3 or len(begins) < 2:
         return len(begins) > 1

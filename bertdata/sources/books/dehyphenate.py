@@ -1,4 +1,4 @@
-"""Wrapped lines to paragraphs of one line: words that a line end parts are healed, dashes made alike."""
+"""Join wrapped lines to paragraphs of one line: rejoin words hyphenated at line ends, normalise dashes."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ _FEW_QUESTIONS = 100
 
 
 def joined(texts: list[str]) -> list[str]:
-    """Join the lines of each paragraph; a word parted at a line end is healed as the rest of the book writes it.
+    """Join the lines of each paragraph; a word hyphenated at a line end is written as in the rest of the book.
 
     >>> joined(["It was no-\\nbody.", "A well-\\nknown man.", "The well-known man."])
     ['It was nobody.', 'A well-known man.', 'The well-known man.']
     """
-    parted = {number: list(_partings(text)) for number, text in enumerate(texts) if "-\n" in text}
-    if any(parted.values()):
+    hyphenated = {number: list(_hyphenations(text)) for number, text in enumerate(texts) if "-\n" in text}
+    if any(hyphenated.values()):
         rest = list(texts)
-        for number, places in parted.items():
+        for number, places in hyphenated.items():
             rest[number] = _with_words(texts[number], places, lambda first, second: " ")
-        occurs = _lookup("\n\n".join(rest), sum(map(len, parted.values())))
+        occurs = _lookup("\n\n".join(rest), sum(map(len, hyphenated.values())))
 
-        def healed(first: str, second: str) -> str:
+        def rejoined(first: str, second: str) -> str:
             whole = first.islower() and second.islower() and not occurs(f"{first}-{second}")
             if whole and (occurs(first + second) or not occurs(first) or not occurs(second)):
                 return first + second
             return f"{first}-{second}"
 
         texts = list(texts)
-        for number, places in parted.items():
-            texts[number] = _with_words(texts[number], places, healed)
+        for number, places in hyphenated.items():
+            texts[number] = _with_words(texts[number], places, rejoined)
     return [one_line(text) for text in texts]
 
 
-def _partings(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where each word that a line end parts begins, where its hyphen stands, and where it ends."""
+def _hyphenations(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the begin, the hyphen and the end of each word that is hyphenated at a line end."""
     end, hyphen = 0, text.find("-\n")
     while hyphen >= 0:
         begin = hyphen
@@ -53,7 +53,7 @@ def _partings(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Callable[[str, str], str]) -> str:
-    """Return text with what is written for the two parts of each parted word."""
+    """Return text with each hyphenated word replaced by what `written` makes of its two parts."""
     pieces, position = [], 0
     for begin, hyphen, end in places:
         pieces += [text[position:begin], written(text[begin:hyphen], text[hyphen + 2 : end])]
@@ -62,7 +62,7 @@ def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Call
 
 
 def _lookup(text: str, questions: int) -> Callable[[str], bool]:
-    """Return what tells whether a word or compound occurs in text: by a list of all, or by a search for each."""
+    """Return a function that tells whether a word or compound occurs in text: a set of all, or a search for each."""
     if questions > _FEW_QUESTIONS:
         return set(_COMPOUND.findall(text)).__contains__
 

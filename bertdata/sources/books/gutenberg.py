@@ -137,7 +137,7 @@ def _marker(line: str) -> str | None:
 
 
 def _small_print_is_first(lines: Sequence[str], marks: Sequence[tuple[int, str]]) -> bool:
-    """Tell whether the small print stands before the text, as until 2002, or after it."""
+    """Tell whether the small print comes before the text, as until 2002, or after it."""
     closing = next((number for number, kind in marks if kind == "small print"), None)
     if closing is None:
         return False
@@ -178,8 +178,8 @@ def without_notes(text: str) -> str:
 def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Candidate]:
     """Yield the blocks that are neither boilerplate of an archive, nor credits, nor transcriber's notes.
 
-    A note that stands under its own heading reaches to the next heading, an indented one as far as it is indented; near
-    the end of the book, to the end. A candidate for plain prose is none of them, but may stand in a note.
+    A note under its own heading reaches to the next heading, an indented one as far as it is indented; near the end of
+    the book, to the end. A `Candidate` is not checked itself, but may be inside a note.
     """
     noted, indent = 0, 0
     for number, whole in enumerate(blocks):

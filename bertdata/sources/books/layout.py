@@ -14,7 +14,7 @@ from bertdata.sources.books.dehyphenate import joined, one_line
 
 Block = list[str]
 PlainBlock = str
-"""Lines that are known to be prose, separated by line feeds (`plain`)."""
+"""Lines that are known to be prose, separated by line feeds (see `prose_blocks`)."""
 
 
 class Heading(NamedTuple):
@@ -29,7 +29,7 @@ _NUMBER = (
     r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w+)?|"
     r"(?:the\s+)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|last))"
 )
-_DIVISION = (
+DIVISION = (
     r"(?:chapters?|books?|parts?|volumes?|vol\.?|cantos?|acts?|scenes?|letters?|sections?|stave|stanza|lesson|essay|"
     r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
 )
@@ -37,11 +37,11 @@ _ORNAMENT = r"^[\s*_=(\[#.—–-]*"
 _BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
 _ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
 _LABEL = re.compile(
-    rf"{_ORNAMENT}(?:{_DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{_DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
+    rf"{_ORNAMENT}(?:{DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
     re.IGNORECASE,
 )
 _DIVISION_TITLE = re.compile(
-    rf"{_ORNAMENT}(?:the\s+)?{_DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))",
+    rf"{_ORNAMENT}(?:the\s+)?{DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))",
     re.IGNORECASE,
 )
 _NUMBERED_TITLE = re.compile(_ORNAMENT + r"(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
@@ -50,7 +50,7 @@ _NAMED = re.compile(
     + r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
     r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
-    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{_DIVISION}\b.{{0,30}})?|"
+    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b.{{0,30}})?|"
     r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*|by\s+the\s+same\s+author|"
     r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
     re.IGNORECASE,
@@ -61,7 +61,7 @@ _CONTENTS = re.compile(
     re.IGNORECASE,
 )
 _NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)\W*$", re.IGNORECASE)
-_ENTRY = re.compile(rf"{_ORNAMENT}(?:{_DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
+_ENTRY = re.compile(rf"{_ORNAMENT}(?:{DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,}|\s{2,}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
 _COLUMNS = re.compile(r"\S(?:\s{3,}|\s*\|\s*)\S")
 _MARK = r"[\W_]*(?:[\[({][\w*]{1,4}[\])}][\W_]*)?$"
@@ -73,7 +73,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 WRAP_LIMIT = 120
 _TAIL = 16
-_SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
+SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
 _OTHER_SIGNS = "£"
 
 
@@ -91,7 +91,7 @@ def blocks_of(lines: Sequence[str]) -> list[Block]:
 
 
 def is_line_by_line(lines: Sequence[str]) -> bool:
-    """Tell text with a sentence or paragraph to a line and no blank lines, as BookCorpus has, from wrapped text."""
+    """Tell whether text has one sentence or paragraph a line and no blank lines, as BookCorpus has."""
     full = [line for line in lines if line.strip()]
     if len(lines) - len(full) > len(full) / 12:
         return False
@@ -100,7 +100,7 @@ def is_line_by_line(lines: Sequence[str]) -> bool:
 
 
 def _is_unwrapped(full: Sequence[str]) -> bool:
-    """Tell lines that are whole paragraphs: most of the text stands in lines longer than any page is wide."""
+    """Tell whether lines are whole paragraphs: most of the text is in lines longer than any page is wide."""
     return sum(len(line) for line in full if len(line) > WRAP_LIMIT) > sum(map(len, full)) / 2
 
 
@@ -160,7 +160,7 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
 
 
 def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
-    """Return the lines that hold words and are no chapter labels, each a paragraph of its own, and those labels."""
+    """Return the lines that have words, each as a paragraph, and the lines that are chapter labels."""
     kept: list[str] = []
     found: list[Heading] = []
     for line in map(one_line, lines):
@@ -172,9 +172,9 @@ def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
 
 
 def rank_of(heading: str) -> int:
-    """Tell how a heading divides a book: 0 before or after its chapters, 1 by name, 2 by number, 3 by its layout only.
+    """Return how a heading divides a book: 0 before or after its chapters, 1 by name, 2 by number, 3 by its layout.
 
-    4 is what divides nothing: the heading of a table of contents, or what ends as no title does.
+    4 does not divide it: the heading of a table of contents, or a line that ends in a comma, colon or semicolon.
 
     >>> [rank_of(line) for line in ("PREFACE", "CHAPTER IV. The Sea", "IV", "THE SEA", "CONTENTS")]
     [0, 1, 2, 3, 4]
@@ -199,7 +199,7 @@ def width_of(lengths: list[int]) -> int:
 
 
 def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
-    """Part the paragraphs of a block that are told by an indented first line only."""
+    """Split a block into paragraphs where only an indented first line begins one."""
     for block in blocks:
         if isinstance(block, str) or "\n " not in "\n".join(block):
             yield block
@@ -219,7 +219,7 @@ def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Itera
 
 
 def _headings(block: Block, width: int) -> int:
-    """Return how many lines at the top of a block are headings that stand apart from what follows."""
+    """Return how many lines at the top of a block are headings."""
     for number, line in enumerate(block):
         if not _is_heading(line.strip(), block[number + 1] if number + 1 < len(block) else None, width):
             return number
@@ -265,11 +265,11 @@ def _kind(lines: Block, width: int) -> str:
 
 def _count_signs(text: str) -> int:
     plain = text.encode("ascii", "ignore")
-    return len(plain) - len(plain.translate(None, _SIGNS)) + text.count(_OTHER_SIGNS)
+    return len(plain) - len(plain.translate(None, SIGNS)) + text.count(_OTHER_SIGNS)
 
 
 def _is_list(lines: Block) -> bool:
-    """Tell whether more than half of the lines end in a number or begin as entries do; stops where it knows."""
+    """Tell whether more than half of the lines end in a number or begin as entries do."""
     others = len(lines) - len(lines) // 2
     for line in lines:
         if not (_ends_in_number(line) or _ENTRY.match(line)):
@@ -307,7 +307,7 @@ def _is_on_title_page(line: str) -> bool:
 
 
 def _is_running(lines: Block, width: int) -> bool:
-    """Tell prose that can end a table of contents from a long entry in it."""
+    """Tell whether lines are prose that ends a table of contents, not a long entry of it."""
     text = " ".join(lines)
     return (
         len(text) > 1.3 * width
@@ -318,13 +318,13 @@ def _is_running(lines: Block, width: int) -> bool:
 
 
 def _is_synopsis(lines: Block) -> bool:
-    """Tell what follows a chapter's heading in old books: phrases separated by dashes."""
+    """Tell whether lines are a synopsis, as under a chapter's heading in old books: phrases separated by dashes."""
     phrases = _DASH.split(" ".join(lines))
     return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
 
 
 def _is_title(text: str) -> bool:
-    """Tell text whose words all begin with a capital, but for short ones."""
+    """Tell whether all words but short ones begin with a capital."""
     words = _WORD.findall(text)
     large = [word for word in words if len(word) > 3] or words
     return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()

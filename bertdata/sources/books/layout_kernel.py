@@ -1,7 +1,7 @@
-"""Blocks of lines that are plainly prose, told by one pass over a book's UTF-8; the readable twin is `layout`.
+"""Find the blocks of lines that are certainly prose, in one pass over a book's UTF-8; the reference is `layout`.
 
-Plainly: full to the margin, no sign of a heading, list, table, note or credit, and no character that its bytes do not
-tell. Whatever is not plain is left to the twin, so that a wrong "no" costs time and nothing else.
+They are full to the margin, without sign of a heading, list, table, note or credit, and without characters that `str`
+may read in another way than this kernel. All other blocks are left to the reference.
 
 With it books are cleaned 1.8 times as fast (`benchmarks/kernels.py --only books`).
 """
@@ -10,12 +10,14 @@ With it books are cleaned 1.8 times as fast (`benchmarks/kernels.py --only books
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.sources.books import layout
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int32
@@ -100,7 +102,7 @@ def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
 
 @inlined
 def _oddness(data: Bytes, i: int, size: int) -> Int:
-    """Tell, of characters beyond ASCII's plain ones, those that `str` or `re` may take for spaces, signs or letters."""
+    """Return whether `str` or `re` may take a character beyond printable ASCII for a space, a sign or a letter."""
     byte = np.int64(data[i])
     second = np.int64(data[i + 1]) if i + 1 < size else 0
     third = np.int64(data[i + 2]) if i + 2 < size else 0
@@ -128,7 +130,7 @@ def _oddness(data: Bytes, i: int, size: int) -> Int:
 
 @inlined
 def _names_archive(data: Bytes, i: int, size: int) -> bool:
-    """Tell whether a name that archives put into what they add may stand around the letter data[i]."""
+    """Tell whether the letter data[i] may be in a name that archives add to a book."""
     byte = data[i] | 32
     if i < 6 or i + 1 >= size:
         return True
@@ -201,7 +203,7 @@ def _start_of(data: Bytes, i: int, end: int) -> Int:
 
 @inlined
 def _is_number(data: Bytes, i: int, end: int) -> bool:
-    """Tell a word of the letters of Roman numbers alone that a mark or a gap follows."""
+    """Tell whether a word consists of Roman digits and a mark or a gap follows it."""
     while i < end and _is_letter_or_digit(data[i]):
         byte = data[i] | 32
         if not (byte == 105 or byte == 118 or byte == 120 or byte == 108 or byte == 99 or byte == 100 or byte == 109):
@@ -266,7 +268,7 @@ def blocks_kernel(lines: Ints, count: int, blocks: Ints) -> Int:
 
 @kernel
 def plain_kernel(lines: Ints, blocks: Ints, count: int, width: int) -> None:
-    """Leave only those blocks marked as plain that are full to the margin of a page so wide."""
+    """Keep the mark of plain blocks only where they are full to the margin of a page of this width."""
     for number in range(count):
         if not blocks[number, PLAIN]:
             continue
@@ -293,7 +295,7 @@ def _starts() -> Bytes:
     """Return what the first three letters of a line may begin."""
     table = np.zeros(1 << 15, np.uint8)
     for bit, words in (
-        (_DIVIDES, "cha boo par vol can act sce let sec sta les ess son tal sto app liv tom kap buc tei cap lib"),
+        (_DIVIDES, " ".join(word[:3] for word in re.findall("[a-z]{3,}", layout.DIVISION))),
         (_COUNTS, " ".join(map("".join, product("ivxlcdm", "ivxlcdm ", "ivxlcdm ")))),
         (
             _CREDITS,
@@ -317,6 +319,6 @@ def _starts() -> Bytes:
 _DIVIDES, _COUNTS, _CREDITS, _NAMES, _LEADS, _FOLLOWS = (1 << bit for bit in range(6))
 STARTS = _starts()
 _KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may stand in the name of an archive
-_KINDS[list(b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$")] |= 1
+_KINDS[list(layout.SIGNS)] |= 1
 _KINDS[list(range(97, 123))] |= 2
 _KINDS[list(b"bkxfdpBKXFDP")] |= 4

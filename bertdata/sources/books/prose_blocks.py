@@ -1,7 +1,6 @@
-"""A book's blocks of lines, those that are plainly prose as one string each: the rules of `layout` look at the others.
+"""A book's blocks of lines: those that `layout_kernel` finds to be prose as strings, all others as lists of lines.
 
-`layout_kernel` tells them by the bytes of their lines; all others are lists of lines, as `layout.blocks_of` gives. The
-text that comes out of a book is the same either way.
+`layout` applies its rules to the lists alone; the result is the same as when it is given all blocks as lists.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Table = Any
 
 
 class Candidate(NamedTuple):
-    """A block that may be plainly prose: its lines, separated by line feeds, and its number in the table of blocks."""
+    """A block that may be prose: its lines, separated by line feeds, and its number in the table of blocks."""
 
     text: str
     number: int
@@ -60,10 +59,8 @@ def _is_wrapped(lines: Table, size: int) -> bool:
 
 
 def _blocks(text: str, lines: Table, blocks: Table) -> Iterator[Block | Candidate]:
-    begins, ends = (
-        lines[blocks[:, kernel.FIRST], kernel.BEGIN].tolist(),
-        lines[blocks[:, kernel.LAST] - 1, kernel.END].tolist(),
-    )
+    begins = lines[blocks[:, kernel.FIRST], kernel.BEGIN].tolist()
+    ends = lines[blocks[:, kernel.LAST] - 1, kernel.END].tolist()
     for number, (begin, end, plain) in enumerate(zip(begins, ends, blocks[:, kernel.PLAIN].tolist(), strict=True)):
         block = text[begin:end]
         if plain:

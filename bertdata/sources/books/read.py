@@ -1,8 +1,8 @@
-"""Books: text files read in bounded memory, and prose out of Project Gutenberg or BookCorpus-like text.
+"""Read books from text files in bounded memory, and return the prose of Project Gutenberg or BookCorpus-like text.
 
-A file is one book, a `.zip` one for each `.txt` in it; a very long file is several parts, each a book of its own. The
-cleaning itself is `gutenberg` (what an archive added) and `layout` (what is prose); verse is kept, and `--` becomes an
-em dash, because later editions and Wikipedia write it so.
+A file is one book, a `.zip` one for each `.txt` in it; a very long file is several parts, each a book of its own.
+`gutenberg` removes what an archive added, `layout` finds the prose; verse is kept, and `--` becomes an em dash, as in
+later editions and Wikipedia.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Book:
 
 @dataclass(frozen=True)
 class BrokenBook:
-    """A file that is no text, and why: `empty`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`."""
+    """A file that is not text, and why: `empty`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`."""
 
     id: str
     title: str
@@ -71,8 +71,8 @@ def clean_book(source: str, *, drops: Counter[str] | None = None, compiled: bool
     """Return a book's paragraphs of prose, separated by a blank line; None, counted in `drops`, where there are none.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; None chooses by
-    the size of this book alone, so a program that cleans many books says True. Raises ConfigError where `source` is no
-    string.
+    the size of this book alone, so a program that cleans many books says True. Raises ConfigError where `source` is
+    not a string.
 
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
@@ -216,7 +216,7 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 
 def _member_sizes(path: str) -> list[int]:
-    """Return the stored bytes of each book of a zip archive; none where it is damaged, which reading it tells."""
+    """Return the stored bytes of each book of a zip archive; none where it is damaged, an error when it is read."""
     with open_raw(path) as raw:
         try:
             with zipfile.ZipFile(raw) as archive:

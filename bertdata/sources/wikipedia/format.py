@@ -92,54 +92,45 @@ class WikipediaFormat(SourceFormat):
         return tasks, notes
 
     def prepare(self, tasks: Sequence[Task], config: CleaningConfig) -> None:
-        """Remove the rejects of another cut of the dumps."""
-        remove_stale_rejects(tasks, config.rejects)
+        """Remove the rejects of another cut of the dumps: files named as those of a part that no task writes."""
+        folder = config.rejects
+        if folder and files.exists(folder):
+            wanted = {task.payload.rejects for task in tasks}
+            for path in files.expand([files.join(folder, "*")], (".jsonl",)):
+                if path not in wanted and _REJECTS.search(path):
+                    files.remove(path)
 
     def write(self, task: Task, file: BinaryIO) -> Counters:
-        """Write the documents of one range of a dump."""
-        return wikipedia_part(task, file)
+        """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
+        work: CleaningTask = task.payload
+        site = read_siteinfo(work.span.path)
+        namespaces = Namespaces.from_siteinfo(site.namespaces)
+        templates = own_templates(work.templates) if work.templates else BUILT_IN
+        wiki = site.dbname or site.language or "wiki"
+        tally = Counters()
+        broken: list[dict[str, Any]] = []
+        with _rejects(work.rejects) as reject, DocumentWriter(file, tally, filtering(task.filters)) as writer:
+            for page in read_pages(work.span, site, compiled=work.compiled):
+                tally.add(InputCount.PAGES)
+                if isinstance(page, Page):
+                    tally.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
+                    text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
+                    if not reason:
+                        on_drop = partial(reject, page.id, page.title, page.offset)
+                        url = site.url(page.title)
+                        writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
+                        continue
+                else:
+                    place = {"path": work.span.path, "offset": page.offset}
+                    broken.append({**place, "title": page.title, "reason": page.reason})
+                    reason = f"broken: {page.reason}"
+                tally.drop(reason)
+                reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
+        tally.details["broken"] = broken
+        return tally
 
 
 WIKIPEDIA = WikipediaFormat()
-
-
-def remove_stale_rejects(tasks: Sequence[Task], folder: str) -> None:
-    """Remove the rejects of another cut of the dumps: the files named as a part's that none of these tasks writes."""
-    if folder and files.exists(folder):
-        wanted = {task.payload.rejects for task in tasks}
-        for path in files.expand([files.join(folder, "*")], (".jsonl",)):
-            if path not in wanted and _REJECTS.search(path):
-                files.remove(path)
-
-
-def wikipedia_part(task: Task, file: BinaryIO) -> Counters:
-    """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
-    work: CleaningTask = task.payload
-    site = read_siteinfo(work.span.path)
-    namespaces = Namespaces.from_siteinfo(site.namespaces)
-    templates = own_templates(work.templates) if work.templates else BUILT_IN
-    wiki = site.dbname or site.language or "wiki"
-    tally = Counters()
-    broken: list[dict[str, Any]] = []
-    with _rejects(work.rejects) as reject, DocumentWriter(file, tally, filtering(task.filters)) as writer:
-        for page in read_pages(work.span, site, compiled=work.compiled):
-            tally.add(InputCount.PAGES)
-            if isinstance(page, Page):
-                tally.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
-                text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
-                if not reason:
-                    on_drop = partial(reject, page.id, page.title, page.offset)
-                    url = site.url(page.title)
-                    writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
-                    continue
-            else:
-                place = {"path": work.span.path, "offset": page.offset}
-                broken.append({**place, "title": page.title, "reason": page.reason})
-                reason = f"broken: {page.reason}"
-            tally.drop(reason)
-            reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
-    tally.details["broken"] = broken
-    return tally
 
 
 @contextmanager

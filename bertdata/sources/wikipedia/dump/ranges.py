@@ -60,9 +60,9 @@ class DumpPlan:
 def plan_ranges(path: str, target_bytes: int) -> DumpPlan:
     """Cut a dump into ranges of about `target_bytes` stored bytes, reading only its first megabytes.
 
-    A multistream bz2 file is cut at stream starts where its index stands beside it, else anywhere. A single bz2 stream,
+    A multistream bz2 file is cut at stream starts where its index is beside it, else anywhere. A single bz2 stream,
     .gz, .zst and UTF-16 cannot be cut: one range and a note. Raises InputError where the file is missing, empty or
-    no dump.
+    not a dump.
     """
     if target_bytes < 1:
         raise ConfigError(f"target_bytes is {target_bytes}; expected 1 or more")
@@ -133,7 +133,7 @@ def _cuts_by_index(path: str, index: str, cuts: list[int]) -> list[int]:
 def read_head(path: str) -> tuple[bytes, bool]:
     """Return (the first bytes in UTF-8 up to the end of `<siteinfo>`, whether the file is UTF-16).
 
-    At most about 1 MiB is read. Raises InputError where the file is no MediaWiki XML dump.
+    At most about 1 MiB is read. Raises InputError where the file is not a MediaWiki XML dump.
     """
     kind = compression(path)
     ending = os.path.splitext(path)[1].lower()
@@ -147,7 +147,7 @@ def read_head(path: str) -> tuple[bytes, bool]:
         first = raw.read(16)
         if kind in _SIGNATURES and not first.startswith(_SIGNATURES[kind]):
             raise InputError(
-                f"is named {ending} but begins with {first!r}, so it is no {kind} file; download the dump again",
+                f"is named {ending} but begins with {first!r}, so it is not a {kind} file; download the dump again",
                 path=path,
                 offset=0,
             )
@@ -162,7 +162,7 @@ def read_head(path: str) -> tuple[bytes, bool]:
     if not re.search(rb"<mediawiki[\s>]", text[:_ROOT_WITHIN]):
         inside = next((name for name, mark in _SIGNATURES.items() if first.startswith(mark)), None)
         raise InputError(
-            f"is no MediaWiki XML dump: it begins with {text[:24]!r} and its first {_ROOT_WITHIN >> 10} KiB have no "
+            f"is not a MediaWiki XML dump: it begins with {text[:24]!r} and its first {_ROOT_WITHIN >> 10} KiB have no "
             + (
                 f"<mediawiki; it is {inside}: name it so"
                 if inside and inside != kind
@@ -203,7 +203,7 @@ def read_chunks(span: DumpRange) -> Iterator[Chunk]:
 
 
 def _first_stream(raw: BinaryIO, span: DumpRange) -> int | None:
-    """Find the first bz2 stream that starts in a range: its magic number stands there, and a block decompresses."""
+    """Find the first bz2 stream that starts in a range: its magic number, and a block that decompresses."""
     position, tail = span.start, b""
     while position - len(tail) < span.end:
         raw.seek(position)

@@ -75,7 +75,7 @@ class Page:
     """One page: its newest revision's wikitext in UTF-8, XML entities unescaped once.
 
     `redirect` is the target's title, empty where the dump marks a redirect without naming its target, None
-    where the page is no redirect. `model` is the content model, `wikitext` where the dump does not say. `offset` is
+    where the page is not a redirect. `model` is the content model, `wikitext` where the dump does not say. `offset` is
     that of the `<page` tag in a plain file, else of the compressed stream it lies in.
     """
 
@@ -103,7 +103,7 @@ class BrokenPage:
 
 
 def read_siteinfo(path: str) -> SiteInfo:
-    """Read what the first bytes of a dump tell; raises InputError where the file is missing, empty or no dump."""
+    """Read the head of a dump; raises InputError where the file is missing, empty or not a dump."""
     head = read_head(path)[0].decode("utf-8", "replace")
     root = _first(r"<mediawiki\b([^<>]*)>", head)
     names: dict[int, tuple[str, ...]] = {number: (name,) for number, name in _CANONICAL.items()}

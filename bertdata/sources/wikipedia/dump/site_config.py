@@ -105,7 +105,7 @@ def fold_name(name: str) -> str:
 
 
 def case_variants(names: Iterable[str]) -> Iterator[str]:
-    """Yield lower-case names in each of the cases that folding tells apart: it leaves other letters than ASCII's.
+    """Yield lower-case names in each case that folding keeps: it changes the letters of ASCII alone.
 
     >>> sorted(case_variants(["datei", "файл"]))
     ['datei', 'ФАЙЛ', 'Файл', 'файл']

@@ -151,7 +151,7 @@ def group_digits(digits: str) -> str:
 
 
 def is_plain_unit(code: str) -> bool:
-    """Tell whether a code is that of one unit of the table wherever it stands, and nothing goes before its number.
+    """Tell whether a code always means one unit of the table, with nothing written before the number.
 
     >>> is_plain_unit("km"), is_plain_unit("ftin"), is_plain_unit("long ton")
     (True, False, False)
@@ -231,7 +231,7 @@ def _codes(field: str) -> list[str]:
 
 
 def _adjectives(options: Arguments, words: list[str]) -> tuple[str, str]:
-    """Return what is put to the given and to the converted unit: "-" makes an adjective, other words go before it."""
+    """Return what is added to the given and to the converted unit: "-" makes an adjective, other words precede it."""
     if options.get("disp") == "preunit":
         return (words[0] if words else "", words[-1] if len(words) > 1 else "")
     given = {"on": "-", "mid": "- " + " ".join(words[:1]), "pre": " ".join(words[:1])}

@@ -182,7 +182,7 @@ def money(sign: str) -> Handler:
 
 
 def format_number(text: str) -> str:
-    """Group the digits of a plain number as `{{formatnum:}}` does; anything else comes back as it is.
+    """Group the digits of a plain number as `{{formatnum:}}` does; anything else is returned as it is.
 
     >>> format_number("-12345.6"), format_number("MMXX")
     ('−12,345.6', 'MMXX')
@@ -194,7 +194,7 @@ def format_number(text: str) -> str:
 
 
 def ordinal(arguments: Arguments) -> str | None:
-    """{{ordinal|3}}: 3rd; what is no number comes back as it is."""
+    """{{ordinal|3}}: 3rd; text that is not a number is returned as it is."""
     text = get(arguments, "1")
     if not _is_number(text):
         return text or None
@@ -236,7 +236,7 @@ def ship_class(arguments: Arguments) -> str | None:
 
 
 def chemistry(arguments: Arguments) -> str | None:
-    """{{chem|S|O|4|2-}}: SO42−; a mass number stands apart, as the wiki shows it: {{chem|14|C}} is 14 C.
+    """{{chem|S|O|4|2-}}: SO42−; a mass number has a space after it, as the wiki shows it: {{chem|14|C}} is 14 C.
 
     >>> chemistry({"1": "14", "2": "C"}), chemistry({"1": "H", "2": "2", "3": "O"})
     ('14 C', 'H2O')
@@ -279,7 +279,7 @@ def textual_citation(arguments: Arguments) -> str | None:
 
 
 def sub_and_superscript(arguments: Arguments) -> str | None:
-    """{{su|p=+1|b=-2}}: what stands above, then what stands below."""
+    """{{su|p=+1|b=-2}}: the superscript, then the subscript."""
     return " ".join(filter(None, [get(arguments, "p", "1"), get(arguments, "b", "2")])) or None
 
 

@@ -2,7 +2,7 @@
 
 One table from names to the functions of `templates/functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
 and pronunciations are left out on purpose: what is not in the table is not prose. A user's own table, read by
-`own_templates`, goes before it.
+`own_templates`, takes precedence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bertdata.sources.wikipedia.templates.functions import block, money
 
 
 class Templates:
-    """The templates that carry text: those of this module, and `own` ones that go before them.
+    """The templates that carry text: those of this module, and `own` ones, which take precedence.
 
     >>> templates = Templates({"my box": lambda arguments: arguments["1"] + "!"})
     >>> templates.render("my box", {"1": "It rained"}), templates.render("lang-fr", {"1": "Paris"})
@@ -44,7 +44,7 @@ class Templates:
     def render(self, name: str, arguments: Arguments) -> str | None:
         """Return the prose a template call stands for; None if it has none.
 
-        `name` is folded (`wikis.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
+        `name` is folded (`site_config.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
         """
         handler = self.handlers.get(name)
         return handler(arguments) if handler is not None else functions.language(name[5:], arguments)
@@ -85,7 +85,7 @@ _TEXT: dict[str, Handler] = {
     "math, mvar, tmath, bigmath": kept("1"),
     "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": kept("1"),
     "visible anchor, vanchor": kept("text", "1"),
-    # what stands before the text, where anything does, is a size, a script, a link's target or colours
+    # the arguments before the text, if any, are a size, a script, a link's target or colours
     "resize, script, w": kept("2", "1"),
     "font color, font colour": kept("3", "2", "text"),
     "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 class Unit(NamedTuple):
     """`scale` is the unit in SI base units (kelvins for temperatures, which also have an `offset`).
 
-    `sign` goes before the number: the dollar of dollars per acre.
+    `sign` is written before the number: the dollar of dollars per acre.
     """
 
     kind: str
