@@ -48,7 +48,7 @@ def space_length(data: Bytes, i: int, end: int, chars: Bytes) -> int:
     if tables.SPACE <= kind <= tables.NEWLINE:
         return 1
     if kind == tables.HIGH and character_flags(data, i, end, chars) & tables.IS_SPACE:
-        return decode(data, i, end)[1]
+        return int(decode(data, i, end)[1])
     return 0
 
 
@@ -115,7 +115,7 @@ def context_end(data: Bytes, mark: int, after: int, end: int, chars: Bytes) -> i
     U+001C to U+001F belong to a word, but `str.strip` takes them from the end of a paragraph.
     """
     if after == mark + 1:
-        return after + decode(data, after, end)[1]
+        return after + int(decode(data, after, end)[1])
     i = after
     while i < end and space_length(data, i, end, chars) == 0:
         i += 1
