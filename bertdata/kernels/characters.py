@@ -1,4 +1,4 @@
-"""Characters in UTF-8, for kernels: the ASCII ones by name, what kind a byte is, decoding and encoding.
+"""Characters for kernels: the ASCII ones by name, what kind a byte is, numeric character references.
 
 numba compiles the integers of a module as constants, so a name costs nothing.
 """
@@ -45,48 +45,6 @@ def is_space(byte: Int) -> bool:
 def lower(byte: Int) -> Int:
     """Return an ASCII letter in lower case, any other byte as it is."""
     return byte + 32 if UPPER_A <= byte <= UPPER_Z else byte
-
-
-@inlined
-def code_point(text: Bytes, i: int, end: int) -> tuple[Int, Int]:
-    """Return the character that begins at text[i] and its bytes; -1 and 1 from U+10000 on or inside a character."""
-    first = np.int64(text[i])
-    if first < 0x80:
-        return first, 1
-    if 0xC0 <= first < 0xE0 and i + 1 < end:
-        return (first & 31) << 6 | np.int64(text[i + 1]) & 63, 2
-    if 0xE0 <= first < 0xF0 and i + 2 < end:
-        return (first & 15) << 12 | (np.int64(text[i + 1]) & 63) << 6 | np.int64(text[i + 2]) & 63, 3
-    return np.int64(-1), 1
-
-
-@inlined
-def last_code_point(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
-    """Return the last character of text[begin:end] and its bytes; -1 and 1 from U+10000 on or for no text."""
-    for length in range(1, 4):
-        if end - length >= begin and (text[end - length] & 0xC0) != 0x80:
-            code, size = code_point(text, end - length, end)
-            if size == length:
-                return code, size
-            break
-    return np.int64(-1), 1
-
-
-@inlined
-def write_utf8(code: int, out: Bytes, n: int) -> Int:
-    """Write a character to out[n:]; returns how much is written."""
-    if code < 0x80:
-        out[n] = code
-        return n + 1
-    if code < 0x800:
-        out[n], out[n + 1] = 0xC0 | code >> 6, 0x80 | code & 63
-        return n + 2
-    if code < 0x10000:
-        out[n], out[n + 1], out[n + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 63, 0x80 | code & 63
-        return n + 3
-    out[n], out[n + 1] = 0xF0 | code >> 18, 0x80 | code >> 12 & 63
-    out[n + 2], out[n + 3] = 0x80 | code >> 6 & 63, 0x80 | code & 63
-    return n + 4
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""UTF-8, decoded one character at a time."""
+"""UTF-8, decoded and encoded one character at a time."""
 
 from __future__ import annotations
 
@@ -27,3 +27,30 @@ def decode(data: Any, i: Any, end: Any) -> Any:
     if point < least or point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
         return -1, 1
     return point, size
+
+
+@inlined
+def decode_last(data: Any, begin: Any, end: Any) -> Any:
+    """Return the code point of the last character of data[begin:end] and its length in bytes; (-1, 1) as `decode`."""
+    for size in range(1, 5):
+        if end - size >= begin and data[end - size] & 0xC0 != 0x80:
+            point, length = decode(data, end - size, end)
+            return (point, size) if length == size else (-1, 1)
+    return -1, 1
+
+
+@inlined
+def encode(code: Any, out: Any, n: Any) -> Any:
+    """Write a character to out[n:]; returns how much is written."""
+    if code < 0x80:
+        out[n] = code
+        return n + 1
+    if code < 0x800:
+        out[n], out[n + 1] = 0xC0 | code >> 6, 0x80 | code & 63
+        return n + 2
+    if code < 0x10000:
+        out[n], out[n + 1], out[n + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 63, 0x80 | code & 63
+        return n + 3
+    out[n], out[n + 1] = 0xF0 | code >> 18, 0x80 | code >> 12 & 63
+    out[n + 2], out[n + 3] = 0x80 | code >> 6 & 63, 0x80 | code & 63
+    return n + 4

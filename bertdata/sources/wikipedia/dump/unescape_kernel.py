@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find, scanner
@@ -37,7 +38,7 @@ def unescape_kernel(data: Bytes, out: Bytes) -> Int:
             n += 1
             i += 1
             continue
-        n = char.write_utf8(code, out, n)
+        n = utf8.encode(code, out, n)
         i = end + 1
     return n
 

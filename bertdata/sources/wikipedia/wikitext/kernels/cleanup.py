@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
@@ -115,8 +116,8 @@ def _break_lines(out: Bytes, begin: int, end: int) -> Int:
 def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
     """Tell whether out[begin:end] has a letter, digit or underscore of the first 65,536 characters."""
     for i in range(begin, end):
-        code, _ = char.code_point(out, i, end)
-        if code >= 0 and words[code]:
+        code, _ = utf8.decode(out, i, end)
+        if 0 <= code < words.size and words[code]:
             return True
     return False
 
@@ -231,7 +232,7 @@ def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
     kind = _DELIMITER[work[begin]]
     end = begin + 1
     if kind & (_PAUSE | _STOP):
-        code, _ = char.code_point(work, min(end, length - 1), length)
+        code, _ = utf8.decode(work, min(end, length - 1), length)
         if end == length or common.is_one_of(code, _AFTER_MARK):
             return end, kind
     elif kind:
@@ -244,7 +245,7 @@ def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
         return end, _KIND[work[begin]]
     if common.is_word(work, begin, end, _AND) or common.is_word(work, begin, end, _OR):
         return end, _WORD
-    code, _ = char.code_point(work, begin, end)
+    code, _ = utf8.decode(work, begin, end)
     return end, _DASH if end - begin == 3 and common.is_one_of(code, _DASHES) else _PLAIN
 
 

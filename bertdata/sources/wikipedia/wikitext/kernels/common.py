@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, plain
 from bertdata.sources.wikipedia.wikitext import rules
@@ -118,12 +119,12 @@ def is_one_of(code: int, characters: Ints) -> bool:
 def strip(text: Bytes, begin: int, end: int) -> tuple[Int, Int]:
     """Return the bounds of text[begin:end] without white space at its ends, as `str.strip` leaves it."""
     while begin < end:
-        code, length = char.code_point(text, begin, end)
+        code, length = utf8.decode(text, begin, end)
         if not is_one_of(code, WHITE_SPACE):
             break
         begin += length
     while end > begin:
-        code, length = char.last_code_point(text, begin, end)
+        code, length = utf8.decode_last(text, begin, end)
         if not is_one_of(code, WHITE_SPACE):
             break
         end -= length
@@ -191,7 +192,7 @@ def write_reference(byte: int, out: Bytes, n: int) -> Int:
 @inlined
 def placeholder_fits(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a construct dropped after text[begin:end] leaves a placeholder (see `placeholder_after`)."""
-    return end <= begin or is_one_of(char.last_code_point(text, begin, end)[0], _BEFORE_PLACEHOLDER)
+    return end <= begin or is_one_of(utf8.decode_last(text, begin, end)[0], _BEFORE_PLACEHOLDER)
 
 
 @inlined

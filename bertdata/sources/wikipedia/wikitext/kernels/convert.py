@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import SYMBOLS_WITH_PLURAL, is_plain_unit
@@ -117,7 +118,7 @@ def _write(
     value = mantissa / _TENS[_MOST_DIGITS + max(decimals, 0)]
     if negative:
         value = -value
-        n = char.write_utf8(char.MINUS_SIGN, out, n)
+        n = utf8.encode(char.MINUS_SIGN, out, n)
     n = _write_grouped(whole if point >= 0 else mantissa, out, n)
     if point >= 0:
         n = buffers.copy(source, point, end, out, n)
@@ -139,7 +140,7 @@ def _write(
     out[n], out[n + 1] = char.SPACE, char.LEFT_PARENTHESIS
     n += 2
     if result < 0 and number > 0:
-        n = char.write_utf8(char.MINUS_SIGN, out, n)
+        n = utf8.encode(char.MINUS_SIGN, out, n)
     n = _write_grouped(shown // scale, out, n)
     if places:
         out[n] = char.PERIOD

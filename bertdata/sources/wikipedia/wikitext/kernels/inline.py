@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
@@ -39,7 +40,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
         byte = text[i]
         end = -1
         if byte >= 128 or byte < char.SPACE:
-            code, length = char.code_point(text, i, limit)
+            code, length = utf8.decode(text, i, limit)
             space = common.is_one_of(code, _ODD_SPACES)
             if space:
                 out[n] = char.SPACE
@@ -147,7 +148,7 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
         code = np.int64(char.SPACE)
     elif code == common.PLACEHOLDER or code == common.LINE_BREAK or common.is_one_of(code, _INVISIBLE):
         return end + 1, n
-    return end + 1, char.write_utf8(code, out, n)
+    return end + 1, utf8.encode(code, out, n)
 
 
 @inlined

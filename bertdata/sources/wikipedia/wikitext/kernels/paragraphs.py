@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
@@ -107,7 +108,7 @@ def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
 @inlined
 def _ends_sentence(text: Bytes, begin: int, end: int) -> bool:
     """Tell whether a sentence ends with the last character of text[begin:end]."""
-    return common.is_one_of(char.last_code_point(text, begin, end)[0], _SENTENCE_ENDS)
+    return common.is_one_of(utf8.decode_last(text, begin, end)[0], _SENTENCE_ENDS)
 
 
 @inlined

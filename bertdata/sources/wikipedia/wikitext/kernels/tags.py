@@ -9,6 +9,7 @@ and goes on from its state when called again.
 from __future__ import annotations
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
@@ -75,7 +76,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
             else:
                 fits = False
-                if i > 0 and not common.is_one_of(char.last_code_point(text, 0, i)[0], common.WHITE_SPACE):
+                if i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE):
                     out[n] = char.SPACE
                     n += 1
         else:

@@ -7,6 +7,7 @@ arguments, too little room) it leaves to Python. Without this kernel cleaning ta
 from __future__ import annotations
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
@@ -85,7 +86,7 @@ def _write_formula(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
         minus = source[right - 1] == char.HYPHEN and not (mass and k == 0)
         n = buffers.copy(source, left, right - minus, out, n)
         if minus:
-            n = char.write_utf8(char.MINUS_SIGN, out, n)
+            n = utf8.encode(char.MINUS_SIGN, out, n)
         if mass and k == 0:
             out[n] = char.SPACE
             n += 1
