@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.loader.datasets import Source
 from bertdata.loader.epoch import Epoch
-from bertdata.loader.examples import ExampleBatch, ShardExamples, as_numbers
+from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import CU_SEQLENS

@@ -11,8 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Unpack
 
 from bertdata.loader.collator import Batch, BatchCollator
-from bertdata.loader.datasets import Source
-from bertdata.loader.examples import ShardExamples
+from bertdata.loader.examples import ShardExamples, Source
 from bertdata.loader.sampler import EpochBatchSampler, Sampling
 from bertdata.masking.settings import MaskingConfig
 

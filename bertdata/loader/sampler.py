@@ -1,8 +1,8 @@
 """`EpochBatchSampler`: the order of a run as a function, so that positions are all its state.
 
-The run has one order of examples (`sample_order`), or one for each length bin (`bins`). Each step takes the next of an
-order for all ranks (`schedule`) and divides them among the ranks in equal runs. Nothing is buffered, and a run resumed
-on another world size goes on where the orders stopped.
+A run has one order of examples (`sample_order`), or one for each length bin (`bins`). Each step takes the next examples
+of an order for all ranks (`batch_plan`) and divides them evenly among the ranks. Nothing is buffered, so a run can be
+resumed on another world size.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
+from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.epoch import checked
-from bertdata.loader.schedule import Schedule, Segment
 from bertdata.options.option import require
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
@@ -104,9 +104,9 @@ class EpochBatchSampler:
         self._data = int(getattr(dataset, "fingerprint", 0))
         widths = [one.width for one in found]
         self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
-        self._schedule = Schedule(found, world_size, epochs, drop_last)
+        self._plan = BatchPlan(found, world_size, epochs, drop_last)
         self._go_to((0,) * len(found))
-        if drop_last and epochs is not None and not max(self._schedule.count(self._begin)):
+        if drop_last and epochs is not None and not max(self._plan.count(self._begin)):
             raise ConfigError(
                 f"drop_last leaves no batch: {epochs} x {self._examples} examples do not fill one step of "
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
@@ -150,7 +150,7 @@ class EpochBatchSampler:
         """Return how many batches this rank gets from a whole iteration; raises TypeError where it has no end."""
         if self.epochs is None:
             raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
-        return self._schedule.count((0,) * len(self.bins))[self.rank]
+        return self._plan.count((0,) * len(self.bins))[self.rank]
 
     def __iter__(self) -> Iterator[list[tuple[int, int]]]:
         return self.batches()
@@ -166,7 +166,7 @@ class EpochBatchSampler:
 
     def _steps(self) -> Iterator[list[tuple[int, int]]]:
         """Yield this rank's part of each step from where the iteration begins, empty ones too."""
-        steps = self._schedule.steps(self._begin)
+        steps = self._plan.steps(self._begin)
         while some := list(islice(steps, _AHEAD)):
             yield from self._shares(some)
 
@@ -229,7 +229,7 @@ class EpochBatchSampler:
             if self.epochs is not None:
                 jump = max(0, min(jump, (self._ends(places)[0] - places[0]) // group - 1))
             done, places = done + jump, (places[0] + jump * group,)
-        steps, reached = self._schedule.steps(places), list(places)
+        steps, reached = self._plan.steps(places), list(places)
         for step in islice(steps, batches - done):
             done += 1
             for number, _, stop in step:
@@ -241,7 +241,7 @@ class EpochBatchSampler:
         return self._mark[1]
 
     def _ends(self, positions: Sequence[int]) -> tuple[int, ...]:
-        ends = self._schedule.ends(positions)
+        ends = self._plan.ends(positions)
         assert ends is not None
         return tuple(ends)
 

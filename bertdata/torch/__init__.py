@@ -23,8 +23,7 @@ except ModuleNotFoundError as error:
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.gpu_masking import DeviceCollator
-from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.data.sampler import ResumableBatchSampler
+from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import (

@@ -1,4 +1,4 @@
-"""Masking of one batch as a function of everything it depends on."""
+"""Masking of one batch as a function of everything it depends on, by `Masker` and by the reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.masking.masking import Masked, Masker
+from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
+
+CLS, SEP, MASK = 2, 3, 4
+REPLACEMENTS = np.arange(100, 200)
+
+Rows = list[tuple[list[int], int]]
+"""The ids of each row, and the id of its example."""
 
 
 def masker_of(
@@ -36,3 +43,35 @@ def mask_tokens(
     """Mask a flat batch; the other arguments are those of `masker_of`."""
     masker = masker_of(**vocabulary)
     return masker.mask(input_ids, offsets, example_ids, epoch, special=special, narrow=narrow)
+
+
+def mask_rows(rows: Rows, **options: Any) -> Masked:
+    """Mask rows, in which [CLS] and [SEP] are special; options are those of `mask_tokens`, all with a default."""
+    flat = np.array([token for row, _ in rows for token in row], np.uint16)
+    offsets, ids = np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([one for _, one in rows], np.int64)
+    defaults: dict[str, Any] = {"config": MaskingConfig(), "seed": 0, "epoch": 0, "replacement_ids": REPLACEMENTS}
+    return mask_tokens(flat, offsets, np.isin(flat, [CLS, SEP]), ids, **(defaults | options))
+
+
+def assert_masked_as_by_the_reference(
+    rows: Rows, config: MaskingConfig, seed: int, epoch: int, continuation: NDArray[np.bool_] | None = None
+) -> None:
+    """Assert that a batch is masked as the plain loop masks each of its rows."""
+    masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, continuation=continuation)
+    expected = [
+        mask_row(
+            row,
+            [token in (CLS, SEP) for token in row],
+            example_id,
+            config=config,
+            seed=seed,
+            epoch=epoch,
+            mask_token_id=MASK,
+            replacement_ids=REPLACEMENTS.tolist(),
+            continuation=() if continuation is None else continuation.tolist(),
+        )
+        for row, example_id in rows
+    ]
+    assert masked.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
+    assert masked.labels.tolist() == [label for _, labels, _ in expected for label in labels]
+    assert masked.capped == sum(capped for _, _, capped in expected)

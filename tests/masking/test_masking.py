@@ -10,26 +10,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bertdata.masking.masking import IGNORE_INDEX, Masked, count_masked, number_of_predictions
-from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
-from tests.masking.masker import mask_tokens
+from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows, assert_masked_as_by_the_reference, mask_tokens
+from tests.masking.masker import mask_rows as mask
 from tests.statistics import assert_uniform, bernstein, chi_square, hoeffding
 
-CLS, SEP, MASK = 2, 3, 4
 ORDINARY = range(5, 100)
-REPLACEMENTS = np.arange(100, 200)
-
-Rows = list[tuple[list[int], int]]
-
-
-def mask(rows: Rows, **options: Any) -> Masked:
-    """Mask rows of (ids, example id); special is what is [CLS] or [SEP]."""
-    flat = np.array([token for row, _ in rows for token in row], np.uint16)
-    offsets = np.cumsum([0, *(len(row) for row, _ in rows)])
-    given: dict[str, Any] = {"config": MaskingConfig(), "seed": 0, "epoch": 0}
-    ids = np.array([one for _, one in rows], np.int64)
-    given |= {"mask_token_id": MASK, "replacement_ids": REPLACEMENTS}
-    return mask_tokens(flat, offsets, np.isin(flat, [CLS, SEP]), ids, **(given | options))
 
 
 def equal_rows(ordinary: int, count: int, first_id: int = 0) -> Rows:
@@ -66,23 +52,7 @@ def configs() -> st.SearchStrategy[MaskingConfig]:
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: Rows, config: MaskingConfig, seed: int, epoch: int
 ) -> None:
-    masked = mask(rows, config=config, seed=seed, epoch=epoch)
-    expected = [
-        mask_row(
-            row,
-            [token in (CLS, SEP) for token in row],
-            example_id,
-            config=config,
-            seed=seed,
-            epoch=epoch,
-            mask_token_id=MASK,
-            replacement_ids=REPLACEMENTS.tolist(),
-        )
-        for row, example_id in rows
-    ]
-    assert masked.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
-    assert masked.labels.tolist() == [label for _, labels, _ in expected for label in labels]
-    assert masked.capped == sum(capped for _, _, capped in expected)
+    assert_masked_as_by_the_reference(rows, config, seed, epoch)
 
 
 def test_an_empty_batch_stays_empty() -> None:

@@ -13,33 +13,29 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import IGNORE_INDEX, Masked
-from bertdata.masking.reference import draw, join_words, mask_row, words_of
+from bertdata.masking.reference import draw, join_words, words_of
 from bertdata.masking.settings import RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
 from bertdata.masking.units import unit_lengths
-from tests.masking.masker import mask_tokens, masker_of
+from tests.masking.masker import (
+    CLS,
+    MASK,
+    REPLACEMENTS,
+    SEP,
+    Rows,
+    assert_masked_as_by_the_reference,
+    mask_rows,
+    mask_tokens,
+    masker_of,
+)
 from tests.statistics import assert_uniform, bernstein, chi_square
 
-CLS, SEP, MASK = 2, 3, 4
 WORD, PIECE = 5, 60
 CONTINUATION = np.arange(100) >= PIECE
-REPLACEMENTS = np.arange(100, 200)
-
-Rows = list[tuple[list[int], int]]
 
 
-def mask(rows: Rows, unit: str = "word", **options: Any) -> Masked:
-    flat = np.array([token for row, _ in rows for token in row], np.uint16)
-    arguments: dict[str, Any] = {"seed": 0, "epoch": 0, "mask_token_id": MASK, "replacement_ids": REPLACEMENTS}
-    arguments |= {name: options.pop(name) for name in ("seed", "epoch") if name in options}
-    return mask_tokens(
-        flat,
-        np.cumsum([0, *(len(row) for row, _ in rows)]),
-        np.isin(flat, [CLS, SEP]),
-        np.array([one for _, one in rows], np.int64),
-        config=MaskingConfig(mask_unit=unit, **options),
-        continuation=CONTINUATION,
-        **arguments,
-    )
+def mask(rows: Rows, unit: str = "word", *, seed: int = 0, epoch: int = 0, **options: Any) -> Masked:
+    config = MaskingConfig(mask_unit=unit, **options)
+    return mask_rows(rows, config=config, seed=seed, epoch=epoch, continuation=CONTINUATION)
 
 
 def row_of(*segments: list[int]) -> list[int]:
@@ -90,36 +86,7 @@ def settings_of_any_kind() -> st.SearchStrategy[MaskingConfig]:
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: Rows, config: MaskingConfig, seed: int, epoch: int
 ) -> None:
-    flat = np.array([token for row, _ in rows for token in row], np.uint16)
-    masked = mask_tokens(
-        flat,
-        np.cumsum([0, *(len(row) for row, _ in rows)]),
-        np.isin(flat, [CLS, SEP]),
-        np.array([one for _, one in rows], np.int64),
-        config=config,
-        seed=seed,
-        epoch=epoch,
-        mask_token_id=MASK,
-        replacement_ids=REPLACEMENTS,
-        continuation=CONTINUATION,
-    )
-    expected = [
-        mask_row(
-            row,
-            [token in (CLS, SEP) for token in row],
-            example_id,
-            config=config,
-            seed=seed,
-            epoch=epoch,
-            mask_token_id=MASK,
-            replacement_ids=REPLACEMENTS.tolist(),
-            continuation=CONTINUATION.tolist(),
-        )
-        for row, example_id in rows
-    ]
-    assert masked.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
-    assert masked.labels.tolist() == [label for _, labels, _ in expected for label in labels]
-    assert masked.capped == sum(capped for _, _, capped in expected)
+    assert_masked_as_by_the_reference(rows, config, seed, epoch, CONTINUATION)
 
 
 def test_of_a_word_all_pieces_are_predicted_or_none() -> None:
@@ -333,32 +300,12 @@ def test_random_tokens_of_the_whole_vocabulary_are_an_option() -> None:
 
 def test_words_cannot_be_masked_where_nobody_says_which_pieces_continue_one() -> None:
     with pytest.raises(ConfigError, match="--mask-unit word needs to know which tokens continue a word"):
-        mask_tokens(
-            np.array([CLS, 5, SEP]),
-            np.array([0, 3]),
-            np.array([True, False, True]),
-            np.array([1]),
-            config=MaskingConfig(mask_unit="word"),
-            seed=0,
-            epoch=0,
-            mask_token_id=MASK,
-            replacement_ids=REPLACEMENTS,
-        )
+        mask_rows([([CLS, 5, SEP], 1)], config=MaskingConfig(mask_unit="word"))
 
 
 def test_a_vocabulary_without_ordinary_ids_cannot_give_random_tokens() -> None:
     with pytest.raises(ConfigError, match="--random-token-prob 0"):
-        mask_tokens(
-            np.array([CLS, 5, SEP]),
-            np.array([0, 3]),
-            np.array([True, False, True]),
-            np.array([1]),
-            config=MaskingConfig(),
-            seed=0,
-            epoch=0,
-            mask_token_id=MASK,
-            replacement_ids=np.zeros(0, np.int64),
-        )
+        mask_rows([([CLS, 5, SEP], 1)], replacement_ids=np.zeros(0, np.int64))
 
 
 @pytest.mark.parametrize("offsets", [[0, 4], [0, 2, 1], [-1, 3], [0], [0, 1, 2, 3]])

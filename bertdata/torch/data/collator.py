@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertdata.loader.collator import BatchCollator, Ints
-from bertdata.torch.data.epoch import SharedEpoch
+from bertdata.torch.data.dataset import SharedEpoch
 
 COMPILED_FROM = 1 << 19
 """Tokens of a data set above which masks are drawn by the compiled kernel: loading it takes longer than these in torch.

@@ -1,22 +1,64 @@
-"""`ResumableLoader`: a `DataLoader` of our three parts that has their state, and says why a worker process died.
+"""`ResumableBatchSampler`, the order of a run for a `DataLoader`, and `ResumableLoader`, a `DataLoader` with its state.
 
-Workers fetch ahead of the trainer; what counts is what the trainer took. A plain `DataLoader` with the same three parts
-gives the same batches.
+The order is that of `bertdata.loader.sampler`. Workers fetch batches ahead of the trainer; the state counts those that
+the trainer took. A plain `DataLoader` of the same data set, sampler and collator gives the same batches.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import torch.distributed
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, Sampler
 
 from bertdata.errors import BertDataError, ConfigError
+from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.data.sampler import ResumableBatchSampler
+
+_DEPTH = 8
+"""Frames above `__iter__` in which to look for the `DataLoader`; it is in the fourth."""
+
+
+class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
+    """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
+
+    It is `bertdata.loader.EpochBatchSampler`, which says what the settings mean and what holds for the batches, with
+    the rank and world size of torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings
+    that cannot be met, such as a world size of 0 or no examples.
+
+        sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
+        loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)
+        for batch in loader:
+            ...
+            state = sampler.state_dict()            # a few integers
+    """
+
+    def _process(self) -> tuple[int, int]:
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            return torch.distributed.get_rank(), torch.distributed.get_world_size()
+        return super()._process()
+
+    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+        return self.batches(self._read_ahead())
+
+    def _read_ahead(self) -> int:
+        """Return how many batches are asked for before the first is used, by the `DataLoader` that starts to iterate.
+
+        A `DataLoader` does not tell its sampler; its call of `iter` stands a few frames above ours. 0 without workers,
+        and where something else iterates.
+        """
+        frame, depth = sys._getframe(2), 0
+        while frame is not None and depth < _DEPTH:
+            loader = frame.f_locals.get("self")
+            if isinstance(loader, DataLoader) and loader.batch_sampler is self:
+                return loader.num_workers * (loader.prefetch_factor or 0)
+            frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
+        return 0
 
 
 @contextmanager

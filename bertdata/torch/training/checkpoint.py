@@ -1,9 +1,9 @@
-"""Checkpoints of a training run: model, optimizer and sampler, each a whole one or none.
+"""Checkpoints of a training run: model, optimizer and sampler.
 
 A checkpoint is a directory `step-N` that `from_pretrained` opens, with the optimizer beside the weights. Its
-`state.json` is written last, with the SHA-256 of every other file: without it there is no checkpoint. Older ones go
-when a newer one is whole, so a full disk or a kill leaves the last good one. A run is never resumed from a checkpoint
-that is damaged: that is an error which names the file.
+`state.json` is written last, with the SHA-256 of every other file; a directory without it is not a checkpoint. Older
+checkpoints are deleted after a newer one is complete, so a full disk or a kill leaves the last complete one. A damaged
+checkpoint is an error that names the file; a run is never resumed from it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAME = re.compile(r"step-(\d+)")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A whole checkpoint: its directory, how many steps were taken, the sampler's state, the settings of the run."""
+    """A complete checkpoint: its directory, the number of steps taken, the sampler's state, the settings of the run."""
 
     directory: str
     step: int
@@ -65,35 +65,35 @@ def save(
 
 
 def newest(root: str) -> Checkpoint | None:
-    """Return the whole checkpoint of the most steps below `root`, None where there is none.
+    """Return the complete checkpoint of the most steps below `root`, None where there is none.
 
-    Raises InputError, naming it, where a file of that checkpoint is gone or is not as it was written. One that a kill
-    left without its `state.json` is passed over with a warning.
+    Raises InputError, which names the file, where a file of that checkpoint is missing or damaged. A directory that a
+    kill left without `state.json` is skipped with a warning.
     """
-    found = [name for name in files.names(root) if _NAME.fullmatch(name)]
-    for name in sorted(found, reverse=True):
+    names = [name for name in files.names(root) if _NAME.fullmatch(name)]
+    for name in sorted(names, reverse=True):
         directory = files.join(root, name)
         if files.exists(files.join(directory, _STATE)):
             return _read(directory)
-        _LOG.warning("%s has no %s, so it was not written to its end: it is passed over", printable(directory), _STATE)
+        _LOG.warning("%s has no %s, so it was not written completely: it is skipped", printable(directory), _STATE)
     return None
 
 
 def _read(directory: str) -> Checkpoint:
     path = files.join(directory, _STATE)
     remedy = (
-        "delete this checkpoint's folder and run again: the run goes on from an older checkpoint where there is one, "
-        "and begins anew where there is none"
+        "delete this checkpoint's folder and run again: the run resumes from an older checkpoint where there is one, "
+        "else it starts from the beginning"
     )
     try:
         state = files.read_json(path)
     except InputError as error:
         raise InputError(f"this checkpoint is damaged: its state cannot be read; {remedy}", path=path) from error
-    if not is_sealed(state) and not _is_older(state):
-        raise InputError(f"this checkpoint is damaged: its state is not as it was written; {remedy}", path=path)
-    expected = [(files.join(directory, name), digest) for name, digest in state.get("files", {}).items()]
-    for place, problem in damaged(expected, "check checkpoint"):
-        raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=place)
+    if not is_sealed(state):
+        raise InputError(f"this checkpoint is damaged: its state was changed after it was written; {remedy}", path=path)
+    expected = [(files.join(directory, name), digest) for name, digest in state["files"].items()]
+    for damaged_path, problem in damaged(expected, "check checkpoint"):
+        raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=damaged_path)
     return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
 
 
@@ -106,13 +106,8 @@ def _files_below(directory: str) -> Iterator[str]:
             yield one
 
 
-def _is_older(state: Any) -> bool:
-    """Tell whether a state is of a version that kept no digests."""
-    return isinstance(state, dict) and set(state) == {"step", "sampler", "settings"}
-
-
 def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
-    """Raise ConfigError, naming them, where settings differ from those of the run that is to be resumed."""
+    """Raise ConfigError, which names them, where settings differ from those of the run that is to be resumed."""
     changed = [
         f"{name} was {checkpoint.settings.get(name)!r} and is {settings.get(name)!r}"
         for name in sorted({*checkpoint.settings, *settings})
@@ -120,14 +115,14 @@ def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
     ]
     if changed:
         raise ConfigError(
-            f"this checkpoint is of another run: {'; '.join(changed)}; use the same settings to go on, another output, "
-            "or --restart to begin anew",
+            f"this checkpoint is of another run: {'; '.join(changed)}; use the same settings to resume it, another "
+            "output, or --restart to start again",
             path=checkpoint.directory,
         )
 
 
 def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
-    """Put the saved moments into an optimizer; raises InputError where the file is damaged."""
+    """Load the saved state of an optimizer; raises InputError where the file is damaged."""
     path = files.join(checkpoint.directory, _OPTIMIZER)
     with files.open_raw(path) as file:
         data = io.BytesIO(file.read())

@@ -1,4 +1,4 @@
-"""The processes of a run: one, or those that torchrun started, each with the whole model and a part of every batch."""
+"""Data-parallel processes: one, or those that torchrun started, each with the whole model and a part of every batch."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Group:
 
     @property
     def first(self) -> bool:
-        """Whether this is the process that writes and reports."""
+        """Whether this is the process of rank 0, which writes and reports."""
         return self.rank == 0
 
     def barrier(self) -> None:
-        """Wait until all processes have come here."""
+        """Wait for all processes."""
         if self.world_size > 1:
             distributed.barrier()
 
@@ -50,9 +50,9 @@ class Group:
 
 @contextmanager
 def init_distributed(device: str) -> Iterator[Group]:
-    """Join the processes of torchrun, where it started this one; a device `cuda` is then the process's own.
+    """Join the process group where torchrun started this process; `cuda` is then the device of its local rank.
 
-    Raises ConfigError for a device that is not there.
+    Raises ConfigError for a device that does not exist.
     """
     chosen, given = choose_device(device), os.environ.get("WORLD_SIZE", "1")
     if not (given.isascii() and given.isdigit() and int(given)):

@@ -1,7 +1,7 @@
 """Fine-tuning on the shards of `bertdata encode-task`: texts and pairs, tags of words, questions (BERT section 4).
 
 The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step) and
-`scores.json`. A run takes minutes, so one that was cut off begins anew.
+`scores.json`. A run takes minutes; an interrupted one starts again.
 """
 
 from __future__ import annotations
@@ -18,24 +18,15 @@ from bertdata.io import files
 from bertdata.shards.task_info import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.data.loader import ResumableLoader, explaining_workers
-from bertdata.torch.data.sampler import ResumableBatchSampler
+from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.heads import TaskModel
 from bertdata.torch.models.registry import check_tokenizer, load_config
-from bertdata.torch.training import metrics_log
-from bertdata.torch.training.optimization import (
-    adamw,
-    choose_device,
-    learning_rate,
-    own_randomness,
-    seed_step,
-    update,
-)
+from bertdata.torch.training import metrics_log, optimization
+from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate, head_of, task_of
 
-LogRecord = dict[str, float]
 SCORES = "scores.json"
 
 
@@ -58,8 +49,8 @@ def finetune(
     info, config = task_of(learned), load_config(directory)
     _check_fit(info, config, directory)
     head, held = head_of(info), _validation(place)
-    device = choose_device(settings.device)
-    with output_lock(os.fspath(output), "a fine-tuned model"), own_randomness(device):
+    device = optimization.choose_device(settings.device)
+    with output_lock(os.fspath(output), "a fine-tuned model"), optimization.own_randomness(device):
         torch.manual_seed(settings.seed)
         classifier = head.from_pretrained(directory, info.labels).to(device)
         log = files.join(os.fspath(output), metrics_log.LOG)
@@ -116,23 +107,20 @@ def _train(
     sampler = ResumableBatchSampler(
         dataset, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
     )
-    steps, optimizer = len(sampler), adamw(model, settings.weight_decay)
+    steps, optimizer = len(sampler), optimization.adamw(model, settings.weight_decay)
     loader = ResumableLoader(dataset, sampler, PretrainingCollator(dataset), num_workers=settings.num_workers)
     record: LogRecord = {}
     model.train()
     for step, batch in enumerate(loader, 1):
-        seed_step(settings.seed, step)
+        optimization.seed_step(settings.seed, step)
         with torch.autocast(device.type, torch.bfloat16, enabled=settings.bf16):
             result = model(**{name: value.to(device) for name, value in batch.items()})
-        rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
-        norm = update(model, optimizer, result.loss, rate, settings.max_grad_norm, step)
-        record = {
-            "step": step,
-            "steps": steps,
-            "loss": float(result.loss.detach()),
-            "learning_rate": rate,
-            "gradient_norm": norm,
-        }
+        rate = optimization.learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
+        optimizer.zero_grad(set_to_none=True)
+        result.loss.backward()
+        loss = float(result.loss.detach())
+        norm = optimization.update(model, optimizer, loss, rate, settings.max_grad_norm, step)
+        record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate, "gradient_norm": norm}
         metrics_log.append(log, record)
         if report is not None:
             report(record)

@@ -1,4 +1,4 @@
-"""The figures of a pretraining run: counts and sums that add up over parts of a batch, over processes and over steps.
+"""Losses and accuracies of a pretraining run as sums over parts of a batch, over processes and over steps.
 
 So a loss is the mean over all labelled tokens of a batch, however the batch was split.
 """
@@ -19,7 +19,7 @@ Reduce = Callable[[Sequence[float]], Sequence[float]]
 
 
 def count(batch: Batch, label: str | None, pad_token_id: int) -> Counts:
-    """Count what is in a batch, padded or packed."""
+    """Return the counts of a batch, padded or packed."""
     labelled = int((batch["labels"] != IGNORE_INDEX).sum())
     pairs = 0 if label is None else len(batch[label])
     if "cu_seqlens" in batch:
@@ -50,16 +50,16 @@ def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts) -> Tensor:
 
 @dataclass
 class Sums:
-    """What the log shows, as sums: of each figure some fractions, whose mean it is.
+    """The sums behind the figures of the log, each of which is the mean of some fractions.
 
-    totals: a numerator or denominator by (figure, number of the fraction, 0 or 1); weights: those of the losses.
+    totals: a numerator (0) or denominator (1), by (figure, number of the fraction, 0 or 1); weights: of each loss.
     """
 
     totals: dict[tuple[str, int, int], Tensor | float] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
 
     def add(self, terms: Sequence[LossTerm], counts: Counts) -> None:
-        """Add the terms of the loss of a batch, or of a part of one, which has these counts."""
+        """Add the terms of the loss of a batch, or of a part of one, that has these counts."""
         for term in terms:
             number = getattr(counts, term.per)
             loss = {f"{term.name}_loss": [(term.value.detach() * number, number)]}
@@ -73,7 +73,7 @@ class Sums:
     def means(self, reduce: Reduce = list, weight: float = 1.0) -> dict[str, float]:
         """Return the figures over all processes: loss, and those of each term; 0 where there was nothing to count.
 
-        reduce: adds up numbers over the processes; weight: 0 where those of this process do not count.
+        reduce: sums numbers over the processes; weight: 0 where those of this process do not count.
 
         >>> Sums({("mlm_loss", 0, 0): 8.0, ("mlm_loss", 0, 1): 4}, {"mlm_loss": 1.0}).means()
         {'loss': 2.0, 'mlm_loss': 2.0}

@@ -1,6 +1,6 @@
-"""The log of a run: `log.jsonl`, one JSON object a line, cut back to the checkpoint that a run goes on from.
+"""The log of a run: `log.jsonl`, one JSON object a line; `curves.svg` plots its losses and accuracies.
 
-Beside it `curves.svg` shows its losses and accuracies.
+A resumed run first removes the lines after its checkpoint.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bertdata.io.charts import Curve, Panel, line_chart, markup, smoothed
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
 _MOST_POINTS = 1000
-"""Of a longer log, the picture shows the means of neighbouring lines."""
+"""Points of a curve; longer logs are plotted as means of neighbouring lines."""
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
@@ -30,7 +30,7 @@ def read(path: str | os.PathLike[str]) -> list[LogRecord]:
 
 
 def keep(path: str, step: int) -> LogRecord:
-    """Cut a log back to the lines up to a step, and return the last of them; a line cut off by a kill goes too."""
+    """Remove the lines after a step, and a line that was not written completely; returns the last one left."""
     lines: list[LogRecord] = []
     if step and files.exists(path) and files.size(path):
         with compression.open_decompressed(path) as file:
@@ -48,7 +48,7 @@ def _record(line: bytes, number: int, path: str) -> LogRecord:
             return record
     except (ValueError, KeyError, TypeError):
         pass
-    raise InputError(f"line {number} is not a line of a log; move the file away to go on with a new one", path=path)
+    raise InputError(f"line {number} is not a line of a log; move the file away to start a new one", path=path)
 
 
 def append(path: str, record: LogRecord) -> None:
@@ -58,7 +58,7 @@ def append(path: str, record: LogRecord) -> None:
             file.write(json.dumps(record) + "\n")
     except OSError as error:
         raise OutputError(
-            f"cannot be written ({error.strerror}); make room and run again: the run goes on", path=path
+            f"cannot be written ({error.strerror}); make room and run again: the run is resumed", path=path
         ) from error
 
 
@@ -80,7 +80,7 @@ def plot(directory: str, records: Sequence[LogRecord]) -> None:
 
 
 def line(record: LogRecord) -> dict[str, str]:
-    """Return what a live line shows of a record.
+    """Return what the progress line shows of a record.
 
     >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
     {'loss': '7.250', 'mlm accuracy': '12.5%', 'pair accuracy': '50.0%', 'tokens/s': '4,321'}

@@ -1,6 +1,5 @@
-"""One step of training: AdamW without decay on biases and norms, linear warm-up and decay, clipping.
-
-As in BERT's appendix A.2.
+"""An update of the weights, as in BERT's appendix A.2: AdamW without decay on biases and norms, clipping, and the
+learning rate's schedule: linear warm-up, then linear decay.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
@@ -20,7 +19,7 @@ class DivergenceError(BertDataError):
 
 
 def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.optim.AdamW:
-    """Return an AdamW whose decay spares biases and LayerNorm: every parameter of less than two dimensions."""
+    """Return an AdamW without decay on biases and LayerNorm, which are the parameters of less than two dimensions."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [one for one in parameters if one.ndim >= 2], "weight_decay": weight_decay},
@@ -30,7 +29,7 @@ def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float) -> float:
-    """Return the rate of a step, counted from 0: up to the peak over `warmup_ratio` of them, then linear decay to 0.
+    """Return the learning rate of a step, counted from 0: linear warm-up over `warmup_ratio` of `steps`, then decay.
 
     >>> [round(learning_rate(step, 6, 1.0, 0.34), 2) for step in range(6)]
     [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
@@ -42,21 +41,12 @@ def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float) -> fl
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: Tensor, rate: float, max_grad_norm: float, step: int
+    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, max_grad_norm: float, step: int
 ) -> float:
-    """Take one step down a loss and return the gradient's norm; it is clipped to `max_grad_norm` (0: it is not).
+    """Update the weights by their gradients, clipped to `max_grad_norm` (0: no clipping); returns the gradient's norm.
 
     Raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
     """
-    optimizer.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
-    return step_down(model, optimizer, float(loss.detach()), rate, max_grad_norm, step)
-
-
-def step_down(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, max_grad_norm: float, step: int
-) -> float:
-    """Take one step along the gradients that are there; `loss` is for the message. As `update`."""
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf")))
     if not (abs(loss) < float("inf") and norm < float("inf")):
         raise DivergenceError(
@@ -71,15 +61,15 @@ def step_down(
 
 @contextmanager
 def own_randomness(device: torch.device) -> Iterator[None]:
-    """Leave the caller's torch generators as they were, whatever is drawn in the block."""
+    """Restore the caller's torch generators after the block."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         yield
 
 
 def seed_step(seed: int, step: int, rank: int = 0) -> None:
-    """Seed torch's generator by step and process, so that a resumed run draws what the whole one would have.
+    """Seed torch's generator by step and process, so that a resumed run draws what an uninterrupted one does.
 
-    Fine-tuning draws all dropout from it, pretraining that of attention on CUDA (`dropout`).
+    Fine-tuning draws all dropout from it, pretraining only that of attention on CUDA (`dropout`).
     """
     torch.manual_seed(int(bits(key(seed, "dropout"), step, rank)) >> 1)
 

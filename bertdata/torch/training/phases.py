@@ -1,7 +1,5 @@
-"""The phases of a pretraining run: the builds it goes through, short rows first (BERT appendix A.2: 128, then 512).
-
-A build of one length is one phase.
-"""
+"""The phases of a pretraining run, one for each row length of a build, short rows first (BERT appendix A.2: 128, then
+512)."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from itertools import pairwise
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.loader.datasets import common_info
+from bertdata.loader.examples import common_info
 from bertdata.shards import Shards
 from bertdata.shards.lengths import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -22,10 +20,9 @@ from bertdata.torch.data.dataset import ShardDataset
 
 @dataclass(frozen=True)
 class Phase:
-    """One build of a run: its name, its examples, the steps first + 1 to last.
+    """The part of a run on the rows of one length: its name, its examples, the steps first + 1 to last.
 
-    validation: the examples of its validation split, None where it has none; accumulation_steps: in how many parts a
-    batch goes through the model.
+    validation: the examples of the validation split, None without one; accumulation_steps: gradient accumulation steps.
     """
 
     name: str
@@ -41,9 +38,9 @@ def open_phases(
 ) -> list[Phase]:
     """Return the phases of a build; the one of the longest rows gets `last_share` of the steps.
 
-    `batch` is the rows of a process in a step. It goes through the model in `accumulation_steps` parts for the shortest
-    rows, and in more for longer ones, so that a part has no more tokens. Raises ConfigError where a phase gets no step,
-    and where the phases are not of one corpus.
+    `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
+    into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step, and where
+    the phases are not of one corpus.
     """
     datasets = _open(shards)
     for _, dataset in datasets:
@@ -75,7 +72,7 @@ def longest_info(phases: Sequence[Phase]) -> PretrainingInfo:
 
 
 def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
-    """Return where phases begin and end: the last gets its share of the steps, the others like parts of the rest.
+    """Return the steps at which phases begin and end: the last gets its share, the others equal parts of the rest.
 
     >>> split_steps(1000, 2, 0.1), split_steps(7, 1, 0.1)
     ([0, 900, 1000], [0, 7])
@@ -92,13 +89,13 @@ def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
 
 
 def _parts(batch: int, accumulation_steps: int, longer: float) -> int:
-    """Return the smallest divisor of the batch that is at least `accumulation_steps` times how much longer rows are."""
+    """Return the smallest divisor of the batch that is at least `accumulation_steps * longer`."""
     least = accumulation_steps * longer
     return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= least), batch)
 
 
 def _validation(shards: Shards) -> ShardDataset | None:
-    """Return the validation split beside a train split; None where it has no row, or another split is trained on."""
+    """Return the validation split beside a train split; None where it has no row, and for shards of another split."""
     entry = shards.manifest["splits"].get("validation")
     if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
         return None

@@ -1,9 +1,9 @@
-"""Pretraining from shards: `ShardDataset`, `ResumableBatchSampler` and `PretrainingCollator` under a plain loop.
+"""Pretraining from shards: how a run is started, resumed and finished; `steps` has its loop.
 
 The output directory gets `log.jsonl` (a line for each logged step), `curves.svg`, `checkpoints/`, and at the end the
-model, its configuration and its tokenizer, which transformers opens. The same command goes on from the last checkpoint,
-to the same losses: batches, masks and dropout are functions of the step. A build of several lengths is gone through
-from short rows to long ones. Under torchrun each process takes its part of every batch, with the whole model.
+model, its configuration and its tokenizer, which transformers opens. The same command resumes from the last checkpoint
+with the same losses, for batches, masks and dropout are functions of the step. In a build of several lengths, short
+rows come first. Under torchrun each process has the whole model and takes its part of every batch.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.shards import Shards
-from bertdata.torch.data.loader import explaining_workers
-from bertdata.torch.data.sampler import ResumableBatchSampler
+from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import registry
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.training import checkpoint, metrics_log
@@ -43,8 +42,8 @@ _FREE = (
     "save_steps",
     "validation_rows",
 )
-"""Settings that do not change what is learned, but for rounding and on CUDA attention's dropout: a resumed run may
-change them."""
+"""Settings that a resumed run may change: they have no effect on what is learned, except for rounding and, on CUDA, the
+dropout of attention."""
 
 
 def pretrain(
@@ -58,10 +57,10 @@ def pretrain(
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
-    `config` is the name of a preset, a config of the family, or a directory with a model to start from. A run that was
-    cut off goes on from its last checkpoint unless `restart`. `report` is called with each record of the log, and with
+    `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. An interrupted run
+    is resumed from its last checkpoint unless `restart`. `report` is called with each record of the log, and with
     that of the first step. Raises ConfigError where the settings do not fit the shards or the checkpoint, and
-    DivergenceError where the loss is no longer a number.
+    DivergenceError where the loss is not finite.
     """
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
@@ -88,7 +87,7 @@ def pretrain(
 
 
 def rows_of(settings: PretrainSettings, group: Group) -> int:
-    """Return the rows of a process in an update; raises ConfigError where the batch cannot be split evenly."""
+    """Return the rows of one process in an update; raises ConfigError where the batch cannot be split evenly."""
     parts = group.world_size * settings.gradient_accumulation_steps
     if settings.batch_size % parts:
         raise ConfigError(

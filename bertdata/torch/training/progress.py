@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: a bar on a terminal, plain lines elsewhere, as in a batch system's log."""
+"""The progress of a run: a bar on a terminal, plain lines elsewhere, as in the log of a batch system."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import TextIO
 from bertdata.torch.training.metrics_log import LogRecord, line
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-"""Seconds between two plain lines: twice as many each time, up to the longest."""
+"""Seconds between two plain lines, doubled each time, up to the longest."""
 
 
 class PlainLines:
-    """Writes a line for the first record, the last, each with a validation loss, and others as time goes by."""
+    """Writes a line for the first record, the last, each with a validation loss, and others at growing intervals."""
 
     def __init__(self, steps: int | None, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self.steps, self.stream, self.clock = steps, stream, clock
@@ -39,7 +39,7 @@ class PlainLines:
 
 @contextmanager
 def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
-    """Yield a function that shows records on stderr; `steps` of the run, None where each record says it."""
+    """Yield a function that shows records on stderr; `steps` is those of the run, None where each record has them."""
     if not sys.stderr.isatty():
         yield PlainLines(steps, sys.stderr)
         return

@@ -1,8 +1,8 @@
-"""The steps of a phase: batches in parts through the model, one update, the log, checkpoints.
+"""The training loop of a phase: gradient accumulation, updates, the log, checkpoints.
 
-A batch's loss is the mean over all its labelled tokens and pairs, however it is split over gradient accumulation steps
-and processes, and dropout is a function of a row (`dropout`). So splitting changes rounding alone; on CUDA also the
-dropout of attention probabilities, which torch's fused kernels draw. Opening and closing a run is in `pretrain`.
+The loss of a batch is the mean over all its labelled tokens and pairs, however the batch is split over gradient
+accumulation steps and processes, and dropout is a function of the row (`dropout`). So splitting changes only rounding,
+and on CUDA the dropout of attention probabilities, which torch's fused kernels draw.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ import torch
 
 from bertdata.io import files
 from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.data.sampler import ResumableBatchSampler
+from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
 from bertdata.torch.models.flops import Counts, peak_flops
@@ -28,18 +27,21 @@ from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import learning_rate, seed_step, step_down
+from bertdata.torch.training.optimization import learning_rate, seed_step, update
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.validation import validate
 
 _REDRAW_AFTER = 60.0
-"""Seconds after which the curves are drawn again; they are with each checkpoint too."""
+"""Seconds after which the curves are drawn again; they are also drawn with each checkpoint."""
 
 
 @dataclass
 class Run:
-    """A run: model and optimizer, its processes, the checkpoint it goes on from, where it writes, what it is."""
+    """A run: model, optimizer, processes, the checkpoint it is resumed from, its directory and settings.
+
+    `about` goes into `config.json`.
+    """
 
     model: PreTrainedModel
     optimizer: torch.optim.Optimizer
@@ -51,19 +53,15 @@ class Run:
 
     @property
     def first(self) -> int:
-        """The steps taken before."""
+        """The steps taken before it was resumed."""
         return 0 if self.last is None else self.last.step
-
-
-def _now() -> float:
-    return time.perf_counter()
 
 
 @dataclass
 class Interval:
     """What happened since the last line of the log."""
 
-    began: float = field(default_factory=_now)
+    began: float
     waited: float = 0.0
     steps: int = 0
     counts: Counts = field(default_factory=Counts)
@@ -71,12 +69,12 @@ class Interval:
 
 
 def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[LogRecord], None] | None) -> LogRecord:
-    """Take the steps of a phase that are not yet taken, and return the last record; all processes call it together."""
+    """Take the remaining steps of a phase and return the last record; all processes call it together."""
     group, info, draws = run.group, phase.dataset.info, attached(run.model)
     first = max(run.first, phase.first)
     loader = _loader(run, phase, settings, first)
     parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
-    batches, interval = iter(loader), Interval()
+    batches, interval = iter(loader), Interval(time.perf_counter())
     record: LogRecord = {}
     drawn = time.monotonic()
     for step in range(first + 1, phase.last + 1):
@@ -103,7 +101,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             loss += share.detach()
             interval.sums.add(terms, size)
         rate = learning_rate(step - 1, settings.max_steps, settings.learning_rate, settings.warmup_ratio)
-        norm = step_down(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
+        norm = update(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
         interval.steps, interval.counts = interval.steps + 1, add([interval.counts, own])
         last = step == phase.last
         saving = last or step % settings.save_steps == 0
@@ -117,7 +115,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 "max_seq_length": info.max_seq_length,
                 "learning_rate": rate,
                 "gradient_norm": norm,
-                **_closed(interval, run, settings),
+                **_means(interval, run, settings),
                 **(validate(run.model, group, phase, settings, draws) if validating else {}),
             }
             if report is not None:
@@ -128,7 +126,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 if saving or time.monotonic() - drawn >= _REDRAW_AFTER:
                     metrics_log.plot(run.output, metrics_log.read(files.join(run.output, metrics_log.LOG)))
                     drawn = time.monotonic()
-            interval = Interval()
+            interval = Interval(time.perf_counter())
         if saving and group.first:
             root = files.join(run.output, "checkpoints")
             state = loader.state_dict()
@@ -160,15 +158,15 @@ def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> R
 
 
 def _compiled(model: PreTrainedModel) -> PreTrainedModel:
-    """Have the blocks compiled at their first use; the heads work on as many tokens as are labelled, and stay."""
+    """Have the blocks compiled at their first use; not the heads, for the number of labelled tokens varies."""
     for module in model.modules():
         if isinstance(module, Blocks):
             module.compile()
     return model
 
 
-def _closed(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
-    """Return the means of an interval over all processes, and how fast it was."""
+def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
+    """Return the means of an interval over all processes, and its speed."""
     means = interval.sums.means(run.group.all_reduce_sum)
     counts = Counts(*run.group.all_reduce_sum(interval.counts))
     seconds = time.perf_counter() - interval.began

@@ -1,4 +1,4 @@
-"""What each task does with its model: the head it takes, and its scores on a split."""
+"""The head of each fine-tuning task, and its scores on a split."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
     task = dataset.info.definition
     if task.head not in _HEADS or not task.metrics:
         raise ConfigError(
-            f"holds {dataset.info.task}, which has no model or no scores here; expected classification, "
+            f"holds {dataset.info.task}, for which there is no model or no metric here; expected classification, "
             "token-classification or question-answering: encode with classes as labels, or train with transformers",
             path=dataset.shards.build,
         )
@@ -63,7 +63,7 @@ def head_of(info: TaskInfo) -> type[TaskModel]:
 
 
 def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: torch.device) -> dict[str, float]:
-    """Return the scores of a model on a split, whose rows are taken in their order.
+    """Return the scores of a model on a split.
 
     classification: accuracy, macro_f1; token-classification: accuracy, and of entities precision, recall, f1;
     question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none.

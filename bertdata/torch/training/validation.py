@@ -1,6 +1,6 @@
-"""The losses of a pretraining run on the validation split, under masks that are the same each time.
+"""The losses of a pretraining run on the validation split, with the same masks each time.
 
-The rows measured are spread evenly over the split, and masked as in epoch 0. The processes of a run share them.
+Rows are spread evenly over the split and masked as in epoch 0; the processes of a run share them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def chosen_rows(total: int, most: int) -> list[int]:
 
 
 def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
-    """Return the figures of the log on the validation split, each named `validation_...`; all processes call it."""
+    """Return the losses and accuracies on the validation split, each named `validation_...`; all processes call it."""
     dataset = phase.validation
     assert dataset is not None
     rows = chosen_rows(len(dataset), settings.validation_rows)

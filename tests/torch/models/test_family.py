@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +26,10 @@ from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedToken
 from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.models.registry import load_config
-from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.pretrain import pretrain
-from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
+from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS
+from tests.torch.training.small_runs import log, losses, stop_at
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,
@@ -42,16 +41,7 @@ SIZES: dict[str, Any] = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
-SETTINGS = PretrainSettings(
-    max_steps=300,
-    batch_size=32,
-    learning_rate=2e-3,
-    warmup_ratio=0.1,
-    save_steps=1000,
-    logging_steps=50,
-    num_workers=0,
-    device="cpu",
-)
+SETTINGS = replace(TWELVE_STEPS, max_steps=300, batch_size=32, warmup_ratio=0.1, save_steps=1000, logging_steps=50)
 
 
 def counting_build(directory: Path, objective: str) -> Path:
@@ -82,10 +72,6 @@ def counting_build(directory: Path, objective: str) -> Path:
     entry = {"file": "train/data-00000-of-00001.arrow", "bytes": files.size(path)}
     files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": [entry]}}})
     return directory
-
-
-def log(output: Path) -> list[LogRecord]:
-    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.slow
@@ -133,15 +119,10 @@ def test_the_kin_resume_exactly_and_open_in_transformers(tmp_path: Path, config:
     build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
     settings = replace(SETTINGS, max_steps=6, batch_size=4, save_steps=2, logging_steps=1)
     pretrain(build, config, tmp_path / "whole", settings)
-
-    def cut(record: LogRecord) -> None:
-        if record["step"] == 5:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        pretrain(build, config, tmp_path / "cut", settings, report=cut)
+        pretrain(build, config, tmp_path / "cut", settings, report=stop_at(5))
     pretrain(build, config, tmp_path / "cut", settings)
-    assert [one["loss"] for one in log(tmp_path / "cut")] == [one["loss"] for one in log(tmp_path / "whole")]
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
     assert load_config(tmp_path / "cut") == config
     opened, notes = transformers.AutoModel.from_pretrained(tmp_path / "cut", output_loading_info=True)
     assert opened.config.model_type == config.model_type

@@ -14,7 +14,7 @@ from bertdata.torch import BertConfig
 from bertdata.torch.training import pretrain
 from tests.small_build import write_build
 from tests.tokenizers.letters import LetterTokenizer
-from tests.torch.training.test_pretrain import SETTINGS, log
+from tests.torch.training.small_runs import SETTINGS, log
 
 
 def test_bert_trains_on_whole_words_of_another_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -20,41 +19,14 @@ from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.flops import Counts, peak_of
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
-from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate
 from bertdata.torch.training.phases import split_steps
 from bertdata.torch.training.pretrain import pretrain
-from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
+from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS
+from tests.torch.training.small_runs import SMALL, log, losses, stop_at
 
-SMALL = BertConfig(
-    vocab_size=100,
-    hidden_size=32,
-    num_hidden_layers=2,
-    num_attention_heads=2,
-    intermediate_size=64,
-    max_position_embeddings=64,
-    hidden_dropout_prob=0.1,
-    attention_probs_dropout_prob=0.1,
-)
-SETTINGS = PretrainSettings(
-    max_steps=6,
-    batch_size=8,
-    learning_rate=2e-3,
-    warmup_ratio=0.2,
-    save_steps=100,
-    logging_steps=1,
-    num_workers=0,
-    device="cpu",
-)
-
-
-def log(output: Path) -> list[LogRecord]:
-    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
-
-
-def losses(output: Path) -> list[float]:
-    return [record["loss"] for record in log(output)]
+SETTINGS = replace(TWELVE_STEPS, max_steps=6, save_steps=100)
 
 
 @pytest.fixture(scope="module")
@@ -132,13 +104,8 @@ def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, tw
 def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path, two_lengths: Path, stop: int) -> None:
     settings = replace(SETTINGS, max_steps=10, last_share=0.4, save_steps=2)
     pretrain(two_lengths, SMALL, tmp_path / "whole", settings)
-
-    def cut(record: LogRecord) -> None:
-        if record["step"] == stop + 1:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        pretrain(two_lengths, SMALL, tmp_path / "cut", settings, report=cut)
+        pretrain(two_lengths, SMALL, tmp_path / "cut", settings, report=stop_at(stop + 1))
     pretrain(two_lengths, SMALL, tmp_path / "cut", settings)
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
 
@@ -147,13 +114,8 @@ def test_lines_of_the_log_are_means_and_a_resumed_run_writes_the_same(tmp_path: 
     settings = replace(SETTINGS, max_steps=12, logging_steps=4, save_steps=6)
     pretrain(dynamic_build, SMALL, tmp_path / "whole", settings)
     assert [record["step"] for record in log(tmp_path / "whole")] == [4, 6, 8, 12]
-
-    def cut(record: LogRecord) -> None:
-        if record["step"] == 8:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        pretrain(dynamic_build, SMALL, tmp_path / "cut", settings, report=cut)
+        pretrain(dynamic_build, SMALL, tmp_path / "cut", settings, report=stop_at(8))
     pretrain(dynamic_build, SMALL, tmp_path / "cut", settings)
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
     pretrain(dynamic_build, SMALL, tmp_path / "each", replace(settings, logging_steps=1))

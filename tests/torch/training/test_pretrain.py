@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -21,45 +20,14 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.training import metrics_log, optimization, pretrain
-from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import DivergenceError, adamw
 from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
-
-SMALL = BertConfig(
-    vocab_size=100,
-    hidden_size=32,
-    num_hidden_layers=2,
-    num_attention_heads=2,
-    intermediate_size=64,
-    max_position_embeddings=32,
-)
-SETTINGS = PretrainSettings(
-    max_steps=12,
-    batch_size=8,
-    learning_rate=2e-3,
-    warmup_ratio=0.2,
-    save_steps=5,
-    logging_steps=1,
-    num_workers=0,
-    device="cpu",
-)
-
-
-def log(output: Path) -> list[LogRecord]:
-    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
 
 
 def learned(output: Path) -> list[tuple[float, ...]]:
     return [tuple(record[name] for name in ("step", "loss", "gradient_norm", "epoch")) for record in log(output)]
-
-
-def stop_at(step: int) -> Any:
-    def report(record: LogRecord) -> None:
-        if record["step"] == step:
-            raise KeyboardInterrupt
-
-    return report
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +152,7 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
     for one in model.parameters():
         one.grad = torch.full_like(one, gradient)
     with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
-        optimization.step_down(model, optimizer, loss, 0.1, max_grad_norm, 3)
+        optimization.update(model, optimizer, loss, 0.1, max_grad_norm, 3)
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
 
 
@@ -208,7 +176,7 @@ def test_a_step_takes_the_rate_given_and_returns_the_norm_before_it_is_clipped(
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
     before = model.weight.detach().clone()
     model.weight.grad = torch.tensor([[3.0, 4.0]])
-    assert optimization.step_down(model, optimizer, 1.0, 0.1, max_grad_norm, 1) == pytest.approx(5.0)
+    assert optimization.update(model, optimizer, 1.0, 0.1, max_grad_norm, 1) == pytest.approx(5.0)
     torch.testing.assert_close(before - model.weight, 0.1 * scale * torch.tensor([[3.0, 4.0]]))
 
 

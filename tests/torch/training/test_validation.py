@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import re
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -20,6 +19,7 @@ from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.validation import chosen_rows
 from tests.torch.build import write_build
+from tests.torch.training.small_runs import log
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,
@@ -32,10 +32,6 @@ SIZES: dict[str, Any] = {
 SETTINGS = PretrainSettings(
     max_steps=6, batch_size=8, learning_rate=1e-3, logging_steps=4, eval_steps=3, num_workers=0, device="cpu"
 )
-
-
-def log(output: Path) -> list[LogRecord]:
-    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
 
 
 def build_of(directory: Path, objective: str = "nsp") -> Path:

@@ -22,7 +22,7 @@ Segment = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Schedule:
+class BatchPlan:
     """Steps over some bins for `world_size` ranks; `epochs` an iteration, None: without end."""
 
     bins: tuple[Bin, ...]
@@ -51,7 +51,7 @@ class Schedule:
         if ends is None:
             while True:
                 yield [self._take(places, self._behind(places, range(len(places))))]
-        main, pool = self._plan(places, ends)
+        main, pool = self._ends_alone(places, ends)
         while open_bins := [number for number in range(len(main)) if places[number] < main[number]]:
             number = self._behind(places, open_bins)
             left = main[number] - places[number]
@@ -67,7 +67,7 @@ class Schedule:
         """Return how many batches each rank still gets in the iteration; it must have an end."""
         ends = self.ends(positions)
         assert ends is not None
-        main, pool = self._plan(list(positions), ends)
+        main, pool = self._ends_alone(list(positions), ends)
         counts = [0] * self.world_size
         sizes: list[int] = []
         for number, one in enumerate(self.bins):
@@ -81,7 +81,7 @@ class Schedule:
             sizes += tail
         return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
 
-    def _plan(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
+    def _ends_alone(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
         """Return up to where each bin is taken from alone, and the bins whose rest is taken together."""
         left = [end - place for end, place in zip(ends, places, strict=True)]
         main = list(ends)

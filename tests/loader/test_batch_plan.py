@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Bin
 from bertdata.loader.sample_order import PermutedOrder
-from bertdata.loader.schedule import Schedule, Segment
 from tests.loader.runs import Lengths, counted, ranks, run
 
 
 def schedule(
     sizes: Sequence[int], batches: Sequence[int], world_size: int, epochs: int | None = 1, drop_last: bool = False
-) -> Schedule:
+) -> BatchPlan:
     """Return the schedule of bins of some sizes, the narrowest first, and of the rows that a rank takes of each."""
     bins = tuple(
         Bin(8 * (number + 1), size, batch, PermutedOrder(size, number))
         for number, (size, batch) in enumerate(zip(sizes, batches, strict=True))
     )
-    return Schedule(bins, world_size, epochs, drop_last)
+    return BatchPlan(bins, world_size, epochs, drop_last)
 
 
 def parted(left: int, batch: int, world_size: int, drop_last: bool) -> list[int]:
@@ -40,7 +40,7 @@ def parted(left: int, batch: int, world_size: int, drop_last: bool) -> list[int]
     return [*full, last] if batch == 1 else [*full, last - last // 2, last // 2]
 
 
-def defined(one: Schedule, places: Sequence[int]) -> Iterator[list[Segment]]:
+def defined(one: BatchPlan, places: Sequence[int]) -> Iterator[list[Segment]]:
     """Yield the steps to the end of the iteration, as the module's docstring has them."""
     at, ranks_, numbers = list(places), one.world_size, list(range(len(one.bins)))
     ends = one.ends(places) or []

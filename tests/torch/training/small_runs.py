@@ -1,0 +1,50 @@
+"""A small model, the settings of short runs on the CPU, and what their logs say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from bertdata.torch import BertConfig
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.settings import PretrainSettings
+
+SMALL = BertConfig(
+    vocab_size=100,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    intermediate_size=64,
+    max_position_embeddings=64,
+)
+SETTINGS = PretrainSettings(
+    max_steps=12,
+    batch_size=8,
+    learning_rate=2e-3,
+    warmup_ratio=0.2,
+    save_steps=5,
+    logging_steps=1,
+    num_workers=0,
+    device="cpu",
+)
+
+
+def log(output: Path) -> list[LogRecord]:
+    """Return the records of a run."""
+    return [json.loads(line) for line in (output / "log.jsonl").read_text().splitlines()]
+
+
+def losses(output: Path) -> list[float]:
+    """Return the losses of a run."""
+    return [record["loss"] for record in log(output)]
+
+
+def stop_at(step: int) -> Callable[[LogRecord], None]:
+    """Return a report that interrupts the run at the record of a step."""
+
+    def report(record: LogRecord) -> None:
+        if record["step"] == step:
+            raise KeyboardInterrupt
+
+    return report
