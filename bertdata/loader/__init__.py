@@ -1,12 +1,12 @@
-"""The loader without PyTorch: batches of NumPy arrays for JAX and others, and what `bertdata.torch` is made of.
+"""Shards in, batches of NumPy arrays out, for JAX and others; `bertdata.torch` makes tensors of the same batches.
 
-    examples    ShardExamples: examples by number, from memory-mapped shards
-    lines       the order of examples: index permutations, length bins, sets mixed by weight
-    sampler     EpochBatchSampler: which examples are the next batch of a rank; a few integers are its state
-    collator    BatchCollator: padded or packed int64 arrays, dynamic masks
-    batches     numpy_batches: all of these in a row
-
-Importing it imports neither torch nor Beam, and compiles nothing.
+examples        ShardExamples: examples by number, from memory-mapped shards
+sample_order    the order of examples: index permutations, sets mixed by weight
+bins            length bins, each with an order of its own
+batch_plan      which bin the next batch of each rank is taken from
+sampler         EpochBatchSampler: the batches of a rank as numbers of examples; a few integers are its state
+collator        BatchCollator: padded or packed int64 arrays, dynamic masks
+numpy_loader    numpy_batches: all of these in one call
 """
 
 from bertdata.loader.collator import BatchCollator

@@ -1,13 +1,12 @@
-"""The steps of a run: which bins are taken from next, for all ranks at once, as a function of the bins' positions.
+"""The plan of batches: which bin each step takes its examples from, as a function of the positions in the bins.
 
-A step takes a run from the order of one bin, and every rank a part of it, so that all ranks have rows of like length at
-the same time. The bin that is furthest behind comes next. Which step follows depends on the positions alone, never on
-how they were reached: so a run that is resumed goes on exactly.
+In a step all ranks take their batches from consecutive positions of one bin, so that they have rows of similar length
+at the same time. The bin with the smallest share of its examples taken comes next. A step depends only on the
+positions, so a resumed run has the same steps.
 
-At the end of an iteration each bin shares what it has left over all ranks. What is left of bins with fewer examples
-than there are ranks is pooled in the last step, narrow bins first; if that is too little for all ranks, the widest bin
-that can spare examples adds the missing ones. So all ranks take equally many steps, as long as there are at least as
-many examples left altogether as ranks.
+At the end of an iteration, the examples left in a bin are divided among all ranks. Bins with fewer examples left than
+ranks are pooled in the last step, narrow bins first; if these are still too few, the widest bin that can spare examples
+adds the missing ones. So all ranks take the same number of steps, unless fewer examples than ranks are left in total.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from dataclasses import dataclass
 from bertdata.loader.bins import Bin
 
 Segment = tuple[int, int, int]
-"""(bin, start, stop): a run of positions in a bin's order."""
+"""(bin, start, stop): consecutive positions in the order of a bin."""
 
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """Steps over some bins for `world_size` ranks; `epochs` an iteration, None: without end."""
+    """The steps over some bins for `world_size` ranks; an iteration has `epochs` epochs, None: no end."""
 
     bins: tuple[Bin, ...]
     world_size: int
@@ -32,11 +31,11 @@ class BatchPlan:
 
     @property
     def examples(self) -> int:
-        """How many examples an epoch has."""
+        """The number of examples in an epoch."""
         return sum(one.size for one in self.bins)
 
     def ends(self, positions: Sequence[int]) -> list[int] | None:
-        """Return where the iteration that positions lie in ends, bin for bin; None where it has no end."""
+        """Return the end of the iteration in each bin, given positions in it; None where it has no end."""
         if self.epochs is None:
             return None
         iteration = sum(positions) // (self.epochs * self.examples)
@@ -46,7 +45,7 @@ class BatchPlan:
         ]
 
     def steps(self, positions: Sequence[int]) -> Iterator[list[Segment]]:
-        """Yield the steps from some positions to the end of the iteration; the runs of a step are never empty."""
+        """Yield the steps from some positions to the end of the iteration, none of them empty."""
         places, ends = list(positions), self.ends(positions)
         if ends is None:
             while True:
@@ -82,7 +81,7 @@ class BatchPlan:
         return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
 
     def _ends_alone(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
-        """Return up to where each bin is taken from alone, and the bins whose rest is taken together."""
+        """Return up to which position each bin has steps of its own, and the bins that are pooled after that."""
         left = [end - place for end, place in zip(ends, places, strict=True)]
         main = list(ends)
         if len(self.bins) == 1 or self.drop_last:
@@ -126,12 +125,12 @@ class BatchPlan:
         return best
 
     def _sizes(self, left: int, batch: int) -> list[int]:
-        """Return the sizes of the next steps, or the first of them; none where `drop_last` leaves the rest out."""
+        """Return the sizes of the next steps, or of the first of them; none where `drop_last` omits the rest."""
         full, tail = self._shares(left, batch)
         return [batch * self.world_size] if full else tail
 
     def _shares(self, left: int, batch: int) -> tuple[int, list[int]]:
-        """Return the number of full steps, and the sizes of the one or two that share out the rest over all ranks."""
+        """Return the number of full steps, and the sizes of the one or two that divide the rest among all ranks."""
         group = self.world_size * batch
         full, rest = divmod(left, group)
         if self.drop_last or not rest:

@@ -1,6 +1,6 @@
-"""`bertdata bench`: how fast one core turns a user's own shards into padded, dynamically masked int64 batches.
+"""`bertdata bench`: how fast one core turns shards into padded, dynamically masked int64 batches.
 
-It measures what a training step waits for: the order, reading, masks and padding, in this process and on one thread.
+It measures the order, reading, masks and padding, in this process and on one thread.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def measure(
     packing: bool = False,
     seconds: float = 3.0,
 ) -> dict[str, Any]:
-    """Make batches for a time; returns tokens per second (padding left out), and what they are made of.
+    """Make batches for a time; returns tokens per second (without padding), and the figures it is calculated from.
 
     first_batch_seconds: from the call to the first batch, opening the shards and loading compiled code included.
     """

@@ -1,6 +1,6 @@
-"""The bins of a run: examples of like length, each with an order of its own, and how many of them a rank takes at once.
+"""The length bins of a run: examples of similar length, with an order and a batch size of their own.
 
-Without length bins there is one, of all examples. Sets mixed by weight are mixed in each bin, so that the weights hold
+Without length bins there is one bin of all examples. Sets are mixed by weight within each bin, so that the weights hold
 over all of them.
 """
 
@@ -24,7 +24,7 @@ AUTOMATIC_BINS = 8
 class Bin:
     """The examples of at most `width` tokens that no narrower bin has.
 
-    size: how many an epoch has; batch: how many a rank takes at once; order: their order.
+    size: examples in an epoch; batch: examples in a batch of one rank; order: their order.
     """
 
     width: int
@@ -46,10 +46,10 @@ def bins_of(
     weights: Weights | None,
     seed: int,
 ) -> tuple[Bin, ...]:
-    """Return the bins of a data set, the empty ones left out; raises ConfigError for settings that cannot be met.
+    """Return the bins of a data set, without the empty ones; raises ConfigError for settings that cannot be met.
 
-    `widths` are the lengths up to which the bins go, and `max_tokens` the most tokens of a batch, padding included;
-    without `widths`, it makes eight bins of like width. Shards that were built in bins are read in those.
+    `widths` are the longest rows of the bins, and `max_tokens` the most tokens of a batch, padding included; without
+    `widths`, it makes eight bins of equal width. Shards that were built in bins keep these.
     """
     require((batch_size is None) != (max_tokens is None), "give either batch_size or max_tokens, and not both")
     require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
@@ -94,7 +94,7 @@ def bins_of(
 
 @dataclass(frozen=True)
 class _Part:
-    """What is mixed as one: a run of examples, or those of one of several sources, `owners` saying which each is of."""
+    """What has one weight: consecutive examples, or those of one source; `owners` is the source of each example."""
 
     first: int
     size: int
@@ -111,7 +111,7 @@ class _Part:
 
 
 def _members(parts: Sequence[_Part], classes: NDArray[np.uint8] | None, bins: int) -> list[list[Members | None]]:
-    """Return for each bin the examples of each part, None where they are a whole run; bins share a byte an example."""
+    """Return for each bin the examples of each part, None for all of a part; bins share one byte an example."""
     owners, sources = parts[0].owners, parts[0].sources
     if owners is None:
         if classes is None:
@@ -126,7 +126,7 @@ def _members(parts: Sequence[_Part], classes: NDArray[np.uint8] | None, bins: in
 
 
 def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
-    """Return what is mixed: all examples as one, the sets of shards, or their sources."""
+    """Return the parts to mix: all examples as one part, the sets of shards, or their sources."""
     if weights is None:
         return [_Part(0, len(dataset))]
     if isinstance(weights, Mapping):
@@ -134,7 +134,7 @@ def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
         require(
             bool(names) and set(weights) == set(names),
             f"weights are given for {', '.join(weights) or 'no source'}, but the sources of these shards are "
-            f"{', '.join(names) or 'not told'}; expected one for each",
+            f"{', '.join(names) or 'unknown'}; expected one for each",
         )
         owners = dataset.sources
         counts = np.bincount(owners, minlength=len(names)).tolist()
@@ -151,7 +151,7 @@ def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
 
 @dataclass(frozen=True)
 class _Piece:
-    """The part of one set that lies in a bin: the set's first number, how many examples, and which (None: all)."""
+    """The examples of one part in a bin: the part's first number, how many examples, and which (None: all)."""
 
     first: int
     size: int
@@ -159,7 +159,7 @@ class _Piece:
 
 
 def _order(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number: int) -> SampleOrder:
-    """Make the order of a bin of the sets' parts, mixed by their chances where there are several."""
+    """Return the order of a bin, its parts mixed by their probabilities where there are several."""
     name = f"sampler epoch, bin {number}" if number else "sampler epoch"
     if len(pieces) == 1:
         return PermutedOrder(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
@@ -188,7 +188,7 @@ def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:
 def _check_weights(weights: Sequence[float], sizes: Sequence[int]) -> None:
     require(
         all(weight > 0 and np.isfinite(weight) for weight in weights),
-        f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave a set out that is not wanted)",
+        f"weights are {', '.join(map(str, weights))}; expected numbers over 0 (leave out a set that is not wanted)",
     )
     require(
         min(weights) * CYCLE >= sum(weights),

@@ -1,9 +1,8 @@
 """`BatchCollator`: examples to one batch of NumPy arrays, masks drawn here (dynamic) or read from the shards (static).
 
-A dynamic mask is what a `Masker` gives for (seed, epoch, example id, position): the same in any worker, on any rank,
-after any resume. Padding is added after the mask, so it is never masked and never labelled. Batches are padded, a row
-for each example, or packed, all examples one after another in one row with their borders beside it. Which examples
-share a batch is the matter of `sampler`.
+A dynamic mask is a function of (seed, epoch, example id, position): the same in any worker, on any rank, after any
+resume. Padding is never masked and never labelled. Batches are padded, with a row for each example, or packed, with all
+examples one after another in one row and their offsets beside it.
 """
 
 from __future__ import annotations
@@ -31,26 +30,25 @@ Lists = Sequence[NDArray[np.integer]]
 
 
 class BatchCollator:
-    """Makes a batch of (N, L) int64 arrays of examples from `ShardExamples`; L is a multiple of `pad_to_multiple_of`.
+    """Makes batches of (N, L) int64 arrays of examples from `ShardExamples`; L is a multiple of `pad_to_multiple_of`.
 
     A batch holds input_ids, token_type_ids, attention_mask (1 at tokens, 0 at padding), labels (the id to predict, -100
-    elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label (N,): what `transformers`
-    calls them, so `model(**batch)` works. Of fine-tuning shards, labels are those of the task, (N,) for a text and
+    elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label (N,): the names of
+    transformers, so `model(**batch)` works. For fine-tuning shards, labels are those of the task, (N,) for texts and
     (N, L) for tokens, or there are start_positions and end_positions (N,).
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
-    cu_seqlens int32 (N + 1,), the borders that kernels for sequences of any length take; where T is padded, the padding
-    is one sequence more (flash-attn's `flash_attn_varlen_func`). Rows that were packed into the shards (`--pack`) are
-    taken apart at their borders, so they give the same examples and masks, padded or packed; packed, B of them have
-    nearly B times as many tokens as one holds.
+    cu_seqlens int32 (N + 1,), the offsets of the examples, as flash-attn's `flash_attn_varlen_func` takes them; padding
+    at the end is one more sequence. Rows that were packed in the shards (`--pack`) are split into their examples first,
+    so they give the same examples and masks, padded or packed.
 
     `masking` and `seed` are those of the shards unless given. The epoch of a mask is the one that the example has, else
     the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index was a pair (epoch,
-    number), as those of our sampler, or `set_epoch` of the data set was called. Where neither knows the epoch, masks
-    are refused with a ConfigError, for they would be the same in every epoch.
+    number), as our sampler yields them, or `set_epoch` of the data set was called. Where neither has an epoch, a batch
+    is refused with a ConfigError, for its masks would be the same in every epoch.
 
-    Static masks are passed through. Raises ConfigError for a `tokenizer` that is not the one the shards were made with,
-    and for masking settings where the masks are in the shards already.
+    Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
+    with, and for masking settings where the masks are in the shards already.
 
         collator = BatchCollator(examples)
         batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
@@ -94,11 +92,11 @@ class BatchCollator:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch of examples that have none themselves; None where none was given."""
+        """The epoch of examples without one; None if it was not set."""
         return self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """Draw the masks of examples that have no epoch themselves by this one, in worker processes too.
+        """Set the epoch of the masks of examples without an epoch, in worker processes too.
 
         Raises ConfigError for what is not a number of 0 or more.
         """
@@ -118,9 +116,10 @@ class BatchCollator:
         return batch | self._numbers(examples)
 
     def unmasked(self, examples: Examples) -> Batch:
-        """Return the padded ids as they are in the shards, uint16 or int32 (N, L), and what masks are drawn by.
+        """Return the padded ids without masks, uint16 or int32 (N, L), and what determines the masks.
 
-        lengths and second_segments (where token types become 1) are int32 (N,), example_ids and epochs int64 (N,).
+        lengths and second_segments (the position from which token types are 1) are int32 (N,), example_ids and epochs
+        int64 (N,).
         """
         self._check(examples)
         ids, types = self._lists(examples, "input_ids"), self._lists(examples, "token_type_ids")
@@ -170,14 +169,14 @@ class BatchCollator:
         return [epoch for epoch, borders in rows for _ in range(len(borders) - 1)]
 
     def _unknown_epoch(self) -> int:
-        """Return the epoch of a batch's examples where neither they nor the collator know it; here it is refused."""
+        """Return the epoch of examples where neither they nor the collator have one; here that is an error."""
         raise ConfigError(
-            "the epoch of the examples is not known, and their masks would be the same in every epoch; ask for them "
+            "the epoch of the examples is not known, and their masks would be the same in every epoch; index them "
             "by (epoch, number), as EpochBatchSampler does, or call set_epoch of the collator before each epoch"
         )
 
     def _lists(self, examples: Examples, name: str) -> Lists:
-        """Return the lists of a column, those of packed rows taken apart."""
+        """Return the lists of a column, one for each example of packed rows."""
         lists = _lists(examples, name)
         if not self.info.packed:
             return lists
@@ -215,7 +214,7 @@ class BatchCollator:
 
     @property
     def masker(self) -> Masker:
-        """What draws the masks; there is none where they are in the shards."""
+        """What draws dynamic masks."""
         assert self._masker is not None, "the masks of these shards are static"
         return self._masker
 
@@ -225,7 +224,7 @@ class BatchCollator:
     def _masked(
         self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: NDArray[np.bool_] | None
     ) -> tuple[Ints, Ints]:
-        """Return the masked ids and the labels of rows that lie one after another; padding stays as it is."""
+        """Return the masked ids and the labels of flat rows; padding is not masked."""
         special = self.masker.special(input_ids)
         if padding is not None:
             special |= padding
@@ -250,7 +249,7 @@ class BatchCollator:
 
 
 def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[np.integer]:
-    """Return lists as the rows of one array, filled up after their ends."""
+    """Return lists as the rows of one array, padded with `fill`."""
     rows: NDArray[np.integer] = np.full((len(lists), width), fill, kind)
     for row, values in zip(rows, lists, strict=True):
         row[: len(values)] = values

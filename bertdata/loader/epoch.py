@@ -1,4 +1,4 @@
-"""`Epoch`: the epoch that a data set or a collator was told from outside by `set_epoch`."""
+"""`Epoch`: the epoch of a data set or a collator, set by `set_epoch`."""
 
 from __future__ import annotations
 

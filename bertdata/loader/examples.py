@@ -1,9 +1,11 @@
 """`ShardExamples`: the examples of memory-mapped shards, by number; many at once as an `ExampleBatch`.
 
-The epoch, by which masks are drawn, travels with the example. An index is a number, or a pair (epoch, number) as our
-sampler yields it; of a pair, the example has the epoch in `epoch`, and a batch may span the border of two epochs. For a
-number alone it is the epoch of the last `set_epoch`; without any, the example has no `epoch`, and the collator decides.
-Order is the matter of `sampler`, masks and padding of `collator`.
+An index is a number, or a pair (epoch, number), as our sampler yields it. Masks depend on the epoch, so the example
+holds it as `epoch`; a batch may have examples of two epochs. With a number alone, it is the epoch of the last
+`set_epoch`, and without one the example has no `epoch`.
+
+Several sets of shards can be read together, if a model can be trained on both in the same batch: with one vocabulary,
+the same pair label, and the same masking.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
 
 Source = str | os.PathLike[str] | Shards
-"""Where shards are, or shards that are open."""
+"""The path or URL of shards, or open shards."""
 
 Index = int | tuple[int, int]
 """The number of an example, or (epoch, number)."""
@@ -41,8 +43,8 @@ _PROBES = 64
 class Example(UserDict[str, Any]):
     """The columns of an example by name.
 
-    It is a mapping and no `dict`, as the batches of transformers are: from dicts, the `Trainer` of transformers removes
-    what the model does not take, and with it the example's id and epoch, which masks are drawn by.
+    It is a mapping but not a `dict`, like the batches of transformers: from dicts, the `Trainer` of transformers would
+    remove what the model does not take, such as the example's id and epoch, which the masks depend on.
     """
 
 
@@ -51,10 +53,10 @@ class ShardExamples:
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair, or `set_epoch` was called. Of fine-tuning shards the columns are those of `shards.task_info`.
-    A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32 says where those in it end.
-    Whole batches are read at once (`__getitems__`). It pickles to paths and opens the memory map again where it
-    arrives, so it works with any number of workers, forked or spawned.
+    index was a pair, or `set_epoch` was called. Fine-tuning shards have the columns of `shards.task_info`. A packed row
+    is one example here: its ids and labels are arrays, and cu_seqlens int32 has the offsets of the examples in it.
+    `__getitems__` reads a batch at once. Pickling keeps paths only, and unpickling opens the memory map again, so it
+    works with any number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
     masking. All shards are compared with their SHA-256 when it is made, once on each machine (see
@@ -86,11 +88,11 @@ class ShardExamples:
 
     @property
     def epoch(self) -> int | None:
-        """The epoch of examples that are asked for by their number alone; None until `set_epoch` is called."""
+        """The epoch of examples that are indexed by their number alone; None until `set_epoch` is called."""
         return self._epoch.get()
 
     def set_epoch(self, epoch: int) -> None:
-        """Give examples that are asked for by their number alone this epoch, in worker processes too.
+        """Set the epoch of examples that are indexed by their number alone, in worker processes too.
 
         Accelerate calls it before each iteration of a loader that it prepared, and so does the `Trainer` of
         transformers. Raises ConfigError for what is not a number of 0 or more.
@@ -99,12 +101,12 @@ class ShardExamples:
 
     @property
     def shards(self) -> Shards:
-        """The first set of shards; the only one, where no list was given."""
+        """The first set of shards."""
         return self.sets[0]
 
     @cached_property
     def fingerprint(self) -> int:
-        """63 bits that identify the examples and their order: how they were made, how many, and 64 of their ids."""
+        """63 bits of a hash of how the examples were made, how many they are, and 64 of their ids."""
         n = len(self)
         probes = sorted({n * i // _PROBES for i in range(_PROBES)} | {n - 1}) if n else []
         ids = self.__getitems__(probes).numbers("example_id").tolist()
@@ -128,7 +130,7 @@ class ShardExamples:
 
     @property
     def bins(self) -> tuple[int, ...]:
-        """The lengths up to which the bins go that all sets were built with (`--bin-size`); empty without."""
+        """The longest row of each bin that all sets were built with (`--bin-size`); empty without bins."""
         built = {one.info.bins for one in self.sets}
         return built.pop() if len(built) == 1 else ()
 
@@ -139,14 +141,14 @@ class ShardExamples:
 
     @cached_property
     def sources(self) -> NDArray[np.uint8]:
-        """The source of each example as its place in `source_names`, uint8 (N,); of a packed row that of the first.
+        """The source of each example as an index into `source_names`, uint8 (N,); of a packed row that of its first.
 
-        Raises ConfigError where the shards do not tell sources.
+        Raises ConfigError where the shards do not store sources.
         """
         found, names = [np.zeros(0, np.uint8)], list(self.source_names)
         for one in self.sets:
             if not one.info.sources:
-                raise ConfigError("does not tell the sources of its examples; build again", path=one.build)
+                raise ConfigError("does not store the sources of its examples; build again", path=one.build)
             places = np.array([names.index(name) for name in one.info.sources], np.uint8)
             for chunk in one.table["source"].chunks:
                 offsets, values = _view(chunk)
@@ -163,7 +165,7 @@ class ShardExamples:
         return (self[number] for number in range(len(self)))
 
     def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
-        """Return many examples; raises IndexError for a number that is not below `len` (negative ones count back)."""
+        """Return many examples; raises IndexError for a number out of range (negative ones count from the end)."""
         given = self.epoch
         epochs = [index[0] if isinstance(index, tuple) else given for index in indices]
         numbers = [operator.index(index[1] if isinstance(index, tuple) else index) for index in indices]
@@ -189,9 +191,9 @@ class ShardExamples:
 
 
 class ExampleBatch(Sequence[Example]):
-    """Some examples as a list that makes each when it is asked for; a collator takes whole columns instead.
+    """Examples as a sequence that makes each one when it is indexed; a collator reads whole columns instead.
 
-    It pickles to a list.
+    It is pickled as a list.
     """
 
     def __init__(
@@ -278,7 +280,7 @@ def opened(shards: Source | Sequence[Source], split: str | None = None) -> tuple
 def common_info(sets: Sequence[Shards]) -> ShardInfo:
     """Return how the shards of all sets were made, with the longest row of any; raises ConfigError where they differ.
 
-    What may differ are seeds, row lengths, copies, and how sentences are put together where no pair label tells.
+    Seeds, row lengths, copies, and objectives without a pair label may differ.
     """
     first = sets[0].info
     for other in sets[1:]:

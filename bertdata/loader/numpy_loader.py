@@ -1,7 +1,6 @@
 """`numpy_batches`: shards to batches of NumPy arrays in one call, for JAX and others.
 
-The next batch is made in a thread while the last one is used: reading and masking release the GIL. One thread
-fills batches faster than an accelerator trains on them.
+The next batch is made in a thread while the last one is used: reading and masking release the GIL.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from bertdata.masking.settings import MaskingConfig
 class NumpyBatches:
     """Batches of a sampler and a collator, with a `state_dict`.
 
-    `ahead` batches are made before they are asked for; the state is that of what was taken. After an iteration that was
-    broken off, the next one goes on after the last batch that was taken.
+    `ahead` batches are made in advance; the state counts those that were taken. After an interrupted iteration, the
+    next one continues after the last batch that was taken.
     """
 
     def __init__(
@@ -48,11 +47,11 @@ class NumpyBatches:
                 yield batch
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the run is after the last batch taken, as `EpochBatchSampler.state_dict` does."""
+        """Return the state after the last batch taken, as `EpochBatchSampler.state_dict` does."""
         return self.sampler.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state at the next iteration; raises ConfigError as `EpochBatchSampler.load_state_dict` does."""
+        """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
         self.sampler.load_state_dict(state)
 
     def _make(self, indices: Sequence[tuple[int, int]]) -> Batch:

@@ -1,8 +1,8 @@
 """Sample orders: endless orders of examples as functions of a position, so that a position is all the state.
 
-An order sends each position to an (epoch, number). `PermutedOrder` goes through its examples once an epoch, in another
-order each time, by an index permutation in O(1) memory. `MixedOrder` assigns its positions to other orders by weight.
-`Members` names the examples of one length bin, with a byte an example.
+An order maps each position to an (epoch, number). `PermutedOrder` has each example once an epoch, in another order each
+time, by an index permutation in O(1) memory. `MixedOrder` assigns its positions to other orders by weight. `Members`
+finds the examples of one length bin, with one byte an example.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ class PermutedOrder:
 
 @dataclass(frozen=True)
 class MixedOrder:
-    """Positions assigned to several orders: in each cycle of 65,536, order i gets `shares[i]` of them, as drawn.
+    """Positions assigned to several orders: in each cycle of 65,536, order i gets `shares[i]` of them, at random.
 
-    Each order is gone through from its beginning, so an example of a set with twice its part of the weight comes twice
-    as often. `shares` add up to 65,536.
+    `shares` add up to 65,536. A set with a weight of twice its size has its examples twice as often.
 
     >>> orders = [PermutedOrder(4, 1), PermutedOrder(4, 2, first=4)]
     >>> epochs, numbers = MixedOrder(tuple(orders), (CYCLE // 4, CYCLE * 3 // 4), 7).pairs(np.arange(CYCLE))
@@ -95,7 +94,7 @@ class MixedOrder:
 
 @lru_cache(maxsize=16)
 def _assigned(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32]]:
-    """Return which order each place of a cycle is assigned to, and how many places before it are too."""
+    """Return the order that each place of a cycle is assigned to, and the rank of the place within its order."""
     owners = np.searchsorted(np.cumsum(shares), permutation(np.arange(CYCLE), CYCLE, key), side="right")
     order = np.argsort(owners, kind="stable")
     ranks = np.empty(CYCLE, np.int32)
@@ -104,13 +103,13 @@ def _assigned(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32
 
 
 def blocks_of(classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the classes of examples as `Members` takes them: blocks of 512, the last filled up with 255."""
+    """Return the classes of examples as `Members` takes them: blocks of 512, the last padded with 255."""
     padding = np.full(-len(classes) % _BLOCK, 255, np.uint8)
     return np.concatenate([classes, padding]).reshape(-1, _BLOCK)
 
 
 class Members:
-    """The examples of one class, found by their rank in it without a list of them; classes come from `blocks_of`.
+    """The examples of one class, found by their rank in it without a list of them; `blocks` come from `blocks_of`.
 
     >>> Members(blocks_of(np.array([0, 1, 1, 0, 1], np.uint8)), 1).numbers(np.array([2, 0])).tolist()
     [4, 1]
@@ -134,7 +133,7 @@ class Members:
 
 
 def apportion(total: int, weights: Sequence[float]) -> list[int]:
-    """Part a whole number by weights, by largest remainders; a weight over 0 gets at least 1 where there is enough.
+    """Split an integer by weights, by largest remainders; a weight over 0 gets at least 1 where there is enough.
 
     >>> apportion(10, [1, 1, 1]), apportion(1000, [1e-9, 1.0]), apportion(5, [0, 2])
     ([4, 3, 3], [1, 999], [0, 5])

@@ -24,11 +24,11 @@ from bertdata.options.option import require
 _STATE = ("version", "position", "examples", "data", "seed", "order")
 _VERSION = 2
 _AHEAD = 16
-"""Steps whose examples are looked up at once; many places cost hardly more than one."""
+"""Steps whose examples are looked up at once, which takes hardly longer than one."""
 
 
 class Sized(Protocol):
-    """What is sampled: anything with a length; `fingerprint`, where it has one, tells it from other data.
+    """A data set: anything with a length; `fingerprint`, where it has one, identifies its data.
 
     Length bins need `lengths` (N,), and weights `sizes`, the number of examples of each set, both as `ShardExamples`
     has them.
@@ -38,7 +38,7 @@ class Sized(Protocol):
 
 
 class Sampling(TypedDict, total=False):
-    """The keywords of `EpochBatchSampler`, which says what they mean."""
+    """The keywords of `EpochBatchSampler`, where they are explained."""
 
     max_tokens: int | None
     bins: Sequence[int] | None
@@ -53,22 +53,21 @@ class Sampling(TypedDict, total=False):
 class EpochBatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs.
 
-    One iteration is `epochs` epochs (None: without end); the next iteration goes on with the epochs after them, in new
-    orders. After an iteration that was broken off, the next one goes on after the last batch that was taken, to the
-    end of the same epochs, just as it does from a state: so no example is left out or comes twice. `set_epoch` starts
-    an epoch from its beginning.
+    One iteration has `epochs` epochs (None: no end); the next iteration has the epochs after them, in new orders. After
+    an interrupted iteration, the next one continues after the last batch that was taken, to the end of the same epochs,
+    as it does from a state; so no example is omitted or repeated. `set_epoch` starts at the beginning of an epoch.
 
     A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8. `bins` are
-    lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step; they cost a
-    byte of memory an example, the plain order none; shards built in bins are read in theirs. `weights` mix the sets of
-    a data set of several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then is
-    as many examples as there are, drawn by weight, and each set or source is gone through in its own epochs.
+    lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step. Bins take
+    one byte of memory an example; shards that were built in bins keep these. `weights` mix the sets of a data set of
+    several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then has as many
+    examples as there are, drawn by weight, and each set or source has epochs of its own.
 
     Without weights, each example comes exactly once an epoch over all ranks, for any number of examples, ranks and
-    batch size. A batch inside an iteration may span two epochs and is always full. The last steps share out what is
-    left evenly, so that every rank takes as many steps and has no batch over `batch_size`; two cases cannot be shared
-    so: with a batch size of 1, the last batch of some ranks has two examples, and where fewer examples than ranks are
-    left altogether, the ranks after them end a step earlier. `drop_last` leaves out what does not fill a step.
+    batch size. A batch inside an iteration may span two epochs and is always full. The last steps divide what is left
+    evenly, so that every rank takes the same number of steps and has no batch over `batch_size`, with two exceptions:
+    with a batch size of 1, the last batch of some ranks has two examples, and where fewer examples than ranks are left
+    in total, the other ranks end one step earlier. `drop_last` omits what does not fill a step.
 
     Raises ConfigError for settings that cannot be met, such as a world size of 0 or no examples.
 
@@ -117,7 +116,7 @@ class EpochBatchSampler:
         return 0, 1
 
     def _go_to(self, positions: tuple[int, ...], *, loaded: bool = False) -> None:
-        """Begin the next iteration at some positions; an iteration that still runs counts no longer."""
+        """Begin the next iteration at some positions; a running iteration no longer changes the state."""
         self._begin, self._taken, self._mark = positions, 0, (0, positions)
         self._running: object = object()
         self._loaded = loaded
@@ -128,11 +127,11 @@ class EpochBatchSampler:
         return sum(self._behind(self._taken)) // self._examples
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin the next iteration at the beginning of an epoch, in its order and with its masks.
+        """Begin the next iteration at the beginning of an epoch.
 
-        Where an iteration has several epochs, it is the number of the iteration, as frameworks count that call this. A
-        state that was just loaded stays where it is, if it lies in that epoch. Raises ConfigError where it lies in
-        another, and for what is not a number of 0 or more.
+        Where an iteration has several epochs, `epoch` is the number of the iteration, as frameworks that call this
+        count. A state that was just loaded is kept if it is in that epoch. Raises ConfigError if it is in another one,
+        and for what is not a number of 0 or more.
         """
         whole = (self.epochs or 1) * self._examples
         found = sum(self._begin) // whole
@@ -140,14 +139,14 @@ class EpochBatchSampler:
             return
         require(
             not self._loaded,
-            f"the state that was loaded goes on in epoch {found}, but set_epoch({epoch}) was called before it did; "
+            f"the state that was loaded is in epoch {found}, but set_epoch({epoch}) was called before it was used; "
             f"call set_epoch({found}), or do not load the state. Accelerate calls set_epoch with its own count, the "
             f"`iteration` of a loader it prepared: set that to {found}",
         )
         self._go_to(tuple(checked(epoch) * (self.epochs or 1) * one.size for one in self.bins))
 
     def __len__(self) -> int:
-        """Return how many batches this rank gets from a whole iteration; raises TypeError where it has no end."""
+        """Return the number of batches of this rank in an iteration; raises TypeError where it has no end."""
         if self.epochs is None:
             raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
         return self._plan.count((0,) * len(self.bins))[self.rank]
@@ -156,25 +155,25 @@ class EpochBatchSampler:
         return self.batches()
 
     def batches(self, ahead: int = 0) -> Iterator[list[tuple[int, int]]]:
-        """Begin an iteration for one who asks for `ahead` batches before using the first, then for one with each.
+        """Begin an iteration for a consumer that takes `ahead` batches before it uses the first, then one with each.
 
-        So it is known which batches were used, also of those that were made ahead: with each call of `next` after
-        the first `ahead`, also after the last batch, one more.
+        The state then counts the batches that were used: each call of `next` after the first `ahead`, also after the
+        last batch, means that one more was used.
         """
         self._go_to(self._behind(self._taken))
         return _Iteration(self, self._steps(), ahead)
 
     def _steps(self) -> Iterator[list[tuple[int, int]]]:
-        """Yield this rank's part of each step from where the iteration begins, empty ones too."""
+        """Yield this rank's part of each step of the iteration, empty ones too."""
         steps = self._plan.steps(self._begin)
         while some := list(islice(steps, _AHEAD)):
             yield from self._shares(some)
 
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
-        """Return where the run is, as a few integers: the same on every rank, good for any world size and batch size.
+        """Return the state as a few integers: the same on every rank, for any world size and batch size.
 
-        `batches` is how many the trainer has taken in this iteration; without, those that were handed out to it. Where
-        something between takes batches ahead, as the loaders that Accelerate prepared (one), it must be given. Raises
+        `batches` is how many batches the trainer has taken in this iteration, by default those that were yielded. Give
+        it where something else takes batches ahead, as the loaders that Accelerate prepared do (one). Raises
         ConfigError for more batches than the iteration has.
         """
         positions = self._behind(self._taken if batches is None else batches)
@@ -185,7 +184,7 @@ class EpochBatchSampler:
         )
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; raises ConfigError for one of another data set or seed, or that is not one of ours."""
+        """Continue from a state; raises ConfigError for one of another data set or seed, or that is not a state."""
         found = [name for name in _STATE if type(state.get(name)) is int]
         require(
             "version" in found,
@@ -220,7 +219,7 @@ class EpochBatchSampler:
         self._go_to(positions, loaded=True)
 
     def _behind(self, batches: int) -> tuple[int, ...]:
-        """Return the positions after a number of steps of the running iteration."""
+        """Return the positions after a number of steps of the current iteration."""
         require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
         done, places = self._mark if self._mark[0] <= batches else (0, self._begin)
         if len(self.bins) == 1:
@@ -260,7 +259,7 @@ class EpochBatchSampler:
         return batches
 
     def _part(self, step: Sequence[Segment], number: int) -> tuple[int, int]:
-        """Return where this rank's part of one bin's run in a step begins and ends."""
+        """Return the positions in one bin of this rank's part of a step: its begin and end."""
         each, more = divmod(sum(stop - start for _, start, stop in step), self.world_size)
         first, last = (rank * each + min(rank, more) for rank in (self.rank, self.rank + 1))
         for owner, start, stop in step:
@@ -271,7 +270,7 @@ class EpochBatchSampler:
 
 
 class _Iteration(Iterator[list[tuple[int, int]]]):
-    """The batches of a running iteration; tells its sampler how many of them were used."""
+    """The batches of an iteration; counts in its sampler how many of them were used."""
 
     def __init__(self, sampler: EpochBatchSampler, steps: Iterator[list[tuple[int, int]]], ahead: int) -> None:
         self._sampler, self._steps, self._ahead, self._running = sampler, steps, ahead, sampler._running

@@ -1,4 +1,4 @@
-"""Token blocks in, pretraining rows out: which tokens stand together is the objective's, one file for each."""
+"""Token blocks in, rows for pretraining out; each objective is one file."""
 
 from __future__ import annotations
 

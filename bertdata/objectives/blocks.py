@@ -1,4 +1,4 @@
-"""What examples are made from, and what names them: a `TokenBlock` and a `Plan`."""
+"""`TokenBlock`, the tokens of a shard's documents, and `Plan`, the examples that an objective makes of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 DROPPED, BORROWED = "tokens_dropped_", "tokens_borrowed"
-"""The prefix of the counts of tokens that are in no example, by reason; the name of the count of those used twice."""
+"""The prefix of the counts of tokens in no example, by reason; the name of the count of tokens used twice."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class TokenBlock:
     tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
     sentence_ends: position after each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
     document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
-    document_sources: which source each document is of, int8 (D,); empty where that is not told.
+    document_sources: the source of each document, int8 (D,); empty where it is unknown.
     """
 
     tokens: NDArray[np.unsignedinteger]
@@ -38,9 +38,9 @@ class TokenBlock:
 class Plan:
     """The examples of one copy of a block.
 
-    spans: the first token of each span and the one after its last, int64 (N, 2); types: token type of each span, int8
+    spans: the first token of each span and the token after its last, int64 (N, 2); types: token type of each span, int8
     (N,); offsets: example i has spans offsets[i] to offsets[i+1], int64 (E+1,); labels: int8 (E,), all 0 where the
-    objective has none; ids: int64 (E,), identifies an example for masks; counts: tokens in no example by the reason
+    objective has none; ids: int64 (E,), which masks are drawn by; counts: tokens in no example by the reason
     (`tokens_dropped_REASON`) and those used twice (`tokens_borrowed`).
     """
 
@@ -53,7 +53,7 @@ class Plan:
 
 
 def word_start_before(block: TokenBlock, position: Ints, begin: Ints) -> Ints:
-    """Return the nearest word start at or before each position, `begin` where there is none after that.
+    """Return the nearest word start at or before each position, `begin` where there is none in between.
 
     >>> block = TokenBlock(np.zeros(6, np.uint16), np.array([1, 0, 1, 0, 0, 1], bool), np.array([6]), np.array([6]),
     ...     np.array([1], np.uint64))
@@ -70,7 +70,7 @@ def word_start_before(block: TokenBlock, position: Ints, begin: Ints) -> Ints:
 
 
 def take_documents(block: TokenBlock, taken: Flags) -> TokenBlock:
-    """Return a block of the documents that flags (D,) name, in the same order; the block itself where it is all.
+    """Return a block of the documents whose flags (D,) are True, in the same order; the block itself where all are.
 
     >>> block = TokenBlock(np.arange(6, dtype=np.uint16), np.ones(6, bool), np.array([1, 3, 6]), np.array([3, 6]),
     ...     np.array([8, 9], np.uint64))

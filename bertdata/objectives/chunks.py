@@ -1,7 +1,7 @@
-"""Documents cut into chunks that fill a row, and chunks cut in two: what most objectives make their rows of.
+"""Documents cut into chunks that fill a row, and chunks cut in two, as most objectives need them.
 
 Every draw is keyed by the document and the number of the chunk in it, so chunks do not depend on other documents. What
-is too long for a row is cut at a word border and carried on into the next chunk.
+is too long for a row is cut at a word boundary, and the next chunk begins with the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def cut_documents(
     alone_prob: float = 0.0,
     two_sentences: bool = False,
 ) -> Chunks:
-    """Cut all documents into chunks of at most `room` tokens; raises ValueError where the block is not whole.
+    """Cut all documents into chunks of at most `room` tokens; raises ValueError for a block whose arrays do not match.
 
     A chunk takes sentences until it reaches its target: the room, or, in a share `short_seq_prob` of the chunks, a
     length drawn from 2 to the room.
@@ -74,7 +74,7 @@ def cut_documents(
 
 
 def _reach(ends: Ints, total: int) -> bool:
-    """Tell whether ends ascend from above 0 to the total."""
+    """Return whether ends ascend from above 0 to the total."""
     return bool(ends[0] > 0 and ends[-1] == total and (ends[1:] > ends[:-1]).all()) if len(ends) else not total
 
 
@@ -96,10 +96,9 @@ def example_ids(draws: Draws) -> Ints:
 
 
 def split_chunks(block: TokenBlock, chunks: Chunks, draws: Draws) -> Ints:
-    """Return where each chunk is cut in two: a sentence border drawn uniformly, else a word border near the middle.
+    """Return where each chunk is cut in two: at a uniformly drawn sentence end, else at a word start near the middle.
 
-    The word border is the one nearest the middle, of two the first. A chunk of a single word cannot be cut; its start
-    is returned.
+    The word start is the nearest, of two the first. A chunk of a single word cannot be cut; its start is returned.
     """
     from bertdata.objectives.kernels import nsp as nsp_kernel
 
@@ -136,9 +135,9 @@ def cut_pairs(
     two_sentences: bool = False,
     more_keys: Sequence[int] = (),
 ) -> SegmentPairs:
-    """Cut documents into chunks and each chunk into two segments; chunks of a single word are left out and counted.
+    """Cut documents into chunks and each chunk into two segments; chunks of a single word are omitted and counted.
 
-    A chunk is cut at a sentence border drawn uniformly (BERT section 3.1 and appendix A.2).
+    A chunk is cut at a uniformly drawn sentence end (BERT section 3.1 and appendix A.2).
     """
     room = config.max_seq_length - 3
     chunks = cut_documents(objective, block, config, copy, room, fill=True, two_sentences=two_sentences)

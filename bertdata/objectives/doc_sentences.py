@@ -11,7 +11,7 @@ from bertdata.objectives.settings import ExamplesConfig
 
 
 class DocSentences(Objective):
-    """A sentence that would overflow the row moves to the next one whole, if it fits there."""
+    """Rows of one document; a sentence that would overflow the row moves to the next one, if it fits there."""
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy of a block, each a chunk of a document."""

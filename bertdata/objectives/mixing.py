@@ -1,8 +1,8 @@
 """Sources mixed by weight: how many epochs of each, and which documents are in which copy of the corpus.
 
-Weights are shares of the text. The whole stays as large as it was (times `dupe_factor`), so a source that weighs more
-than it holds is gone through more often, and another one less: as many whole copies as its epochs have, and in the copy
-after them the documents that a hash of their ids draws.
+Weights are shares of the text. The total stays the same (times `dupe_factor`), so a source whose weight is above its
+share of the text has more epochs, and another one fewer: whole copies, and after them a copy of some documents, drawn
+by a hash of their ids.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parse_mix(given: Sequence[str]) -> dict[str, float]:
 
 
 def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
-    """Raise ConfigError where weights are given and are not one for each source, naming the sources there are."""
+    """Raise ConfigError, which names the sources, where there are weights but not one for each source."""
     names = ", ".join(sources)
     if unknown := [name for name in weights if name not in sources]:
         raise ConfigError(f"--mix names {', '.join(unknown)}, but the sources of this build are: {names}")
@@ -57,7 +57,7 @@ def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
 def epochs_of(weights: Mapping[str, float], sizes: Mapping[str, int], dupe_factor: int) -> dict[str, float]:
     """Return how many epochs of each source a build takes; `sizes` are the bytes of text of each.
 
-    Raises ConfigError where a source would come more than 1,000 times.
+    Raises ConfigError where a source would have more than 1,000 epochs.
 
     >>> epochs_of({"wikipedia": 3, "books": 1}, {"wikipedia": 600, "books": 400}, 1)
     {'wikipedia': 1.25, 'books': 0.625}
@@ -74,7 +74,7 @@ def epochs_of(weights: Mapping[str, float], sizes: Mapping[str, int], dupe_facto
 
 
 def number_of_copies(epochs: Sequence[float], dupe_factor: int) -> int:
-    """Return how many copies of the corpus a build has, the last ones of a mixture in part.
+    """Return how many copies of the corpus a build has; in a mixture the last ones have only some documents.
 
     >>> number_of_copies([1.25, 0.625], 1), number_of_copies([], 3)
     (2, 3)
@@ -85,7 +85,7 @@ def number_of_copies(epochs: Sequence[float], dupe_factor: int) -> int:
 def documents_of_copy(
     keys: NDArray[np.uint64], sources: NDArray[np.int8], epochs: Sequence[float], copy: int, seed: int
 ) -> NDArray[np.bool_]:
-    """Tell which documents are in a copy, bool (D,), by the hashes of their ids and their sources; all without epochs.
+    """Return which documents are in a copy, bool (D,), by the hashes of their ids and their sources; all if no epochs.
 
     >>> keys, sources = np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1], np.int8)
     >>> [documents_of_copy(keys, sources, (2.0, 1.0), copy, 0).tolist() for copy in range(2)]

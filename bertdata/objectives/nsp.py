@@ -1,15 +1,15 @@
-"""Next sentence prediction: pairs of segments, of which half have a B of another document.
+"""Next sentence prediction: pairs of segments A and B, half of which have a B from another document.
 
     nsp                 a document is cut into chunks of about the target length, a chunk in two at a sentence border
                         drawn uniformly (BERT section 3.1 and appendix A.2; RoBERTa section 4.2, SEGMENT-PAIR)
     sentence-pair-nsp   a chunk is two sentences, at the end of a document three where one would be left over (RoBERTa
                         section 4.2, SENTENCE-PAIR)
 
-Where this is stricter than Google's code: a fair coin gives the label (of few pairs half are NotNext). The chunks that
-fall on NotNext exchange their Bs among documents, each for one of about the same length. So no token is lost or used
-twice, the B of a NotNext pair begins and ends where Bs begin and end, both labels have the same lengths, and 50/50
-holds whatever the chunk holds. A B is drawn by chunk, so a long document gives more of them than a short one. Where too
-few documents have text, see `exchange`.
+This differs from Google's code: the label is a fair coin (of few pairs exactly half are NotNext), and NotNext pairs
+exchange their Bs among documents, each for one of about the same length. So no token is lost or used twice, every B
+begins and ends at the same kind of boundary, pairs of both labels have the same lengths, and the labels are balanced
+whatever the chunks hold. Each chunk has one B, so long documents give more of them than short ones. For blocks in which
+one document has nearly all the text, see `exchange`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 FEW_PAIRS = 500
-"""Of fewer pairs exactly half are NotNext: so many fair coins are out of balance by 2.2% (one standard deviation)."""
+"""Of fewer pairs exactly half are NotNext: the share of heads in 500 coins has a standard deviation of 2.2%."""
 DRAWN = 64
-"""How many pairs are drawn to borrow a B from."""
+"""Pairs that are drawn as candidates to borrow a B from."""
 _AT_ONCE = 4096
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 
@@ -45,7 +45,7 @@ class NextSentence(Objective):
     two_sentences: bool = False
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-        """Return the examples of one copy of a block; where it has pairs of one document only, these are left out."""
+        """Return the examples of one copy of a block; none where all its pairs are of one document."""
         exchange_key = key(config.seed, "nsp exchange")
         pairs = cut_pairs(self, block, config, copy, two_sentences=self.two_sentences, more_keys=[exchange_key])
         kept = slice(0 if _of_one_document(pairs.owners) else None)
@@ -82,9 +82,9 @@ SENTENCE_PAIR_NSP = replace(
 
 
 def fair_labels(draws: NDArray[np.uint64]) -> Flags:
-    """Return which pairs are NotNext: a fair coin for each, of fewer than 500 pairs the half with the lowest draws.
+    """Return which pairs are NotNext: by a fair coin for each, of fewer than 500 pairs the half with the lowest draws.
 
-    Of an odd number a coin says whether it is one more or one fewer.
+    Half of an odd number is rounded up or down by a coin.
     """
     if len(draws) >= FEW_PAIRS:
         return bernoulli(draws, 0.5)
@@ -118,15 +118,14 @@ def exchange(
 ) -> Exchanged:
     """Exchange the Bs of NotNext pairs among different documents; chunks begin at start, B at middle.
 
-    NotNext pairs are put in order of the length of B, ties by draw, and take turns: of equal lengths each takes from
-    the one before it, in a circle, so a row keeps its length, and a full row does not tell IsNext. Lengths that occur
-    once take turns among themselves. Where the B is of its own document or too long, a pair swaps with a neighbour.
+    NotNext pairs are sorted by the length of B, ties by draw. Those of equal length form a circle in which each takes
+    the B of the one before it, so rows keep their length, and a full row does not reveal the label. Lengths that occur
+    once form a circle together. Where a B is of the same document or too long, a pair swaps with a near one.
 
-    A pair for which no neighbour serves leaves the circle, and looks for a pair of another document, NotNext like it or
-    IsNext, with which it can exchange Bs where both are cut at other sentence borders, or with `words` at a word
-    border. So that the labels stay balanced, for every second such pair the label changes instead. Where that finds
-    none either (one document holds nearly everything), it borrows a copy of another document's B, and its own B is left
-    out: both are counted.
+    A pair without such a neighbour leaves its circle and looks for a pair of another document, NotNext or IsNext, with
+    which it can exchange Bs if both are cut at other sentence ends or, with `words`, at a word boundary. To keep the
+    labels balanced, every second such pair becomes IsNext instead. Where there is no such pair (one document has nearly
+    all the text), it borrows a copy of another document's B, and its own B is in no row; both are counted.
     """
     from bertdata.objectives.kernels import nsp as nsp_kernel
 
@@ -174,7 +173,7 @@ def _fit(takers: Ints, sources: Ints, a_length: Ints, b_length: Ints, owners: ND
 
 
 def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
-    """Return the places in order of their lengths, ties by draw, and of equal draws as they are.
+    """Return the indices sorted by length, ties by draw; stable.
 
     >>> _in_order(np.array([4, 1, 4]), np.array([2**63, 3, 5], np.uint64)).tolist()
     [1, 2, 0]
@@ -187,9 +186,9 @@ def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
 
 
 def _lenders(takers: Ints, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> Ints:
-    """Return for each taker a pair of another document whose B is borrowed: of 64 drawn, that with the likest length.
+    """Return for each taker a pair of another document whose B it borrows: of 64 drawn, the one of the nearest length.
 
-    Where all that are drawn are of its own document, as many are drawn among the others.
+    Where all 64 are of its own document, 64 are drawn among the others.
     """
     result = np.empty(len(takers), np.int64)
     by_owner = np.argsort(owners, kind="stable")

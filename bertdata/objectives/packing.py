@@ -1,9 +1,9 @@
 """Several short examples in one row: best fit by a histogram of lengths, as for packing BERT's sequences
 (Krell et al., "Efficient Sequence Packing without Cross-contamination", 2021, the histogram-packing algorithms).
 
-From the longest to the shortest, an example goes where the least room is left that it fits into, else into a new row.
-All examples of one length are placed at once, so the time depends on the lengths there are and hardly on the number
-of examples.
+From the longest to the shortest, an example goes into the row with the least room that it fits into, else into a new
+row. All examples of one length are placed at once, so the time depends on the number of lengths more than on that of
+examples.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _Row = tuple[int, ...]
 def pack(lengths: Ints, room: int) -> tuple[Ints, Ints]:
     """Return which examples share a row: row r holds members[offsets[r]:offsets[r+1]], both int64, (E,) and (R+1,).
 
-    `room` is the most tokens of a row. Of examples of one length the first come into the first rows of their kind, so
-    the order given decides who meets. Raises ValueError for an example that is empty or longer than a row.
+    `room` is the most tokens of a row. Examples of one length are taken in the order given. Raises ValueError for an
+    example that is empty or longer than a row.
 
     >>> members, offsets = pack(np.array([5, 3, 8, 2, 6]), 8)
     >>> [members[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:])]

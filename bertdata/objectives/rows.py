@@ -1,4 +1,4 @@
-"""Examples as rows of ids: special tokens around the spans of a plan, gathered from a token block."""
+"""Examples as rows of ids: the spans of a plan, gathered from a token block, with special tokens."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def build_rows(block: TokenBlock, plan: Plan, chosen: Ints, *, cls_token_id: int
     fits = len(plan.types) == len(plan.spans)
     if not fits or not rows_kernel.row_ends(plan.spans, plan.offsets, chosen, len(block.tokens), ends):
         raise ValueError(
-            f"an example was chosen that is not one of the plan's {len(plan.offsets) - 1}, or "
+            f"an example was chosen that is not among the plan's {len(plan.offsets) - 1}, or "
             f"the plan is not one of this block of {len(block.tokens)} tokens"
         )
     offsets = np.concatenate([[0], ends])

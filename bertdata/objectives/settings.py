@@ -1,4 +1,4 @@
-"""What an example is made of: settings, checked when made."""
+"""The settings of examples."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ MOST_BINS = 64
 
 @dataclass(frozen=True)
 class ExamplesConfig:
-    """What an example is made of."""
+    """How rows are made of documents. Raises ConfigError for values out of bounds."""
 
-    objective: str = option(
-        "nsp",
-        "which tokens stand together in a row",
-        OBJECTIVES,
-    )
+    objective: str = option("nsp", "which tokens make a row, and its label", OBJECTIVES)
     masking: str = option(
         "dynamic", "dynamic: masks are drawn by the loader; static: written into the shards", MASKINGS
     )
@@ -29,17 +25,17 @@ class ExamplesConfig:
         "(BERT: 128 512)",
         several=True,
     )
-    short_seq_prob: float = option(0.1, "share of the rows that are made shorter on purpose")
+    short_seq_prob: float = option(0.1, "share of the rows that are shortened at random")
     dupe_factor: int = option(1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)")
-    seed: int = option(0, "every draw is a function of it")
+    seed: int = option(0, "all random numbers are functions of it")
     single_segment_prob: float = option(
         0.1, "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)"
     )
     bin_size: int = option(
         0,
-        "tokens by which length bins are apart: each shard holds rows of one bin, so that batches pad little; 0: none",
+        "width of a length bin, in tokens: each shard holds rows of one bin, so batches need little padding; 0: none",
     )
-    pack: bool = option(False, "put several short examples into one row, their borders beside them")
+    pack: bool = option(False, "put several short examples into one row, with their offsets (cu_seqlens)")
     pack_length: int = option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
 
     def __post_init__(self) -> None:
@@ -74,7 +70,7 @@ class ExamplesConfig:
 
     @property
     def bins(self) -> tuple[int, ...]:
-        """The longest row of each length bin; one bin of all rows where there are none.
+        """The longest row of each length bin; one bin of all rows without --bin-size.
 
         >>> ExamplesConfig(max_seq_length=100, bin_size=32).bins, ExamplesConfig().bins
         ((32, 64, 96, 100), (128,))
@@ -84,5 +80,5 @@ class ExamplesConfig:
 
     @property
     def row_length(self) -> int:
-        """The most tokens of a row: those of one example, or of all that are packed into it."""
+        """The most tokens of a row: of one example, or of those packed into it."""
         return self.pack_length or self.max_seq_length

@@ -1,6 +1,6 @@
 """Rows of one or two segments of a document without a label, as ELECTRA's example builder makes them.
 
-A share of the chunks is one segment; the others are cut in two near the middle of the row.
+A share of the chunks is one segment; the others are cut in two near the middle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class SingleSegment(Objective):
-    """A row of one segment has a token more, for it needs one [SEP] less."""
+    """Rows of one or two segments; a row of one has room for one token more, for it has one [SEP] less."""
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy of a block, of one or two spans each."""
@@ -35,10 +35,10 @@ class SingleSegment(Objective):
 
 
 def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArray[np.uint64]) -> Ints:
-    """Return where each chunk is cut in two as ELECTRA's example builder does; the end where all is one segment.
+    """Return where each chunk is cut in two as by ELECTRA's builder; its end where it is one segment.
 
-    The first segment takes sentences while it stays below `half` tokens, at least one; if it is still below, a coin
-    says whether the sentence that reaches it goes there too.
+    The first segment takes sentences while it is below `half` tokens, at least one; if it is still below, a coin decides
+    whether it also takes the sentence that reaches `half`.
     """
     first = np.searchsorted(block.sentence_ends, chunks.start, side="right")
     inner = np.searchsorted(block.sentence_ends, chunks.end, side="left")

@@ -1,6 +1,6 @@
 """Sentence order prediction: two neighbouring segments of a document, half of the pairs swapped (ALBERT section 3.1).
 
-Chunks and cuts are those of `nsp`; label 1 says that the two are swapped.
+Chunks and cuts are those of `nsp`; label 1: the two are swapped.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from bertdata.objectives.settings import ExamplesConfig
 
 
 class SentenceOrder(Objective):
-    """A fair coin says which pairs are swapped."""
+    """Pairs of neighbours, swapped by a fair coin."""
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-        """Return the examples of one copy of a block; chunks of a single word are left out and counted."""
+        """Return the examples of one copy of a block; chunks of a single word are omitted and counted."""
         pairs = cut_pairs(self, block, config, copy)
         swapped = bernoulli(pairs.label_draws, 0.5)
         return plan_halves(pairs.start, pairs.middle, pairs.end, swapped, pairs.ids, pairs.counts)

@@ -116,7 +116,7 @@ def test_ids_past_65535_do_not_wrap() -> None:
 def test_an_example_that_is_not_in_the_plan_is_refused(chosen: list[int]) -> None:
     block = block_of([[[1] * 30]])
     plan = plan_examples(block, ExamplesConfig(objective="sop", max_seq_length=16), 0)
-    with pytest.raises(ValueError, match="an example was chosen that is not one of the plan's"):
+    with pytest.raises(ValueError, match="an example was chosen that is not among the plan's"):
         build_rows(block, plan, np.array(chosen), cls_token_id=CLS, sep_token_id=SEP)
 
 

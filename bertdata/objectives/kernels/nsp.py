@@ -1,6 +1,6 @@
 """The compiled core of `nsp`: draws for chunks, where a chunk is cut in two, and which pairs exchange their Bs.
 
-It reads within the ends and numbers that it is given: `segments` and `nsp` check them. Its tests hold it against
+It reads only within the ends and numbers that it is given; `chunks` and `nsp` check them. Its tests compare it with
 plain Python.
 """
 

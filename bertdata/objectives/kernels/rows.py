@@ -1,6 +1,6 @@
-"""The compiled core of `rows`: tokens gathered span by span, special tokens between them.
+"""The compiled core of `rows`: tokens gathered span by span, with special tokens between them.
 
-It reads what its spans name and no more: `rows.build_rows` checks them.
+It reads only within the spans; `rows.build_rows` checks them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FILL = [
 
 @typed_kernel(*[numba.boolean(_given(ids), _given(numba.boolean), numba.boolean[::1]) for ids in _IDS])
 def word_starts(ids: NDArray[Any], continuation: NDArray[Any], starts: NDArray[Any]) -> bool:
-    """Write where words begin; returns False where an id is none of those that `continuation` tells of."""
+    """Write where words begin; returns False where an id is not in `continuation`."""
     highest = 0
     for place in range(len(ids)):
         highest = max(highest, int(ids[place]))
@@ -79,7 +79,7 @@ def fill_rows(
     token_type_ids: NDArray[Any],
     special: NDArray[Any],
 ) -> None:
-    """Write the rows; the token types come filled with 0, the flags of special tokens with False."""
+    """Write the rows; token types come filled with 0, flags of special tokens with False."""
     at = 0
     for row in range(len(chosen)):
         input_ids[at] = cls_token_id

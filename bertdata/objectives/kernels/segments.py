@@ -1,6 +1,6 @@
-"""The compiled core of `segments`: documents cut into chunks, one after another, each draw a hash.
+"""The compiled core of `chunks`: documents cut into chunks, one after another, each draw a hash.
 
-It reads within the ends that it is given: `segments` checks them. Its tests hold it against loops in plain Python.
+It reads only within the ends that it is given; `chunks` checks them. Its tests compare it with loops in plain Python.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`PretrainingCollator`: examples to a padded or packed batch of tensors, masks drawn here or read from the shards.
 
-The batch itself is made by `bertdata.loader.collator`; tensors share its memory.
+Batches are made by `bertdata.loader.collator`; tensors share the memory of its arrays.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from bertdata.loader.collator import BatchCollator, Ints
 from bertdata.torch.data.dataset import SharedEpoch
 
 COMPILED_FROM = 1 << 19
-"""Tokens of a data set above which masks are drawn by the compiled kernel: loading it takes longer than these in torch.
-
-So it depends on the shards alone what runs, and the first batch of a small data set waits for no kernel.
-"""
+"""Tokens of a data set above which masks are drawn by the compiled kernel. With fewer, torch is done before the kernel
+would be loaded. Which of the two runs depends only on the shards."""
 
 
 class PretrainingCollator(BatchCollator):
     """Makes a batch of (N, L) int64 tensors of examples from `ShardDataset`, for the `collate_fn` of a `DataLoader`.
 
-    It is `bertdata.loader.BatchCollator`, which says what a batch holds, padded and packed, and what is refused:
+    Settings, errors and the contents of padded and packed batches are those of `bertdata.loader.BatchCollator`;
     `model(**batch)` works with a padded one.
 
-    The epoch of examples that have none, as those of a `DataLoader` that shuffles by itself, is that of the last
-    `set_epoch`. Where there was none, each batch gets masks of its own, drawn by torch's random numbers: new ones in
-    each epoch, and the same again after `torch.manual_seed` with the same number of workers.
+    Examples without an epoch, such as those of a `DataLoader` that shuffles by itself, have that of the last
+    `set_epoch`. If it was never called, torch's random numbers draw the masks of each batch: other ones in each epoch,
+    and the same again after `torch.manual_seed` with the same number of workers.
 
         collator = PretrainingCollator(dataset)
         batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
@@ -44,7 +42,7 @@ class PretrainingCollator(BatchCollator):
         return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
 
     def _unknown_epoch(self) -> int:
-        """Draw a number, other than all epochs that can be set, to be the epoch of a batch."""
+        """Draw the epoch of a batch, above all epochs that can be set."""
         return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
 
     def _drawn(

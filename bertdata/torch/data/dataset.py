@@ -15,9 +15,9 @@ __all__ = ["Example", "Index", "ShardDataset", "SharedEpoch"]
 
 
 class SharedEpoch(Epoch):
-    """A number of 0 or more, None until it is set, that a `DataLoader`'s workers read from the memory of their parent.
+    """A number of 0 or more, None until it is set, in memory that a `DataLoader` shares with its workers.
 
-    Pickled otherwise than for a worker, it is a copy.
+    Pickled for anything but a worker, it is a copy.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class SharedEpoch(Epoch):
 class ShardDataset(ShardExamples, Dataset[Example]):
     """A map-style data set over shards, for the `dataset` of a `DataLoader`.
 
-    It is `bertdata.loader.ShardExamples`, which says what an example holds. It works with any number of workers, forked
+    The contents of an example are those of `bertdata.loader.ShardExamples`. It works with any number of workers, forked
     or spawned. Raises InputError where there are no shards or they are damaged, ConfigError where sets of shards do not
     fit together.
 

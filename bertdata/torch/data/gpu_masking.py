@@ -1,8 +1,8 @@
-"""`DeviceCollator`: masks drawn on the device, the same as on the CPU bit for bit; two bytes a token cross the bus.
+"""`DeviceCollator`: masks drawn on the device, bit for bit the same as on the CPU; two bytes a token cross the bus.
 
-The collator sends ids without masks, uint16, and what a mask is drawn by; `finish` makes the batch of it where the
-tensors are. Tensors have no unsigned 64-bit arithmetic everywhere, so the draws of `counter_rng` are written out on
-int64, whose overflow wraps the same way. `mask_units` splits rows into words, n-grams and spans.
+The collator sends ids without masks, uint16, and what determines their masks; `finish` makes the batch where the
+tensors are. Not every device has unsigned 64-bit arithmetic, so the draws of `counter_rng` are written here on int64,
+whose overflow wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from bertdata.errors import ConfigError
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.units import unit_thresholds
 from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.mask_units import part_rows, take
+from bertdata.torch.data.mask_units import split_rows, take
 
 
 class DeviceCollator(PretrainingCollator):
-    """Makes small batches for the bus, and of them, on the device, what `PretrainingCollator` makes.
+    """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
 
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)
-    (where token types become 1), example_ids and epochs int64 (N,), and the pair label. Settings are those of
-    `PretrainingCollator`; raises ConfigError for packing and static masks.
+    (the position from which token types are 1), example_ids and epochs int64 (N,), and the pair label. Settings are
+    those of `PretrainingCollator`; raises ConfigError for packing and static masks.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -49,7 +49,7 @@ class DeviceCollator(PretrainingCollator):
         return {name: torch.from_numpy(array) for name, array in self.unmasked(examples).items()}
 
     def finish(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the whole batch of a small one, all int64, on the device where it is."""
+        """Return the batch of a small one, int64, on the same device."""
         ids, lengths = batch["input_ids"].long(), batch["lengths"].long()[:, None]
         place = torch.arange(ids.shape[1], device=ids.device)
         taken = place < lengths
@@ -96,7 +96,7 @@ def mask_tokens(
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
         drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
         continuation = _on(input_ids.device, masker, "continues_word")
-        units = part_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
+        units = split_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
         counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
@@ -115,7 +115,7 @@ def mask_tokens(
 
 @lru_cache(maxsize=8)
 def _on(device: torch.device, masker: Masker, name: str) -> Tensor:
-    """Return an array of a masker on a device; a masker is itself alone, so each is sent there once."""
+    """Return an array of a masker on a device; it is sent there once."""
     return torch.from_numpy(np.array(getattr(masker, name))).to(device)
 
 
@@ -123,7 +123,7 @@ _LOWEST = -(1 << 63)
 
 
 def signed(value: int) -> int:
-    """Return the int64 of the same 64 bits."""
+    """Return the int64 with the same 64 bits."""
     value &= (1 << 64) - 1
     return value - (1 << 64) if value >> 63 else value
 
@@ -148,5 +148,5 @@ def _mix(x: Tensor) -> Tensor:
 
 
 def shifted(x: Tensor, by: int) -> Tensor:
-    """Shift right, zeros coming in as for an unsigned number."""
+    """Shift right as an unsigned number, with zeros from the left."""
     return (x >> by) & ((1 << (64 - by)) - 1)

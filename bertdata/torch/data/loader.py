@@ -27,9 +27,9 @@ _DEPTH = 8
 class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
     """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
 
-    It is `bertdata.loader.EpochBatchSampler`, which says what the settings mean and what holds for the batches, with
-    the rank and world size of torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings
-    that cannot be met, such as a world size of 0 or no examples.
+    Settings and batches are those of `bertdata.loader.EpochBatchSampler`; rank and world size are those of
+    torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings that cannot be met, such as
+    a world size of 0 or no examples.
 
         sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
         loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)
@@ -49,8 +49,8 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
     def _read_ahead(self) -> int:
         """Return how many batches are asked for before the first is used, by the `DataLoader` that starts to iterate.
 
-        A `DataLoader` does not tell its sampler; its call of `iter` stands a few frames above ours. 0 without workers,
-        and where something else iterates.
+        A `DataLoader` does not tell its sampler; its call of `iter` is a few frames above ours. 0 without workers, and
+        where something else iterates.
         """
         frame, depth = sys._getframe(2), 0
         while frame is not None and depth < _DEPTH:
@@ -63,10 +63,10 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
 
 @contextmanager
 def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
-    """Say why a worker process of a `DataLoader` died: a shard that is no longer whole, or else what torch knows.
+    """Explain the death of a worker process of a `DataLoader`: a truncated or missing shard, or else torch's reason.
 
-    torch raises its RuntimeError wherever the trainer stands when the worker dies, so a whole training loop belongs
-    inside. Raises InputError that names the shard, if one was cut off or is gone, else BertDataError.
+    torch raises its RuntimeError wherever the trainer is when the worker dies, so put the whole training loop inside.
+    Raises InputError that names the shard, if one is truncated or missing, else BertDataError.
     """
     try:
         yield
@@ -76,7 +76,7 @@ def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
         for one in dataset.sets:
             one.check_sizes()
         raise BertDataError(
-            f"a process that prepares batches died ({error}); all shards are whole. Often memory ran out: take fewer "
+            f"a process that prepares batches died ({error}); all shards are intact. Often memory ran out: take fewer "
             "num_workers or a smaller prefetch_factor, or look at the system's log"
         ) from error
 
@@ -84,10 +84,10 @@ def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
 class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
-    Frameworks that look for these two find them (Lightning, Accelerate's `register_for_checkpointing`). After an
-    iteration that was broken off, the next one goes on after the last batch that was taken. Further keywords are those
-    of `DataLoader`. Where a worker process dies, iteration raises InputError that names the shard, if one was cut off
-    or is gone, else BertDataError. Raises ConfigError for `in_order=False`, for then no position says what was taken.
+    Frameworks use these two (Lightning, Accelerate's `register_for_checkpointing`). After an interrupted iteration, the
+    next one continues after the last batch that was taken. Further keywords are those of `DataLoader`. Where a worker
+    process dies, iteration raises InputError that names the shard, if one is truncated or missing, else BertDataError.
+    Raises ConfigError for `in_order=False`, for the order of batches is part of the state.
 
         loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
@@ -121,9 +121,9 @@ class ResumableLoader(DataLoader[Any]):
             yield from batches
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the run is after the last batch taken, as `ResumableBatchSampler.state_dict` does."""
+        """Return the state after the last batch taken, as `ResumableBatchSampler.state_dict` does."""
         return self._order.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
+        """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
         self._order.load_state_dict(state)

@@ -1,7 +1,7 @@
-"""Whole words, n-grams and spans on tensors: the units that `bertdata.masking` takes, found for all rows at once.
+"""Whole words, n-grams and spans on tensors: the units of `bertdata.masking`, found for all rows at once.
 
-What the compiled kernel does word by word and unit by unit is done here by sums along the rows, and by following all
-words to where the next unit begins at once, twice as far in each step.
+The compiled kernel goes from word to word and from unit to unit. Here cumulative sums along the rows replace the first,
+and pointer jumping the second: each word points to the beginning of the next unit, and each step doubles the distance.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Units:
-    """The units of rows (N, L): `of` is the unit that each token is in, int64, and of no use where there is none;
-    by unit, `first` is the place where it begins and `sizes` its tokens, 0 after the last; all (N, L). `most` is how
-    many places of the circle a unit has at most, (N, 1).
+    """The units of rows (N, L): `of` is the unit of each token, int64, meaningless at special tokens; by unit, `first`
+    is the position where it begins and `sizes` its tokens, 0 after the last unit; all (N, L). `most` is the most places
+    that a unit has on the circle (see `bertdata.masking.masking`), (N, 1).
     """
 
     of: Tensor
@@ -25,7 +25,7 @@ class Units:
     most: Tensor
 
 
-def part_rows(
+def split_rows(
     ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
 ) -> Units:
     """Split rows into units of whole words.
@@ -36,20 +36,20 @@ def part_rows(
 
     >>> ids, special = torch.tensor([[2, 9, 8, 7, 3]]), torch.tensor([[True, False, False, False, True]])
     >>> pieces = torch.tensor([False] * 8 + [True, False])
-    >>> units = part_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]), 1 << 31)
+    >>> units = split_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]), 1 << 31)
     >>> units.first[0, :2].tolist(), units.sizes[0].tolist()
     ([1, 3], [2, 1, 0, 0, 0])
     """
     length, place = ids.shape[1], torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
-    behind_special = torch.ones_like(special)
-    behind_special[:, 1:] = special[:, :-1]
+    after_special = torch.ones_like(special)
+    after_special[:, 1:] = special[:, :-1]
     piece = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
-    begins = ~special & (~piece | behind_special)
+    begins = ~special & (~piece | after_special)
     sizes = _sizes(begins, special)
     most = _most_places(sizes, share)
     if len(thresholds) > 1:
         longest = most.clamp(max=limit) if limit else most
-        begins = begins & _starts(begins, behind_special, drawn, thresholds, sizes, longest)
+        begins = begins & _starts(begins, after_special, drawn, thresholds, sizes, longest)
         sizes = _sizes(begins, special)
     unit = begins.cumsum(1) - 1
     first = place.new_zeros(len(ids), length + 1).scatter_(1, torch.where(begins, unit, length), place)
@@ -65,7 +65,7 @@ def _sizes(begins: Tensor, special: Tensor) -> Tensor:
 
 
 def _most_places(sizes: Tensor, share: int) -> Tensor:
-    """Return how many places a unit has on the circle at most, so that the share of all places is no fewer, (N, 1)."""
+    """Return the most places that a unit has on the circle, which is the share of all places, (N, 1)."""
     most = ((sizes.sum(1, keepdim=True) * share) >> 32).clamp(min=1)
     while True:
         fewer = ((torch.minimum(sizes, most).sum(1, keepdim=True) * share) >> 32).clamp(min=1)
@@ -75,12 +75,12 @@ def _most_places(sizes: Tensor, share: int) -> Tensor:
 
 
 def _starts(
-    words: Tensor, behind_special: Tensor, drawn: Tensor, thresholds: Tensor, sizes: Tensor, longest: Tensor
+    words: Tensor, after_special: Tensor, drawn: Tensor, thresholds: Tensor, sizes: Tensor, longest: Tensor
 ) -> Tensor:
-    """Tell at which of the words' first tokens a unit of several words begins, bool (N, L).
+    """Return at which of the words' first tokens a unit begins, bool (N, L).
 
-    From a word that begins one, the next begins as many words on as are drawn there, or at the next segment, or with
-    the word that would make it longer than `longest` tokens (N, 1); sizes: the tokens of each word.
+    A unit ends after as many words as are drawn at its first, or at the end of the segment, or before the word that
+    would make it longer than `longest` tokens (N, 1); sizes: the tokens of each word.
     """
     count, length = words.shape
     word = torch.where(words, words.cumsum(1) - 1, length)
@@ -88,7 +88,7 @@ def _starts(
     at = word.new_zeros(count, length + 1).scatter_(1, word, place)[:, :length]
     number = words.sum(1, keepdim=True)
     real = place < number
-    heads = (words & behind_special).gather(1, at) & real
+    heads = (words & after_special).gather(1, at) & real
     steps = 1 + (drawn.gather(1, at)[..., None] >= thresholds[:-1]).sum(-1)
     later = torch.where(heads, place, length)
     later = torch.cat([later[:, 1:], later.new_full((count, 1), length)], dim=1)
@@ -110,9 +110,9 @@ def _starts(
 def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: int, limit: int) -> Tensor:
     """Return how many tokens of each unit are predicted, int64 (N, L), counted from its first.
 
-    draws: of the units' order, signed so that they sort as they should, int64 (N, L); window, fraction: the high halves
-    of the draws of where the stretch begins on the circle, and of how its length is rounded, both (N, 1); share, limit:
-    as `part_rows` takes them.
+    draws: those of the units' order, as signed numbers of the same order, int64 (N, L); window, fraction: the high
+    halves of the draws of where the arc begins on the circle, and of how its length is rounded, both (N, 1); share,
+    limit: as in `split_rows`.
     """
     length = draws.shape[1]
     place = torch.arange(length, device=draws.device).expand_as(draws)
@@ -132,14 +132,14 @@ def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: i
 
 
 def _ordered(draws: Tensor, there: Tensor) -> Tensor:
-    """Return the order of draws, with what is not there last."""
+    """Return the order of the draws, those of no unit last."""
     by_draw = draws.argsort(dim=1, stable=True)
     absent = (~there).gather(1, by_draw).to(torch.int8)
     return by_draw.gather(1, absent.argsort(dim=1, stable=True))
 
 
 def _limited(counts: Tensor, limit: int) -> Tensor:
-    """Leave out, from the first to the last, what would go over the limit; of a first one that does, the tail."""
+    """Leave out, from first to last, units that exceed the limit; of the first unit only its tail."""
     taken, kept = counts.new_zeros(len(counts)), []
     for column in counts[:, : int((counts > 0).sum(1).max())].unbind(1):
         fits = taken + column <= limit

@@ -1,7 +1,6 @@
 """ALBERT (Lan et al. 2020): one block shared by all layers, small embeddings, and sentence order for pairs.
 
-Modules and parameters are named as in transformers. The parts are those of `bert`; the block runs as often as there are
-layers.
+Modules and parameters are named as in transformers. Embeddings and attention are those of `bert`.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class AlbertConfig(BertConfig):
 
     @property
     def blocks(self) -> int:
-        """How many blocks have weights of their own: one, which all layers share."""
+        """How many blocks have weights of their own: one, shared by all layers."""
         return 1
 
     @property
@@ -104,7 +103,7 @@ class AlbertLayer(nn.Module):
 
 
 class AlbertEncoder(Blocks):
-    """Embeddings to the width of the blocks, then the one block again and again."""
+    """A projection of the embeddings to the width of the block, then the block, `num_hidden_layers` times."""
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__()
@@ -131,7 +130,7 @@ class AlbertModel(EmbeddingsEncoder):
 
 
 class AlbertForPreTraining(MaskedLanguageModel):
-    """ALBERT with its masked language model and sentence order (section 3.1).
+    """ALBERT with its heads for masked tokens and sentence order (section 3.1).
 
     >>> import torch
     >>> model = AlbertForPreTraining(AlbertConfig.tiny(vocab_size=100))
@@ -165,7 +164,7 @@ class AlbertForPreTraining(MaskedLanguageModel):
 
 
 def model_for(config: AlbertConfig, info: PretrainingInfo) -> type[AlbertForPreTraining]:
-    """Return the class that learns from shards; raises ConfigError for those without sentence order."""
+    """Return the class that is pretrained on shards; raises ConfigError for those without sentence order."""
     if info.label != "sentence_order_label":
         raise ConfigError(
             f"ALBERT learns the order of sentences, and these shards are for {info.examples.objective}; build with "

@@ -1,9 +1,9 @@
 """Scaled dot-product attention over padded rows, and over packed rows without padding.
 
 A packed row holds sequences one after another, with their offsets in `cu_seqlens`, as `PretrainingCollator` makes it
-with `packing`; a token attends to its own sequence alone. A kernel for sequences of any length is used where there is
-one (CUDA in half precision, without dropout). Elsewhere attention pads the sequences, which costs less than the scores
-between them would. The rest of a block works on the packed row as it is.
+with `packing`; a token attends only to its own sequence. torch's kernel for sequences of any length is used where there
+is one (CUDA in half precision, without dropout). Elsewhere the sequences are padded for attention, which costs less
+than the scores between sequences would.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PackedSequences(NamedTuple):
 
 
 Mask = Tensor | PackedSequences | None
-"""What a token may attend to: bool, broadcast to (N, heads, L, L); a packed row's sequences; None: all of its row."""
+"""What tokens attend to: bool, broadcast to (N, heads, L, L); the sequences of a packed row; None: the whole row."""
 
 
 def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
@@ -58,7 +58,7 @@ def attention(
 ) -> Tensor:
     """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1).
 
-    drawn: int64 (N, heads, L), what the dropout of each query is drawn by (`dropout`); None: by torch's generator.
+    drawn: int64 (N, heads, L), the random numbers of the dropout of each query (`dropout`); None: torch's own.
     """
     if not isinstance(mask, PackedSequences):
         if dropout and drawn is not None:
@@ -79,7 +79,7 @@ def attention(
 def _attention_dropped(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float, drawn: Tensor
 ) -> Tensor:
-    """Return what `scaled_dot_product_attention` gives, with dropout by numbers of the queries."""
+    """Return what `scaled_dot_product_attention` does, with dropout drawn by `drawn`."""
     scores = query * query.shape[-1] ** -0.5 @ key.transpose(-1, -2)
     if mask is not None:
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
@@ -88,7 +88,7 @@ def _attention_dropped(
 
 
 def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences) -> Tensor:
-    """Return what `attention` gives for packed rows, plainly: all scores of the row, those between sequences masked."""
+    """Return what `attention` does for packed rows, slowly: all scores of the row, those between sequences masked."""
     number = torch.arange(len(packed.taken), device=query.device)
     owner = number.repeat_interleave(packed.cu_seqlens.diff().long())
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])

@@ -14,20 +14,20 @@ from bertdata.torch.models.flops import Counts
 
 _MOST = {"num_hidden_layers": 1000}
 _MOST_OF_ANY = 1 << 24
-"""Far above any published encoder: more is a mistake, and would take all memory or run for ever."""
+"""Far above any published encoder: a larger value is a mistake, and would take all memory."""
 
 
 @dataclass
 class EncoderConfig:
-    """What every encoder has, in the names of transformers. A family's config is a child of it with further fields.
+    """The settings that every encoder has, named as in transformers; a family's config adds its own in a subclass.
 
-    Fields do not change once they are set. Other attributes can be added, as the Trainer of transformers does.
+    Fields cannot be changed. Other attributes can be added, as the Trainer of transformers does.
 
-    model_type: the name of the family, in `config.json` and in front of the encoder's weights; family: how the names of
-    its classes begin; fixed: keys of `config.json` that have one value. max_position_embeddings is the length of the
-    longest sequence that the encoder takes. Fields that are int or float are checked by their type and name.
+    model_type: the name of the family, in `config.json` and in front of the encoder's weights; family: the prefix of
+    the names of its classes; fixed: keys of `config.json` that have one value. max_position_embeddings is the length of
+    the longest sequence that the encoder takes. Fields that are int or float are checked by their type and name.
 
-    Raises ConfigError for values that make no encoder.
+    Raises ConfigError for values that no encoder can have.
     """
 
     model_type: ClassVar[str]
@@ -66,12 +66,12 @@ class EncoderConfig:
         return 6.0 * self.weights * counts.tokens
 
     def to_dict(self, architecture: str) -> dict[str, Any]:
-        """Return what `config.json` holds for a model class of this name."""
+        """Return the contents of `config.json` for a model class of this name."""
         return {"architectures": [architecture], "model_type": self.model_type, **self.fixed, **asdict(self)}
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Self:
-        """Read the `config.json` of a directory; raises InputError or ConfigError where it is missing or another's."""
+        """Read the `config.json` of a directory; raises InputError if it is missing, ConfigError for another family."""
         path, values = read_config(directory)
         for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
@@ -84,7 +84,7 @@ class EncoderConfig:
 
 
 def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
-    """Return the path of a directory's `config.json` and what it holds; raises InputError or ConfigError."""
+    """Return the path of a directory's `config.json` and its contents; raises InputError or ConfigError."""
     path = files.join(os.fspath(directory), "config.json")
     values = files.read_json(path)
     if not isinstance(values, Mapping):
@@ -93,7 +93,7 @@ def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, An
 
 
 def _check(name: str, kind: str, value: Any) -> None:
-    """Raise ConfigError for a setting that is not of its kind or out of its bounds."""
+    """Raise ConfigError for a setting of another type or out of its bounds."""
     if kind == "int":
         least, most = int(name != "pad_token_id"), _MOST.get(name, _MOST_OF_ANY)
         if type(value) is not int or not least <= value <= most:

@@ -1,11 +1,11 @@
 """Dropout as a function of the seed, the step and the tokens of a row, however a batch is split.
 
-torch draws dropout from one stream for each process, so the same row loses other activations when it is in another
-part of a batch or on another process. `Draws` gives each token a number that depends only on the seed, the step, the
-token's position and the tokens of its own row, as they are masked. Each use of dropout in a forward pass derives a
-stream from it (SplitMix's construction on 32 bits: a counter, then a mixer), with 16 bits for each activation. Padding,
-packing, gradient accumulation and the number of processes leave the draws as they are. Dropout of attention on CUDA is
-torch's own, inside its fused kernels, and does depend on them.
+torch draws dropout from one stream for each process, so what it drops of a row depends on the other rows and on the
+process. `Draws` gives each token a number that depends only on the seed, the step, the token's position and the masked
+tokens of its own row. Each use of dropout in a forward pass derives a stream from it (SplitMix's construction on 32
+bits: a counter, then a mixer), with 16 bits for each activation. So padding, packing, gradient accumulation and the
+number of processes do not change what is dropped. Only the dropout of attention on CUDA does depend on them: it is
+torch's own, inside its fused kernels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LEVELS = 1 << 16
 
 
 class Draws:
-    """What the dropout of a model is drawn by; `begin` is called with each batch before the forward pass.
+    """The random numbers of a model's dropout; call `begin` with each batch before the forward pass.
 
     tokens: int64 (N, L), or (1, T) for packed rows, a number for each token; first: int64 (N,), those of [CLS].
 
@@ -58,7 +58,7 @@ class Draws:
         self.first = self.tokens[:, 0]
 
     def next(self, tokens: Tensor) -> Tensor:
-        """Return the numbers of tokens for one more use in this forward pass, int64."""
+        """Return the numbers of tokens for the next use in this forward pass, int64."""
         self.uses += 1
         return tokens ^ signed(self.uses * _GOLDEN)
 
@@ -88,7 +88,7 @@ class Dropout(nn.Dropout):
 
 
 def attached(model: nn.Module) -> Draws:
-    """Have all dropout of a model, and what ELECTRA's generator fills in, drawn by the `Draws` returned."""
+    """Let the `Draws` returned determine all dropout of a model, and the tokens that ELECTRA's generator fills in."""
     draws = Draws()
     for module in model.modules():
         if hasattr(module, "draws"):
@@ -113,7 +113,7 @@ def kept(tokens: Tensor, count: int, probability: float) -> Tensor:
 
 
 def scale(probability: float) -> float:
-    """Return what kept activations are multiplied by, so that their expectation is what it was.
+    """Return the factor of kept activations, with which their expectation is unchanged.
 
     >>> scale(0.5)
     2.0

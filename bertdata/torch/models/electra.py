@@ -1,7 +1,7 @@
-"""ELECTRA (Clark et al. 2020): a small generator fills masks, a discriminator tells which tokens were replaced.
+"""ELECTRA (Clark et al. 2020): a small generator fills in masked tokens, a discriminator detects which were replaced.
 
-Modules and parameters are named as in transformers. Both are made of BERT's blocks, above embeddings of their own
-width, which they share in pretraining (section 3.2). Tasks use the discriminator.
+Modules and parameters are named as in transformers. Both consist of BERT's blocks on embeddings of another width, which
+they share in pretraining (section 3.2). Fine-tuning uses the discriminator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bertdata.torch.models.registry import EncoderFamily
 from bertdata.torch.models.weights import PreTrainedModel, load
 
 DISCRIMINATOR_WEIGHT = 50.0
-"""The discriminator's share in the loss (section 3.2)."""
+"""The weight of the discriminator's loss (section 3.2)."""
 GENERATOR = "generator"
 """The folder of the generator beside a saved discriminator."""
 
@@ -112,7 +112,7 @@ class ElectraForMaskedLM(MaskedLanguageModel):
         initialize(self, config)
 
     def tie(self) -> None:
-        """Make the word embedding the decoder's weight."""
+        """Make the word embedding the weight of the decoder."""
         self.generator_lm_head.weight = self.electra.embeddings.word_embeddings.weight
 
     def predict(self, hidden: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ class ElectraForPreTraining(PreTrainedModel):
 
 
 class ReplacedTokenOutput(NamedTuple):
-    """What a step of replaced token detection gives.
+    """The output of replaced token detection.
 
     loss: scalar, the generator's + 50 replaced_loss; replaced_logits, replaced: (K,), the discriminator's logits and
     the truth, bool, at the K tokens that are not padding.
@@ -159,8 +159,8 @@ class ReplacedTokenOutput(NamedTuple):
     def terms(self) -> Sequence[LossTerm]:
         """The terms of the loss: `mlm` and `replaced`.
 
-        replaced_accuracy is the mean of the shares of replaced and of original tokens that were recognised, so chance
-        is 0.5; replaced_share is that of replaced tokens.
+        replaced_accuracy is the mean of the recalls of replaced and of original tokens, so 0.5 is chance;
+        replaced_share is the share of replaced tokens.
         """
         truth, guess = self.replaced, self.replaced_logits.detach() > 0
         number = truth.sum()
@@ -173,7 +173,7 @@ class ReplacedTokenOutput(NamedTuple):
 
 
 def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
-    """Return a token for each row of logits (M, V), with the probabilities of their softmax, by a number in [0, 1).
+    """Sample a token from the softmax of each row of logits (M, V), by a uniform number in [0, 1) for each.
 
     >>> sampled(torch.tensor([[0.0, 0.0], [0.0, 0.0]]), torch.tensor([0.25, 0.75]))
     tensor([0, 1])
@@ -186,8 +186,8 @@ def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
 class ElectraForReplacedTokenDetection(PreTrainedModel):
     """A generator and a discriminator of one embedding, trained together.
 
-    The generator's tokens are drawn by `draws` where they are attached, else from torch's generator; no gradient goes
-    through them. A token that the generator guesses right counts as not replaced.
+    The generator's tokens are sampled by `draws` where they are attached, else by torch's random numbers; no gradient
+    flows through them. A token that the generator guesses correctly counts as original.
     """
 
     draws: Draws | None = None
@@ -240,7 +240,7 @@ def classifier(config: ElectraConfig, labels: int) -> nn.Sequential:
 
 
 def model_for(config: ElectraConfig, info: PretrainingInfo) -> type[ElectraForReplacedTokenDetection]:
-    """Return the class that learns from shards; raises ConfigError for those with a label for pairs."""
+    """Return the class that is pretrained on shards; raises ConfigError for those with a pair label."""
     if info.label is not None:
         raise ConfigError(
             f"ELECTRA has no head for pairs, and these shards, for {info.examples.objective}, have a {info.label}; "

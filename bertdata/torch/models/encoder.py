@@ -27,11 +27,11 @@ class EncoderInputs(TypedDict, total=False):
 
 
 class Blocks(nn.Module):
-    """The layers of an encoder, above its embeddings: what `torch.compile` compiles."""
+    """The layers of an encoder without its embeddings: what `torch.compile` compiles."""
 
 
 class Encoder(nn.Module):
-    """An encoder. A family's own defines `encode`, and `pooled` where it does more than take the first token."""
+    """An encoder. A family's subclass defines `encode`, and `pooled` where it does more than take the first token."""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Encoder(nn.Module):
         raise NotImplementedError
 
     def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
-        """Return what stands for a whole sequence, (N, hidden_size): here the hidden state of its first token."""
+        """Return the representation of each sequence, (N, hidden_size): here the hidden state of its first token."""
         return first_states(hidden, cu_seqlens)
 
     def forward(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> tuple[Tensor, Tensor]:
@@ -72,7 +72,7 @@ def mean_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def initialize(model: nn.Module, config: EncoderConfig) -> None:
-    """Draw the weights of linear layers and embeddings anew; biases and the embedding of [PAD] become 0."""
+    """Draw linear layers and embeddings from a normal distribution; biases and the embedding of [PAD] become 0."""
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
             nn.init.normal_(module.weight, std=config.initializer_range)

@@ -1,7 +1,4 @@
-"""For model FLOPs utilisation: what operations are counted by, and how many a device can do.
-
-The operations are `training_flops` of a config.
-"""
+"""For model FLOPs utilisation: the counts that `training_flops` of a config takes, and the peak of a device."""
 
 from __future__ import annotations
 
@@ -18,11 +15,11 @@ PEAK_TFLOPS = {
     "L4": 121.0,
     "RTX 4090": 165.0,
 }
-"""Dense bfloat16 with float32 sums, by words of the device's name, from NVIDIA's data sheets."""
+"""Dense bfloat16 with float32 accumulation, by words of the device's name, from NVIDIA's data sheets."""
 
 
 class Counts(NamedTuple):
-    """What batches hold: labelled tokens, pairs, tokens that are not padding, the squares of the rows' lengths."""
+    """Counts of batches: labelled tokens, pairs, tokens without padding, squares of the rows' lengths."""
 
     labelled: float = 0
     pairs: float = 0
@@ -31,14 +28,14 @@ class Counts(NamedTuple):
 
 
 def peak_flops(device: torch.device) -> float | None:
-    """Return the operations per second a device is capable of, None where it is not known."""
+    """Return the peak operations per second of a device, None where it is not known."""
     if device.type != "cuda":
         return None
     return peak_of(torch.cuda.get_device_name(device))
 
 
 def peak_of(name: str) -> float | None:
-    """Return the peak of a device by its name, of which a word or several are those of a known device.
+    """Return the peak of a device by its name, which must contain the words of a known one.
 
     >>> peak_of("NVIDIA L4"), peak_of("NVIDIA L40"), peak_of("NVIDIA A100-SXM4-80GB")
     (121000000000000.0, None, 312000000000000.0)

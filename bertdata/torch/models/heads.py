@@ -1,7 +1,7 @@
-"""Heads for tasks: classes of texts, classes of tokens, spans that answer questions (BERT section 4).
+"""Models for fine-tuning: sequence classification, token classification, question answering (BERT section 4).
 
-Each stands on the encoder of any family, is saved under the name that its family has in transformers, and starts from
-any checkpoint of the encoder.
+Each takes the encoder of any family, has the name of that family's class in transformers when it is saved, and can
+start from any checkpoint of the encoder.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class SpanOutput(NamedTuple):
 
 
 class TaskModel(PreTrainedModel):
-    """An encoder and a head; `labels` are the names of the classes, where there are any."""
+    """An encoder and a head; `labels` are the names of the classes, empty for question answering."""
 
     task: ClassVar[str]
     head: ClassVar[str]
@@ -61,8 +61,8 @@ class TaskModel(PreTrainedModel):
     def from_pretrained(cls, directory: str | os.PathLike[str], labels: Sequence[str] | None = None) -> Self:
         """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen.
 
-        With `labels` (for questions an empty list), load only the encoder of any checkpoint and draw a new head, and a
-        new pooler where the checkpoint has none.
+        With `labels` (an empty list for question answering), load only the encoder, of any checkpoint; the head is new,
+        and so is the pooler where the checkpoint has none.
         """
         config = load_config(directory)
         if labels is None:
@@ -75,7 +75,7 @@ class TaskModel(PreTrainedModel):
 
 
 class Classifier(TaskModel):
-    """An encoder and a classifier of whole rows, or `of_tokens`; labels of -100 do not count in the loss."""
+    """An encoder and a classifier of rows, or `of_tokens`; labels of -100 are ignored in the loss."""
 
     head = "classifier"
     of_tokens: ClassVar[bool]
@@ -122,7 +122,7 @@ class BertForTokenClassification(Classifier):
 
 
 class BertForQuestionAnswering(TaskModel):
-    """An encoder with two logits a token: where the answer begins and where it ends (section 4.2).
+    """An encoder with two logits for each token: that the answer begins, or ends, there (section 4.2).
 
     >>> import torch
     >>> from bertdata.torch import BertConfig

@@ -1,6 +1,6 @@
-"""What models learn from in pretraining: the terms of their loss, and the masked language model with or without pairs.
+"""The loss of pretraining as a sum of terms, and the masked language model with or without a pair head.
 
-The trainer knows a model by this: it is a `PreTrainedModel`, and its output has `terms`.
+The trainer trains any `PreTrainedModel` whose output has `terms`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Fraction = tuple[Tensor, Tensor | int]
 class LossTerm(NamedTuple):
     """A term of a loss.
 
-    name: `mlm` is mlm_loss in the log. value: scalar, the mean over what `per` names of a batch: its `labelled` tokens,
-    its `tokens` without padding, or its `pairs`. weight: by which it goes into the loss. figures: further ones for the
-    log by name, each the mean of some fractions (numerator, denominator), which are summed over batches first.
+    name: `mlm` is mlm_loss in the log. value: scalar, the mean over the `labelled` tokens, the `tokens` without padding
+    or the `pairs` of a batch, as `per` says. weight: its factor in the loss. figures: further ones for the log by name,
+    each the mean of some fractions (numerator, denominator), which are summed over batches first.
     """
 
     name: str
@@ -33,7 +33,7 @@ class LossTerm(NamedTuple):
 
 
 class ModelOutput(Protocol):
-    """What a model that is pretrained returns for a batch with labels."""
+    """The output of a model in pretraining, for a batch with labels."""
 
     @property
     def terms(self) -> Sequence[LossTerm]:
@@ -41,13 +41,13 @@ class ModelOutput(Protocol):
 
 
 class PretrainingOutput(NamedTuple):
-    """What a pretraining step gives.
+    """The output of a masked language model.
 
     loss: scalar, the sum of mlm_loss and pair_loss; all None without labels, pair_loss also without pairs.
     prediction_logits: (N, L, vocab_size), or with labels (M, vocab_size), at the M labelled tokens in row order.
     seq_relationship_logits: (N, 2), None for a model without a pair head; where the last sequence of a packed row is
     its padding, N is the number of pair labels, or, without labels, counts the padding too. hidden_states: the last
-    block's (N, L, hidden_size). targets, pair_targets: int64 (M,) and (N,), the labels.
+    block's (N, L, hidden_size). targets, pair_targets: the labels, int64 (M,) and (N,).
     """
 
     loss: Tensor | None
@@ -74,9 +74,9 @@ class PretrainingOutput(NamedTuple):
 
 
 class MaskedLanguageModel(PreTrainedModel):
-    """An encoder with a head over the vocabulary, and one for pairs or none (Devlin et al. 2019, section 3.1).
+    """An encoder with a head over the vocabulary, and optionally one for pairs (Devlin et al. 2019, section 3.1).
 
-    A family's own defines `predict`, and `predict_pairs` where it has a head for pairs.
+    A family's subclass defines `predict`, and `predict_pairs` where it has a head for pairs.
     """
 
     def predict(self, hidden: Tensor) -> Tensor:

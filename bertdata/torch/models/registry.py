@@ -1,4 +1,4 @@
-"""The encoder families, and which model of a family learns from which shards.
+"""The encoder families, and which model of a family is pretrained on which shards.
 
 A family is one file or folder that ends in an `EncoderFamily`, and one line here. A package outside bertdata adds its
 own by `FAMILIES.add(config.model_type, family)` in a module that `bertdata.registry` finds.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bertdata.torch.models.weights import PreTrainedModel
 
 PAIR_LABEL = "pair_label"
-"""The key of config.json that says what a pair head has learned."""
+"""The key of config.json with the label that a pair head was trained on."""
 
 
 def linear_classifier(config: EncoderConfig, labels: int) -> nn.Module:
@@ -36,15 +36,15 @@ def linear_classifier(config: EncoderConfig, labels: int) -> nn.Module:
 
 @dataclass(frozen=True)
 class EncoderFamily:
-    """What training, saving and fine-tuning ask of a family.
+    """What training, saving and fine-tuning need of a family.
 
-    config: its class of configs; presets: configs by the name that `--config` takes, each a function of changed fields;
+    config: its class of configs; presets: configs by their name in `--config`, each a function of changed fields;
     encoder: makes the encoder of (config, pooler=bool); pretraining: returns the class of model for (config, info),
-    whose output has `terms` (`models/pretraining.py`), or raises ConfigError where none learns from such shards;
+    whose output has `terms` (`models/pretraining.py`), or raises ConfigError where there is none for such shards;
     classifier: makes the head on the pooled state for (config, number of classes).
 
     A parameter is saved under its name in the model, the encoder's below `config.model_type`. old_names: parts of the
-    names of weights in older files, and what they are today.
+    names of weights in older files, and their names today.
     """
 
     config: type[EncoderConfig]
@@ -66,7 +66,7 @@ FAMILIES: Registry[EncoderFamily] = Registry(
 
 
 def presets() -> dict[str, Callable[..., EncoderConfig]]:
-    """Return the configs that `--config` knows by name, of all families."""
+    """Return the configs of all families, by their names in `--config`."""
     return {name: make for family in FAMILIES for name, make in FAMILIES[family].presets.items()}
 
 
@@ -80,9 +80,9 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
 
 
 def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> EncoderConfig:
-    """Return the config that a preset's name, a directory or a config means, for some shards.
+    """Return the config for shards, given a preset's name, the directory of a model, or a config.
 
-    Raises ConfigError where there is none of that name, and where it does not fit the shards.
+    Raises ConfigError for an unknown name, and for a config that does not fit the shards.
     """
     length = info.examples.max_seq_length
     if isinstance(config, EncoderConfig):
@@ -110,12 +110,12 @@ def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> Encode
 
 
 def model_class(config: EncoderConfig, info: PretrainingInfo) -> type[PreTrainedModel]:
-    """Return the class that learns from shards; raises ConfigError where none of the config's family does."""
+    """Return the class that is pretrained on shards; raises ConfigError where the config's family has none for them."""
     return FAMILIES[config.model_type].pretraining(config, info)
 
 
 def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:
-    """Load the model of a directory to train it on shards.
+    """Load the model of a directory to continue its pretraining on shards.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
     and InputError where a head that the shards need has no weights.
@@ -140,12 +140,12 @@ def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: i
     if found.fingerprint != fingerprint:
         raise ConfigError(
             f"the model's tokenizer is not the one the shards were made with ({found.fingerprint[:12]} with "
-            f"{found.vocab_size} pieces here, {fingerprint[:12]} with {size} there); make the shards with this "
+            f"{found.vocab_size} tokens here, {fingerprint[:12]} with {size} there); make the shards with this "
             "tokenizer (--vocab), or take a model that was trained with theirs",
             path=place,
         )
 
 
 def about(info: PretrainingInfo) -> dict[str, Any]:
-    """Return what `config.json` says of the shards a model has learned from."""
+    """Return the keys of `config.json` about the shards that a model was trained on."""
     return {PAIR_LABEL: info.label} if info.label else {}

@@ -1,6 +1,6 @@
 """Weights on disk: `model.safetensors` and `config.json`, as transformers names and writes them.
 
-Reads what this package, transformers, or Google's released checkpoints (`gamma` and `beta`) hold, in one file.
+Reads models of this package and of transformers, and Google's released checkpoints (`gamma` and `beta`), in one file.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def _safetensors() -> Any:
 class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
-    `tied` names weights that are others of the model, and are saved once. The encoder is the attribute that has the
-    name of the family.
+    `tied` maps weights to others that they are the same as, which are saved in their place. The encoder is the
+    attribute with the name of the family.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
@@ -45,7 +45,7 @@ class PreTrainedModel(nn.Module):
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder, which is an attribute by the name of its family too."""
+        """The encoder, whose attribute has the name of its family."""
         found: Encoder = getattr(self, self.config.model_type)
         return found
 
@@ -75,7 +75,7 @@ class PreTrainedModel(nn.Module):
 
 
 def check_memory(config: EncoderConfig) -> None:
-    """Raise ConfigError where the weights of a model alone, float32, take more than the machine's memory."""
+    """Raise ConfigError where the weights of a model in float32 take more than the machine's memory."""
     needed, there = 4 * config.weights, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if needed > there and torch.get_default_device().type != "meta":
         raise ConfigError(
@@ -91,11 +91,11 @@ def load(
     new: Sequence[str] = (),
     optional: Sequence[str] = (),
 ) -> None:
-    """Put the weights of a directory into a model.
+    """Load the weights of a directory into a model.
 
-    Those that begin with a prefix in `new` keep their fresh values, those in `optional` where the directory has none.
-    What the checkpoint has and the model has not, such as the heads of another task, is ignored. Raises InputError
-    where the file is missing or damaged, or a weight is missing or of another shape.
+    Weights that begin with a prefix in `new` are not loaded, and those in `optional` only where the directory has them.
+    Weights that the model does not have, such as the heads of another task, are ignored. Raises InputError where the
+    file is missing or damaged, or a weight is missing or of another shape.
     """
     path = files.join(os.fspath(directory), WEIGHTS)
     state = model.state_dict()

@@ -139,7 +139,7 @@ def test_set_epoch_keeps_a_loaded_state_of_that_epoch_and_refuses_another() -> N
     state = ResumableBatchSampler(range(10), 4).state_dict(3) | {"position": 14}
     sampler = ResumableBatchSampler(range(10), 4)
     sampler.load_state_dict(state)
-    with pytest.raises(ConfigError, match=r"goes on in epoch 1, but set_epoch\(0\) was called"):
+    with pytest.raises(ConfigError, match=r"is in epoch 1, but set_epoch\(0\) was called"):
         sampler.set_epoch(0)
     sampler.set_epoch(1)
     assert list(sampler) == whole[1][1:]

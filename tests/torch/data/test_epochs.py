@@ -147,7 +147,7 @@ def test_the_collator_of_arrays_refuses_examples_whose_epoch_nobody_knows(
 ) -> None:
     examples = ShardExamples(dynamic_build)
     collator = BatchCollator(examples)
-    with pytest.raises(ConfigError, match=r"would be the same in every epoch; ask for them by \(epoch, number\)"):
+    with pytest.raises(ConfigError, match=r"would be the same in every epoch; index them by \(epoch, number\)"):
         collator.arrays(examples.__getitems__([0, 1]))
     collator.set_epoch(3)
     found = collator.arrays(examples.__getitems__([0, 1]))

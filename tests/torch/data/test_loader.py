@@ -180,7 +180,7 @@ died(ShardDataset)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     killed, cut = done.stdout.splitlines()
     assert killed.startswith("BertDataError a process that prepares batches died (DataLoader worker")
-    assert "all shards are whole" in killed
+    assert "all shards are intact" in killed
     assert cut.startswith("InputError ")
     assert "data-00001-of-00002.arrow: has 0 bytes, the manifest says" in cut
 

@@ -17,9 +17,9 @@ ACTIVATIONS = ("gelu", "gelu_new")
 
 @dataclass
 class BertConfig(EncoderConfig):
-    """The shape of a BERT encoder, in the names of transformers; the defaults are BERT-base uncased.
+    """The config of a BERT encoder, named as in transformers; the defaults are BERT-base uncased.
 
-    Raises ConfigError for sizes that do not go together.
+    Raises ConfigError for sizes that do not fit together.
 
     >>> BertConfig.large().num_hidden_layers, BertConfig.tiny(vocab_size=8000).hidden_size
     (24, 128)
@@ -59,7 +59,7 @@ class BertConfig(EncoderConfig):
 
     @property
     def weights(self) -> int:
-        """The number of weights in the encoder's matrices and embeddings; biases and norms, under 1%, do not count."""
+        """The number of weights in the encoder's matrices and embeddings, without biases and norms (under 1%)."""
         block = 4 * self.hidden_size**2 + 2 * self.hidden_size * self.intermediate_size
         rows = self.vocab_size + self.max_position_embeddings + self.type_vocab_size
         return rows * self.embedding_size + self.blocks * block
@@ -77,9 +77,8 @@ class BertConfig(EncoderConfig):
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes, with the head over the vocabulary.
 
-        Counted as in Chowdhery et al. 2022, appendix B: two operations for each weight of a matrix product and token,
-        the backward pass twice the forward one; attention's two products beside. Padding and embedding look-ups do not
-        count.
+        Counted as in Chowdhery et al. 2022, appendix B: two operations for each token and weight of a matrix product,
+        the two products of attention, and twice as much for the backward pass; not padding and embedding look-ups.
 
         >>> round(BertConfig.base().training_flops(Counts(tokens=128, squares=128 * 128, labelled=19)) / 1e9)
         70
@@ -125,8 +124,8 @@ class BertConfig(EncoderConfig):
     def roberta(cls, **changes: Any) -> Self:
         """Return the shape of RoBERTa-base (Liu et al. 2019): BERT-base without token types.
 
-        The rest of the recipe is in the shards (full-sentences, dynamic masks, no pair label) and in the settings of
-        `pretrain` (larger batches, a longer warm-up, --adam-beta2 0.98).
+        The recipe also needs shards of full-sentences with dynamic masks, and larger batches, a longer warm-up and
+        --adam-beta2 0.98 in `pretrain`.
         """
         return cls(**{"type_vocab_size": 1, "layer_norm_eps": 1e-5} | changes)
 

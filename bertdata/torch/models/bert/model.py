@@ -1,7 +1,7 @@
 """BERT (Devlin et al. 2019, section 3; Vaswani et al. 2017, section 3): embeddings, blocks and pooler.
 
-Modules and parameters have the names they have in transformers, so a state dict loads both ways. Learned positions, a
-norm after each residual (post-norm), GELU. ALBERT and ELECTRA are made of the same parts.
+Modules and parameters are named as in transformers, so a state dict loads both ways. ALBERT and ELECTRA use the same
+parts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, first_states, sequential
 
 OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-"""What the released checkpoints call some weights, and what they are called today."""
+"""Names of some weights in the released checkpoints, and their names today."""
 
 
 def activation_of(config: BertConfig) -> nn.GELU:
@@ -54,7 +54,7 @@ class BertEmbeddings(nn.Module):
 class BertSelfAttention(nn.Module):
     """Scaled dot-product attention of all heads: (N, L, hidden_size) to the same.
 
-    On CUDA its dropout stays torch's own, in the fused kernel.
+    On CUDA its dropout is torch's own, in the fused kernel.
     """
 
     draws: Draws | None = None
@@ -77,7 +77,7 @@ class BertSelfAttention(nn.Module):
 
 
 class BertResidual(nn.Module):
-    """The end of a sub-layer: a projection, dropout, and the norm of its sum with what the sub-layer began with."""
+    """The end of a sub-layer: a projection, dropout, and the norm of its sum with the input of the sub-layer."""
 
     def __init__(self, size: int, config: BertConfig) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class EmbeddingsEncoder(Encoder):
         return hidden
 
     def project(self, embedded: Tensor) -> Tensor:
-        """Bring embeddings to the width of the blocks, where it is another."""
+        """Project embeddings to the width of the blocks, where it is another one."""
         return embedded
 
     def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""BERT in pretraining: the masked language model, with the head for pairs or without."""
+"""BERT in pretraining: the masked language model, with or without a pair head."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from bertdata.torch.models.pretraining import MaskedLanguageModel
 
 
 class BertForMaskedLM(MaskedLanguageModel):
-    """BERT with its masked language model alone, for shards without pairs (RoBERTa's recipe).
+    """BERT with its head for masked tokens only, for shards without a pair label (RoBERTa's recipe).
 
-    The decoder's weight is the word embedding. Weights are drawn from torch's own generator: normal,
-    `initializer_range`.
+    The decoder's weight is the word embedding.
 
     >>> import torch
     >>> model = BertForMaskedLM(BertConfig.tiny(vocab_size=100))
@@ -49,9 +48,9 @@ class BertForMaskedLM(MaskedLanguageModel):
 
 
 class BertForPreTraining(BertForMaskedLM):
-    """BERT with its masked language model and its pair head (next sentence, or ALBERT's sentence order).
+    """BERT with its heads for masked tokens and for pairs (next sentence, or ALBERT's sentence order).
 
-    The loss is that of the labelled tokens plus, where a pair label is given, that of the pairs (section 3.1).
+    The loss is that of the labelled tokens plus, where there is a pair label, that of the pairs (section 3.1).
 
     >>> import torch
     >>> model = BertForPreTraining(BertConfig.tiny(vocab_size=100))
@@ -67,6 +66,6 @@ class BertForPreTraining(BertForMaskedLM):
 
 
 def model_for(config: BertConfig, info: PretrainingInfo) -> type[BertForMaskedLM]:
-    """Return the class that learns from shards: with a head for pairs where the shards have a label for them."""
+    """Return the class that is pretrained on shards: with a pair head where the shards have a pair label."""
     config.check_token_types(info)
     return BertForMaskedLM if info.label is None else BertForPreTraining
