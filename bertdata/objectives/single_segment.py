@@ -37,8 +37,8 @@ class SingleSegment(Objective):
 def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArray[np.uint64]) -> Ints:
     """Return where each chunk is cut in two as by ELECTRA's builder; its end where it is one segment.
 
-    The first segment takes sentences while it is below `half` tokens, at least one; if it is still below, a coin decides
-    whether it also takes the sentence that reaches `half`.
+    The first segment takes sentences while it is below `half` tokens, at least one. If it is still below, a coin
+    decides whether it also takes the sentence that reaches `half`.
     """
     first = np.searchsorted(block.sentence_ends, chunks.start, side="right")
     inner = np.searchsorted(block.sentence_ends, chunks.end, side="left")
