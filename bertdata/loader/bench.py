@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import time
-from typing import Any
+from typing import Any, Unpack
 
 from bertdata.errors import ConfigError
+from bertdata.loader.sampler import Sampling
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,24 +38,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if not arguments.seconds > 0:
         raise ConfigError(f"--seconds is {arguments.seconds}; expected more than 0, as 3")
     named = arguments.shards[:1] == ["loader"] and len(arguments.shards) > 1
-    return measure(
-        arguments.shards[named:],
-        None if arguments.max_tokens else arguments.batch_size,
-        max_tokens=arguments.max_tokens,
-        bins=arguments.bins,
-        packing=arguments.packing,
-        seconds=arguments.seconds,
-    )
+    batch_size = None if arguments.max_tokens else arguments.batch_size
+    sampling: Sampling = {"max_tokens": arguments.max_tokens, "bins": arguments.bins}
+    return measure(arguments.shards[named:], batch_size, arguments.packing, arguments.seconds, **sampling)
 
 
 def measure(
-    shards: list[str],
-    batch_size: int | None = 256,
-    *,
-    max_tokens: int | None = None,
-    bins: list[int] | None = None,
-    packing: bool = False,
-    seconds: float = 3.0,
+    shards: list[str], batch_size: int | None, packing: bool, seconds: float, **sampling: Unpack[Sampling]
 ) -> dict[str, Any]:
     """Make batches for a time; returns tokens per second (without padding), and the figures it is calculated from.
 
@@ -64,7 +54,8 @@ def measure(
     from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
     examples = ShardExamples(shards)
-    sampler = iter(EpochBatchSampler(examples, batch_size, max_tokens=max_tokens, bins=bins, epochs=None))
+    sampling["epochs"] = None
+    sampler = iter(EpochBatchSampler(examples, batch_size, **sampling))
     collator = BatchCollator(examples, packing=packing)
     collator.arrays(examples.__getitems__(next(sampler)))
     first = time.perf_counter() - began

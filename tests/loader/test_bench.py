@@ -17,10 +17,7 @@ def test_the_command_prints_tokens_per_second(dynamic_build: Path, capsys: pytes
 
 
 def test_what_is_measured_is_what_batches_hold(dynamic_build: Path) -> None:
-    padded, packed = (
-        measure([str(dynamic_build)], 16, seconds=0.05),
-        measure([str(dynamic_build)], 16, seconds=0.05, packing=True),
-    )
+    padded, packed = (measure([str(dynamic_build)], 16, packing, 0.05) for packing in (False, True))
     assert padded["rows_per_batch"] == packed["rows_per_batch"] == 16
     assert 0 < packed["padding_share"] < 0.05 < padded["padding_share"] < 0.9
     assert padded["tokens_per_second"] > padded["batches_per_second"] * 16 * 5
