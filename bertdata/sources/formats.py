@@ -7,6 +7,7 @@ formats a task is a range of one file: they are children of `RangeFormat`.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,12 @@ from typing import BinaryIO
 from bertdata.curation.filters import filtering
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.compression import compression
 from bertdata.io.files import ends_in
 from bertdata.registry import Registry
+from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 
 
@@ -128,6 +131,13 @@ class RangeFormat(SourceFormat):
         counters = Counters()
         with DocumentWriter(file, counters, filtering(task.filters)) as writer:
             self.read(task.payload, writer, counters)
+        if InputCount.ROWS not in counters.counts and (counters.counts or counters.drops):
+            module = sys.modules.get(type(self).__module__)
+            raise ConfigError(
+                f"the source format {type(self).__qualname__} wrote or dropped documents and counted no rows; add "
+                "`counters.add(InputCount.ROWS)` for each to its `read`",
+                path=getattr(module, "__file__", None),
+            )
         return counters
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bertdata import open_shards
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters, Task
+from bertdata.errors import ConfigError
 from bertdata.loader import numpy_batches
+from bertdata.sources.formats import FileRange, RangeFormat
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = '''
@@ -100,3 +106,21 @@ def test_a_format_from_outside_refuses_a_file_in_its_own_words(toys: Path) -> No
     refused = bertdata(toys, *BUILD, "--documents", "odd.toy", "--output", "corpus")
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: odd.toy: is not a toy; expected %% in its first line")
+
+
+class _Uncounted(RangeFormat):
+    """Writes a document, and does not count the row that it was."""
+
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        yield 0, 1, 1
+
+    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+        writer.add("documents:0", "documents", "", "", "One sentence.")
+
+
+def test_a_format_that_counts_no_rows_is_refused_with_its_class_and_file() -> None:
+    chosen = FileRange("a.odd", "documents", 0, 1, "text", "uncounted")
+    with pytest.raises(
+        ConfigError, match=r"test_toy_format\.py: the source format _Uncounted wrote .*InputCount\.ROWS"
+    ):
+        _Uncounted().write(Task("", "part", ".parquet", "", 1, chosen), io.BytesIO())
