@@ -163,12 +163,12 @@ def _order(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number
     name = f"sampler epoch, bin {number}" if number else "sampler epoch"
     if len(pieces) == 1:
         return PermutedOrder(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
-    there = [(place, piece) for place, piece in enumerate(pieces) if piece.size]
+    filled = [(place, piece) for place, piece in enumerate(pieces) if piece.size]
     orders = tuple(
         PermutedOrder(piece.size, key(seed, f"{name}, set {place}"), piece.first, piece.members)
-        for place, piece in there
+        for place, piece in filled
     )
-    shares = apportion(CYCLE, [chances[place] for place, _ in there])
+    shares = apportion(CYCLE, [chances[place] for place, _ in filled])
     return MixedOrder(orders, tuple(shares), key(seed, f"{name}, mixture"))
 
 

@@ -166,7 +166,7 @@ class BatchCollator:
         if not self.info.packed:
             return epochs
         rows = zip(epochs, _lists(examples, CU_SEQLENS), strict=True)
-        return [epoch for epoch, borders in rows for _ in range(len(borders) - 1)]
+        return [epoch for epoch, offsets in rows for _ in range(len(offsets) - 1)]
 
     def _unknown_epoch(self) -> int:
         """Return the epoch of examples where neither they nor the collator have one; here that is an error."""
@@ -181,7 +181,7 @@ class BatchCollator:
         if not self.info.packed:
             return lists
         rows = zip(lists, _lists(examples, CU_SEQLENS), strict=True)
-        return [row[begin:end] for row, borders in rows for begin, end in pairwise(borders.tolist())]
+        return [row[begin:end] for row, offsets in rows for begin, end in pairwise(offsets.tolist())]
 
     def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
         width = _rounded(int(lengths.max()), self.pad_to_multiple_of)

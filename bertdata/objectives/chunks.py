@@ -50,7 +50,7 @@ def cut_documents(
     length drawn from 2 to the room.
 
     two_sentences: the target is two sentences, and three at the end of a document where one would be left over.
-    fill: a last sentence that overflows the room is cut at a word border, and the next chunk begins with its rest;
+    fill: a last sentence that overflows the room is cut at a word start, and the next chunk begins with its rest;
     without it such a sentence moves to the next chunk whole, if it fits there.
     alone_prob: the share of the chunks that have room for one token more.
     """

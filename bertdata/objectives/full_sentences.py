@@ -1,4 +1,4 @@
-"""Rows filled with whole sentences across document borders (RoBERTa section 4.2, FULL-SENTENCES)."""
+"""Rows filled with whole sentences across documents (RoBERTa section 4.2, FULL-SENTENCES)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 
 class FullSentences(Objective):
-    """Rows with a [SEP] at each border of documents."""
+    """Rows of sentences of one document or several, with a [SEP] between documents."""
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
         """Return the examples of one copy of a block: whole sentences in rows, one document after another."""
@@ -51,11 +51,11 @@ class FullSentences(Objective):
         )
 
 
-FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows over document borders", separators=(1, None))
+FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows across documents", separators=(1, None))
 
 
 def sentence_pieces(block: TokenBlock, room: int) -> Chunks:
-    """Return the sentences of all documents; those longer than a row are cut at word borders."""
+    """Return the sentences of all documents; those longer than a row are cut at word starts."""
     starts = np.concatenate([[0], block.sentence_ends])[:-1].astype(np.int64)
     cuts = [starts]
     for number in np.flatnonzero(block.sentence_ends - starts > room):

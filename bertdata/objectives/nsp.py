@@ -136,7 +136,7 @@ def exchange(
         a_length, b_length = middle - start, end - middle
         members = members[_in_order(b_length[members], ties[members])]
         giver, stuck = np.empty((2, len(members)), np.int64)
-        found = nsp_kernel.deal(members, a_length, b_length, owners, room, giver, stuck)
+        found = nsp_kernel.assign_givers(members, a_length, b_length, owners, room, giver, stuck)
         sources[members] = giver
         takers = members[stuck[:found]]
     if len(takers):
@@ -148,7 +148,7 @@ def exchange(
         begins, stops = (np.searchsorted(owners[by_owner], owners[free[:count]], side) for side in _SIDES)
         left = np.empty(count, np.int64)
         with np.errstate(over="ignore"):
-            count = nsp_kernel.pair_anew(
+            count = nsp_kernel.pair_again(
                 *(free[:count], block.sentence_ends, block.word_start, start, middle, end, by_owner, begins, stops),
                 *(ties, room, words, sources, not_next, left),
             )

@@ -91,7 +91,7 @@ def _fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, so
 
 
 @typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
-def deal(
+def assign_givers(
     members: NDArray[Any],
     a_lengths: NDArray[Any],
     b_lengths: NDArray[Any],
@@ -100,11 +100,10 @@ def deal(
     givers: NDArray[Any],
     conflicts: NDArray[Any],
 ) -> int:
-    """Write for each of the members, in order of the length of B, whose B it takes; returns how many find none.
+    """Write for each member, in order of the length of B, whose B it takes; returns for how many there is none.
 
-    Of equal lengths each takes from the one before it, in a circle; lengths that occur once take turns among
-    themselves. Where that does not fit, two swap that stand near each other. `conflicts` gets the places of those that
-    find none.
+    Of equal lengths each takes the B of the one before it, in a circle; lengths that occur once form a circle together.
+    Where that does not fit, two near each other swap. `conflicts` gets the places of members without a B.
     """
     count = len(members)
     alone, first_alone = -1, -1
@@ -158,11 +157,11 @@ def release(
     sources: NDArray[Any],
     free: NDArray[Any],
 ) -> int:
-    """Take stuck pairs out of the circles in which Bs go round; returns how many pairs have their own B again.
+    """Take stuck pairs out of the circles in which Bs are exchanged; returns how many pairs have their own B again.
 
-    sources: whose B each pair takes, changed in place; `free` gets the pairs that are taken out. Who takes the B of a
-    stuck pair takes the one that did not fit it instead. Where that does not fit either, all pairs of the circle are
-    taken out, unless there are more than NEAR: such a pair keeps what does not fit it.
+    sources: whose B each pair takes, changed in place; `free` gets the pairs that are taken out. The pair that takes
+    the B of a stuck pair takes instead the B that did not fit the stuck one. Where that does not fit either, all pairs
+    of the circle are taken out, unless there are more than NEAR: then the stuck pair keeps the B that does not fit.
     """
     takers, out = np.empty(len(sources), np.int64), np.zeros(len(sources), np.bool_)
     for pair in range(len(sources)):
@@ -213,7 +212,7 @@ def _cut_to_fit(
 ) -> Any:
     """Return where two chunks are cut so that they can exchange their Bs, and whether they can.
 
-    They are cut at sentence ends, tried in turn from those where they are cut; with `words` the other at a word border.
+    They are cut at sentence ends, tried in turn from where they are cut now; with `words` the other at a word start.
     """
     first, count = _inner_ends(sentence_ends, starts[one], ends[one])
     at = np.searchsorted(sentence_ends, middles[one]) - first if count else 0
@@ -239,7 +238,7 @@ def _cut_to_fit(
 
 @inlined
 def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
-    """Return a pair by its number among those that do not stand between begin and end."""
+    """Return a pair by its number among those that are not between begin and end."""
     return by_owner[number if number < begin else number + end - begin]
 
 
@@ -250,7 +249,7 @@ def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
     ),
     makes_arrays=True,
 )
-def pair_anew(
+def pair_again(
     free: NDArray[Any],
     sentence_ends: NDArray[Any],
     word_start: NDArray[Any],
@@ -267,11 +266,11 @@ def pair_anew(
     not_next: NDArray[Any],
     left: NDArray[Any],
 ) -> int:
-    """Let free pairs exchange Bs with pairs of other documents, cut anew so that they fit; returns how many are left.
+    """Let free pairs exchange Bs with pairs of other documents, both cut again to fit; returns how many are left.
 
     A partner is another free pair, or an IsNext pair, which becomes NotNext; for each of the latter a free pair becomes
     IsNext in its turn, one that finds no partner first. by_owner: the pairs in order of their documents; begins, stops:
-    where those of each free pair's document stand there. `middles`, `sources` and `not_next` are changed in place.
+    where those of each free pair's document are in it. `middles`, `sources` and `not_next` are changed in place.
     """
     count = len(starts)
     open_ = ~not_next

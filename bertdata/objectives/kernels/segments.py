@@ -53,7 +53,7 @@ def cut_documents(
     """Write (document, number, start, end) of each chunk into `chunks`; returns how many there are, written or not.
 
     A chunk wants to end with the sentence that reaches its target, or with its second sentence, and takes a third where
-    that is the last of the document and there is room. Where that overflows the room it is cut at a word border,
+    that is the last of the document and there is room. Where that overflows the room it is cut at a word start,
     without `fill` after the last whole sentence if there is one.
     """
     count, begin, sentence = 0, 0, 0

@@ -35,16 +35,17 @@ def split_rows(
     predicted; limit: the most predictions of a row, 0 for none.
 
     >>> ids, special = torch.tensor([[2, 9, 8, 7, 3]]), torch.tensor([[True, False, False, False, True]])
-    >>> pieces = torch.tensor([False] * 8 + [True, False])
-    >>> units = split_rows(ids, special, pieces, torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32]), 1 << 31)
+    >>> continuation = torch.tensor([False] * 8 + [True, False])
+    >>> drawn, thresholds = torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32])
+    >>> units = split_rows(ids, special, continuation, drawn, thresholds, 1 << 31)
     >>> units.first[0, :2].tolist(), units.sizes[0].tolist()
     ([1, 3], [2, 1, 0, 0, 0])
     """
     length, place = ids.shape[1], torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
     after_special = torch.ones_like(special)
     after_special[:, 1:] = special[:, :-1]
-    piece = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
-    begins = ~special & (~piece | after_special)
+    continues = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
+    begins = ~special & (~continues | after_special)
     sizes = _sizes(begins, special)
     most = _most_places(sizes, share)
     if len(thresholds) > 1:

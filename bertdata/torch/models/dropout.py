@@ -43,12 +43,12 @@ class Draws:
         """Number the tokens of a padded or packed batch."""
         ids, use = batch["input_ids"], int(bits(key(seed, "dropout"), step))
         self.uses = 0
-        if (borders := batch.get("cu_seqlens")) is not None:
-            place, lengths = batch["position_ids"][0], borders.diff().long()
+        if (offsets := batch.get("cu_seqlens")) is not None:
+            place, lengths = batch["position_ids"][0], offsets.diff().long()
             number = torch.arange(len(lengths), device=ids.device).repeat_interleave(lengths)
             contents = torch.zeros_like(lengths).scatter_add_(0, number, tensor_bits(use, ids[0], place))
             self.tokens = tensor_bits(use, contents[number], place)[None]
-            self.first = self.tokens[0, borders[:-1].long()]
+            self.first = self.tokens[0, offsets[:-1].long()]
             return
         place = torch.arange(ids.shape[1], device=ids.device)
         contents = tensor_bits(use, ids, place)

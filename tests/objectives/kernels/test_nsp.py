@@ -57,7 +57,7 @@ def test_bs_go_round_among_equal_lengths_and_what_does_not_fit_swaps_with_the_ne
     room = data.draw(st.integers(4, 12))
     members = np.argsort(b, kind="stable")
     givers, conflicts = np.empty((2, count), np.int64)
-    found = nsp_kernel.deal(members, a, b, owners.astype(np.uint64), room, givers, conflicts)
+    found = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, givers, conflicts)
 
     def fits(taker: int, source: int) -> bool:
         return bool(owners[taker] != owners[source] and a[taker] + b[source] <= room)
@@ -90,7 +90,7 @@ def test_stuck_pairs_leave_their_circles_and_the_others_still_fit(data: st.DataO
     a, b, owners = (np.array(data.draw(numbers)) for _ in range(3))
     room, members = data.draw(st.integers(4, 9)), np.argsort(b, kind="stable")
     sources, places = np.empty((2, count), np.int64)
-    found = nsp_kernel.deal(members, a, b, owners.astype(np.uint64), room, sources, places)
+    found = nsp_kernel.assign_givers(members, a, b, owners.astype(np.uint64), room, sources, places)
     of_pairs = np.empty(count, np.int64)
     of_pairs[members] = sources
     stuck, free = members[places[:found]], np.empty(count, np.int64)
@@ -164,7 +164,7 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
     found_middle, found_sources = np.array(middle), np.arange(count)
     found_not_next, left = np.array(not_next), np.empty(len(free), np.int64)
     with np.errstate(over="ignore"):
-        number = nsp_kernel.pair_anew(
+        number = nsp_kernel.pair_again(
             np.array(free, np.int64),
             block.sentence_ends,
             block.word_start,
