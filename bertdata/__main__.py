@@ -1,7 +1,6 @@
 """The `bertdata` command, also as `python -m bertdata`.
 
-Nothing costly is imported before an interrupt is caught, so that one that comes while Python imports the rest is told
-in one line, as at any later time.
+The other modules are imported inside `main`, where an interrupt is already caught and reported in one line.
 """
 
 import os
@@ -12,9 +11,9 @@ INTERRUPTED_CODE = 130
 
 
 def main() -> None:
-    """Run the command with the arguments of the process, and end the process with its exit code.
+    """Run the command with the arguments of the process, and exit with its code.
 
-    A command that failed ends at once: threads of a pipeline that was broken off are not waited for.
+    After a failure the process exits at once, without waiting for the threads of an interrupted pipeline.
     """
     try:
         from bertdata.cli.main import main as command

@@ -1,9 +1,9 @@
 """The document: one row of text with its identity, and the Parquet files that hold documents.
 
-A document's text is paragraphs with a blank line between them. A part of documents keeps row groups of about 8 MiB, so
-that a reader takes a bounded piece of it, and its record says how many documents and bytes fall on each slot. Its pages
-have checksums, which are compared when they are read. The column `source` says where a text is from: the kind of input,
-or what a table's own row says. Which source of a build it is of (`sources.names`) is not stored with the document.
+A document's text is paragraphs with a blank line between them. A part of documents has row groups of about 8 MiB, which
+are read one at a time, and its record has the documents and bytes of each hash bucket (`slot`). Its pages have
+checksums, which are compared when they are read. The column `source` is the kind of input, or what a row of a table has
+there; the name of a build's source (`sources.names`) is not stored with the document.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from types import TracebackType
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -38,16 +38,16 @@ _PARQUET: Any = {
     "write_page_checksum": True,
 }
 OnDrop = Callable[[str], None]
-"""What is called with the reason where a filter drops a document."""
+"""Called with the reason when a filter drops a document."""
 DropReasons = Callable[[pa.StringArray], pa.StringArray]
 """Returns for each text why it is dropped, null where it is kept; see `bertdata.curation.filters.filtering`."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def slot(document_id: str) -> int:
-    """Return which of the 65,536 slots a document falls on: the top 16 bits of the hash of its id.
+    """Return the hash bucket of a document, 0 to 65535: the top 16 bits of the hash of its id.
 
-    Shards are runs of slots, so the slot decides the shard and the split, whatever the order of the input.
+    Shards are ranges of buckets, so the bucket decides the shard and the split, whatever the order of the input.
 
     >>> slot("enwiki:12")
     8310
@@ -64,25 +64,25 @@ def _storable(text: str) -> str:
 
 
 class DocumentCount(StrEnum):
-    """What the records of parts of documents count of the documents."""
+    """What records of parts of documents count."""
 
     DOCUMENTS = "documents"
     TEXT_BYTES = "text_bytes"
 
 
 class DocumentWriter:
-    """Writes documents to one Parquet file and tallies them: those kept, and those that filters drop, by reason.
+    """Writes documents to one Parquet file, and counts those kept, and those that filters drop, by reason.
 
     >>> import io
-    >>> with DocumentWriter(io.BytesIO(), tally := Counters()) as writer:
+    >>> with DocumentWriter(io.BytesIO(), counters := Counters()) as writer:
     ...     writer.add("enwiki:12", "wikipedia", "Salt", "", "Salt is a mineral.")
-    >>> tally.counts, tally.details["slots"]
+    >>> counters.counts, counters.details["slots"]
     ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
     """
 
-    def __init__(self, file: BinaryIO, tally: Counters, drop_reasons: DropReasons | None = None) -> None:
+    def __init__(self, file: BinaryIO, counters: Counters, drop_reasons: DropReasons | None = None) -> None:
         self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
-        self._tally = tally
+        self._counters = counters
         self._drop_reasons = drop_reasons
         self._rows: list[tuple[str, str, str, str, bytes]] = []
         self._on_drop: list[OnDrop | None] = []
@@ -99,12 +99,12 @@ class DocumentWriter:
         text: str | bytes,
         on_drop: OnDrop | None = None,
     ) -> None:
-        """Write one document; what UTF-8 cannot hold (lone surrogates) becomes U+FFFD, in the id an escape.
+        """Write one document. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; in the id they are escaped.
 
         A text in bytes is UTF-8. `on_drop` is called with the reason if a filter drops the document.
         """
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
-        source, title, url = (_storable(one) for one in (source, title, url))
+        source, title, url = map(_storable, (source, title, url))
         text = _storable(text).encode() if isinstance(text, str) else text
         self._rows.append((document_id, source, title, url, text))
         if self._drop_reasons:
@@ -116,9 +116,9 @@ class DocumentWriter:
     def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
         """Write documents of one source, without titles and addresses, as a row group of their own."""
         self._flush()
-        ids = [one.encode("utf-8", "backslashreplace").decode() for one in document_ids]
-        nothing = pa.repeat("", len(ids))
-        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), nothing, nothing, texts])
+        ids = [document_id.encode("utf-8", "backslashreplace").decode() for document_id in document_ids]
+        empty = pa.repeat("", len(ids))
+        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts])
 
     def _flush(self) -> None:
         if self._rows:
@@ -136,8 +136,8 @@ class DocumentWriter:
             count = self._slots.setdefault(slot(document_id), [0, 0])
             count[0] += 1
             count[1] += size
-        self._tally.add(DocumentCount.DOCUMENTS, len(sizes))
-        self._tally.add(DocumentCount.TEXT_BYTES, sum(sizes))
+        self._counters.add(DocumentCount.DOCUMENTS, len(sizes))
+        self._counters.add(DocumentCount.TEXT_BYTES, sum(sizes))
         self._writer.write_table(table)
         self._groups.append([len(sizes), sum(sizes)])
 
@@ -145,7 +145,7 @@ class DocumentWriter:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
         for row, reason in enumerate(reasons.to_pylist()):
             if reason is not None:
-                self._tally.drop(reason)
+                self._counters.drop(reason)
                 if self._on_drop and (on_drop := self._on_drop[row]):
                     on_drop(reason)
         return table.filter(pc.is_null(reasons))
@@ -153,13 +153,11 @@ class DocumentWriter:
     def __enter__(self) -> DocumentWriter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._flush()
-            self._tally.details["row_groups"] = self._groups
-            self._tally.details["slots"] = [[one, *self._slots[one]] for one in sorted(self._slots)]
+            self._counters.details["row_groups"] = self._groups
+            self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
         self._writer.close()
 
 
@@ -167,7 +165,7 @@ class DocumentWriter:
 class DocumentRange:
     """Consecutive row groups of one part of documents; `sha256` is that of the whole part.
 
-    `dropped` are rows to be passed over, counted from the first row of the range.
+    dropped: rows to be skipped, counted from the first row of the range.
     """
 
     path: str
@@ -180,7 +178,7 @@ class DocumentRange:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A document that later stages pass over: its row in its part, its id, its bytes of text, and the reason."""
+    """A document that later stages skip: its row in its part, its id, its bytes of text, and the reason."""
 
     row: int
     id: str
@@ -189,40 +187,37 @@ class Dropped:
 
 
 def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetadata:
-    """Return the record of a part as if documents were not in it; details["dropped"] says which rows to pass over."""
+    """Return the record of a part without some documents; details["dropped"] has the rows to skip."""
     if not dropped:
         return record
     counts, drops = dict(record.counts), dict(record.drops)
     slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
-    for one in dropped:
+    for document in dropped:
         counts[DocumentCount.DOCUMENTS] -= 1
-        counts[DocumentCount.TEXT_BYTES] -= one.text_bytes
-        drops[one.reason] = drops.get(one.reason, 0) + 1
-        slots[slot(one.id)][0] -= 1
-        slots[slot(one.id)][1] -= one.text_bytes
+        counts[DocumentCount.TEXT_BYTES] -= document.text_bytes
+        drops[document.reason] = drops.get(document.reason, 0) + 1
+        slots[slot(document.id)][0] -= 1
+        slots[slot(document.id)][1] -= document.text_bytes
     details = record.details | {
         "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
-        "dropped": sorted(one.row for one in dropped),
+        "dropped": sorted(document.row for document in dropped),
     }
     return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)
 
 
 def first_rows(record: PartMetadata) -> list[int]:
-    """Return the row of a part that each of its row groups begins with, and after them the number of its rows.
+    """Return the first row of each row group of a part, and then the number of its rows.
 
     >>> first_rows(PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
     [0, 3, 5]
     """
-    begins = [0]
-    for rows, _ in record.details["row_groups"]:
-        begins.append(begins[-1] + rows)
-    return begins
+    return list(accumulate((rows for rows, _ in record.details["row_groups"]), initial=0))
 
 
 def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
-    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time; empty parts give none.
+    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time.
 
-    Where documents are dropped the cuts stay where they are, and a range that has none left goes.
+    Dropped documents do not move the cuts; a range without documents is left out.
     """
     result: list[DocumentRange] = []
     for path, record in parts:
@@ -242,24 +237,24 @@ def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RA
 
 
 def range_tasks(ranges: Sequence[DocumentRange], directory: str, *made_from: Any) -> list[Task]:
-    """Return one task for each range of documents, named as the directory of the parts; a moved file is the same."""
+    """Return one task for each range of documents, named after the directory; fingerprints do not depend on paths."""
     return [
         Task(
             directory,
             part_name(files.name(directory), number),
             ".arrow",
-            fingerprint(*made_from, asdict(one) | {"path": ""}),
-            one.text_bytes,
-            one,
+            fingerprint(*made_from, asdict(documents) | {"path": ""}),
+            documents.text_bytes,
+            documents,
         )
-        for number, one in enumerate(ranges)
+        for number, documents in enumerate(ranges)
     ]
 
 
 def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
     """Yield the row groups of a range as tables of `SCHEMA`, without the dropped rows.
 
-    Raises InputError where the file is not what it was.
+    Raises InputError where the file is damaged.
     """
     dropped = np.array(documents.dropped, np.int64)
     begin = 0

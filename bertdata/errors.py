@@ -19,14 +19,14 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def printable(text: str) -> str:
-    """Return a name, title or other text from outside as a terminal may show it: control characters as escapes.
+    """Return a name, title or other text from outside, safe to print: control characters become escapes.
 
-    So are line ends, and the characters that turn the direction of what follows.
+    Line ends and characters that change the direction of the text are escaped, too.
 
     >>> print(printable("a" + chr(27) + "[2J"))
     a\\x1b[2J
     """
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def printable_lines(text: str) -> str:
@@ -35,7 +35,7 @@ def printable_lines(text: str) -> str:
 
 
 def install_hint(extra: str) -> str:
-    """Return how to get what an extra of bertdata needs.
+    """Return the command that installs an extra of bertdata.
 
     >>> install_hint("torch")
     'get it with: pip install ".[torch]" (in a clone of bertdata)'
@@ -56,16 +56,10 @@ class BertDataError(Exception):
     def __init__(
         self, message: str, *, path: str | None = None, offset: int | None = None, title: str | None = None
     ) -> None:
-        where = ", ".join(
-            part
-            for part in (
-                None if path is None else printable(path),
-                None if offset is None else f"byte {offset}",
-                None if title is None else f"page {title!r}",
-            )
-            if part is not None
-        )
-        super().__init__(printable_lines(f"{where}: {message}" if where else message))
+        where = [] if path is None else [printable(path)]
+        where += [] if offset is None else [f"byte {offset}"]
+        where += [] if title is None else [f"page {title!r}"]
+        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), message])))
 
 
 class ConfigError(BertDataError, ValueError):

@@ -152,7 +152,7 @@ def check_text(text: str, where: str) -> None:
     except UnicodeEncodeError as error:
         raise InputError(
             f"{where} holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start}); "
-            "it stands for no character: decode the source with errors='replace'"
+            "it is not a character: decode the source with errors='replace'"
         ) from error
 
 

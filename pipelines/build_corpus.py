@@ -1,4 +1,4 @@
-"""Everything in a row: dumps, books and other documents to a vocabulary and shards.
+"""All stages: dumps, books and other documents to a vocabulary and shards.
 
     dumps, books, other documents -> documents -> without duplicates -> vocabulary -> shards
 
@@ -59,12 +59,12 @@ from .dry_run import end_rows, source_rows, stage_rows
 
 COMMAND = "build"
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
-"""The corpus that comes with the package."""
+"""The corpus that ships with the package."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides the bytes of a build, beside its sources."""
+    """Everything that decides the bytes of a build, apart from its sources."""
 
     cleaning: CleaningConfig
     vocabulary: VocabularyConfig
@@ -78,7 +78,7 @@ class Settings:
     mix: tuple[tuple[str, float], ...] = ()
 
     def phases(self) -> list[ExamplesConfig]:
-        """Return the settings of the examples for each of the lengths, or those of the one there is."""
+        """Return the settings of the examples for each length."""
         return [replace(self.examples, max_seq_length=length) for length in self.lengths] or [self.examples]
 
 
@@ -209,10 +209,10 @@ def _setting_rows(settings: Settings) -> list[Row]:
 
 
 def sources_of(output: str) -> Sources:
-    """Return the sources of a build in whose command none are named: those of the output, or the sample corpus.
+    """Return the sources of a build whose command names none: those of the output, or the sample corpus.
 
-    The sample is for an output that holds nothing, or the sample. Raises ConfigError where the output does not say what
-    it was made from, and where its sources are not there any more.
+    The sample is taken for an output that is empty, or holds the sample. Raises ConfigError where the sources of the
+    output are not known, or do not exist any more.
     """
     finished, begun = read_origin(output)
     origin = finished or begun
@@ -261,7 +261,7 @@ def _parser() -> command_line.Parser:
 
 
 def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
-    """Raise ConfigError for flags of a vocabulary that is not trained, or of sources that there are none of."""
+    """Raise ConfigError for flags of a vocabulary that is not trained, or of kinds of sources that are not given."""
     command_line.refuse_unread(
         flags, vars(VocabularyConfig()), not flags.vocab, "the vocabulary is given by --vocab and not trained"
     )
@@ -277,7 +277,7 @@ def build(
 
     settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
     them), `vocab`, `mix` (a mapping from source to weight), `workers`, `force`, and all settings such as `objective`,
-    `max_seq_length` and `mask_unit`. runner_flags: what stands after `--` on the command line. Without sources it
+    `max_seq_length` and `mask_unit`. runner_flags: those after `--` on the command line. Without sources it
     builds those of the output, or the sample corpus. Progress is written to standard error. Raises ConfigError for a
     setting that does not exist, does not fit or has no effect, and as the command fails.
 
@@ -291,7 +291,7 @@ def build(
 
 
 def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
-    """Return what flags say of sources and settings, and put the default output into them."""
+    """Return the sources and settings that flags stand for; sets `flags.output` to its default."""
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
     if not sources.are_named:
         flags.output = flags.output or "corpus"

@@ -1,4 +1,4 @@
-"""What a build would do, as a table: the sources, how far each of its stages is, what is replaced and what changed."""
+"""What a build would do, as a table: the sources, the state of each stage, and the changes since the last run."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def source_rows(inputs: Inputs) -> Iterator[Row]:
 
 
 def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]:
-    """Yield a row for each step of a build: how many parts there are and, where there are any yet, how far they are.
+    """Yield a row for each step of a build: the number of its parts, and how many are kept or made (again).
 
-    With `force` none of them counts as done.
+    With `force` no part counts as done.
     """
     for title, group in groupby(look(stages), lambda state: state.title):
         states = list(group)
         if not all(state.is_known for state in states):
             yield title, "known once those before it are done"
             continue
-        done, stale, missing = (sum(getattr(one, name) for one in states) for name in ("done", "stale", "missing"))
+        done, stale, missing = (sum(getattr(state, name) for state in states) for name in ("done", "stale", "missing"))
         text = counted(done + stale + missing, "part" if states[0].unit == "B" else states[0].unit)
         numbers = [
             (done, "kept"),
@@ -48,7 +48,7 @@ def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]
 
 
 def end_rows(output: str, origin: Origin, runner: Runner, *, force: bool = False) -> Iterator[Row]:
-    """Yield what is different from the last run in the output, whether that is refused, and where the build runs."""
+    """Yield the changes since the last run in the output, whether these are refused, and where the build runs."""
     yield from changes(output, origin)
     if (refused := refusal(output, origin)) and not force:
         yield "refused", f"{output} {refused}"

@@ -1,1 +1,1 @@
-"""PTransforms: thin wrappers, one for each pure function that makes a part; and how they are run."""
+"""Stages in, their parts on disk: runs stages on Apache Beam, on this machine or on a cluster."""

@@ -106,7 +106,7 @@ def quiet_readers() -> Iterator[None]:
 
 
 def worker_environment(workers: Workers) -> Any:
-    """Return the Beam environment whose workers are processes of ours."""
+    """Return the Beam environment whose workers are `Workers`."""
     from apache_beam.portability.api import endpoints_pb2
     from apache_beam.runners.portability.fn_api_runner.worker_handlers import GrpcWorkerHandler, WorkerHandler
     from apache_beam.transforms.environments import SubprocessSDKEnvironment

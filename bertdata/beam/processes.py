@@ -69,7 +69,7 @@ class Workers:
                 self.lost = _exit_message(process.pid, code, bytes(last))
 
     def connected(self, connection: Any) -> None:
-        """Keep Beam's connection to a worker, to be broken off when the workers are ended."""
+        """Keep Beam's connection to a worker, to abort it when the workers are ended."""
         self._connections.append(connection)
 
     def __enter__(self) -> Workers:

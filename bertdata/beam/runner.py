@@ -47,7 +47,7 @@ _IN_TRACEBACK = re.compile(
 
 @dataclass
 class Runner:
-    """Where pipelines run: `workers` processes here, or by Beam's own `flags` (what stands after `--`).
+    """Where pipelines run: in `workers` processes on this machine, or as Beam's `flags` say (those after `--`).
 
     seconds: the titles and the seconds of each pipeline that ran.
     """

@@ -1,7 +1,7 @@
-"""The steps of a stage as a Beam graph: tasks in, each made once by its step's function, references grouped between.
+"""The steps of a stage as a Beam graph: each step makes the parts of its tasks; references are grouped between steps.
 
-An element is a `Task`, a task with its `PartMetadata`, or a reference to what is in a part; text and tokens are none. A
-task that is done already gives its record at once, so replays, retries and reruns do no work twice.
+An element is a `Task`, a task with its `PartMetadata`, or a reference into a part, never text or tokens. A task that is
+done already returns its record at once, so that replays, retries and reruns do no work twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bertdata.io import files
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
-    """Does a task once; tells a failure in a file beside the record, for whoever started the build."""
+    """Does a task once; writes its error to a file beside the record, for the process that started the build."""
 
     def __init__(self, make: PartFunction) -> None:
         self._make = make
@@ -34,7 +34,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
 
 
 class GroupedTasks(beam.PTransform):  # type: ignore[misc]
-    """Finished parts of one step to the tasks of the next: references into the parts, grouped by key."""
+    """Turns the finished parts of one step into the tasks of the next: references into the parts, grouped by key."""
 
     def __init__(self, grouping: Grouping) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class GroupedTasks(beam.PTransform):  # type: ignore[misc]
 
 def _tasks(group: tuple[Any, Iterable[Any]], grouping: Grouping) -> Sequence[Task]:
     key, references = group
-    return grouping.tasks(key, [one for one in references if one is not None])
+    return grouping.tasks(key, [reference for reference in references if reference is not None])
 
 
 def construct(pipeline: Any, steps: Sequence[Step], begin: Sequence[Task]) -> None:
@@ -68,10 +68,10 @@ def construct(pipeline: Any, steps: Sequence[Step], begin: Sequence[Task]) -> No
 
 
 def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
-    """Return the tasks as a PCollection that every worker has its share of.
+    """Return the tasks as a PCollection that is spread over all workers.
 
-    Grouping by number separates the tasks from their one source, which is a single bundle, and a local runner assigns
-    groups in turn: so of tasks with the heaviest first each worker gets about the same weight.
+    `Create` is a single bundle; grouping the tasks by number separates them from it, and a local runner assigns groups
+    in turn, so that of tasks with the heaviest first each worker gets about the same weight.
     """
     numbered = pipeline | beam.Create(list(enumerate(tasks)), reshuffle=False)
     return numbered | "Assign" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda number, group: group)

@@ -1,4 +1,4 @@
-"""What every command line of bertdata shares: flags, runner flags after `--`, errors as one line, exit codes."""
+"""What all commands of bertdata share: flags, runner flags after `--`, errors in one line, exit codes."""
 
 from __future__ import annotations
 
@@ -28,24 +28,17 @@ VOCABULARY = (
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """The help of argparse, with words left whole where a line ends at a hyphen in one, as in doc-sentences."""
+    """The help of argparse, without line breaks at the hyphens of words such as doc-sentences."""
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return textwrap.fill(
-            " ".join(text.split()),
-            width,
-            initial_indent=indent,
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-            break_long_words=False,
-        )
+        return textwrap.indent("\n".join(self._split_lines(text, width - len(indent))), indent)
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that takes no abbreviations and tells a wrong call in one line."""
+    """An argument parser that takes no abbreviations, and reports a wrong call in one line."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **options})
@@ -55,16 +48,14 @@ class Parser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         if unknown:
             flags = list(self._option_string_actions)
-            near = [one for one in flags if one.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
+            near = [flag for flag in flags if flag.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
             message = f"there is no {unknown[1]}" + (f", did you mean {near[0]}?" if near else "")
         self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
 
 
-def add_output(parser: argparse.ArgumentParser, *, required: bool = True, default: str | None = None) -> None:
-    """Add --output and --workers."""
-    parser.add_argument(
-        "--output", required=required, default=default, metavar="DIR", help="where to write; a folder or a URL"
-    )
+def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add --output, --workers and --force."""
+    parser.add_argument("--output", required=required, metavar="DIR", help="where to write; a folder or a URL")
     parser.add_argument(
         "--workers",
         type=int,
@@ -102,26 +93,26 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
 
 
 def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Parse our flags strictly; what stands after `--` is kept for Beam as `runner_flags`."""
+    """Parse our flags strictly; those after `--` are kept for Beam as `runner_flags`."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
     parser.epilog = "Flags after -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
     flags = parser.parse_args(own)
     flags.runner_flags = tuple(beam)
-    names = {one.partition("=")[0] for one in own}
+    names = {argument.partition("=")[0] for argument in own}
     flags.named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
     return flags
 
 
 def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> argparse.Namespace:
-    """Return what `parse` does, of keyword arguments named as the flags, with underscores.
+    """Return what `parse` returns, for keyword arguments named as the flags, with underscores.
 
-    A flag of several values takes one too, --mix also a mapping. Raises ConfigError for a name that is not a flag; the
-    values are checked where settings are made of them.
+    A flag of several values also takes one value, --mix a mapping. Raises ConfigError for a name that is not a flag;
+    the values are checked by the settings classes.
     """
     flags = parser.parse_args([])
     for name, value in settings.items():
-        action = next((one for one in parser._actions if one.dest == name and one.option_strings), None)
+        action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
         if action is None or name == "help":
             near = get_close_matches(name, vars(flags), n=1)
             raise ConfigError(f"there is no setting {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
@@ -131,21 +122,21 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
 
 
 def _flag_value(action: argparse.Action, value: Any) -> Any:
-    """Return a keyword argument as parsing a command line would leave it."""
+    """Return a keyword argument as argparse would parse it."""
     if isinstance(value, Mapping):
-        return [f"{key}={one}" for key, one in value.items()]
+        return [f"{key}={item}" for key, item in value.items()]
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if not isinstance(action.default, list):
-        return (
-            os.fspath(value) if isinstance(value, os.PathLike) else list(value) if isinstance(value, tuple) else value
-        )
-    several = [value] if isinstance(value, str | os.PathLike) else value
-    if not isinstance(several, Iterable):
+        return list(value) if isinstance(value, tuple) else value
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, Iterable):
         raise ConfigError(f"{action.dest} is {value!r}; expected one or several strings")
-    return [os.fspath(one) for one in several]
+    return [os.fspath(item) for item in values]
 
 
 def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:
-    """Raise ConfigError where a flag is given that nothing reads; `names` are of settings that are `read` or not."""
+    """Raise ConfigError where one of the settings `names` is given although nothing reads them (`read` is False)."""
     for name in () if read else names:
         if name in flags.named:
             raise ConfigError(f"{flags.named[name]} has no effect: {why}")
@@ -155,7 +146,7 @@ def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, w
 def output_lock(
     flags: argparse.Namespace, kind: str, command: str, paths: Sequence[str], *settings: DataclassInstance
 ) -> Iterator[None]:
-    """Hold --output for a command that reads files and writes a `kind` of output (see `engine.output_lock`).
+    """Lock --output for a command that reads files and writes a `kind` of output (see `engine.output_lock`).
 
     Prints to stderr what is replaced.
     """
@@ -165,10 +156,10 @@ def output_lock(
 
     runner(flags).check([flags.output, *paths])
     lock.refuse_own(flags.output, paths)
-    origin = Origin.of(command, paths, settings={type(one).__name__: stored_values(one) for one in settings})
-    with lock.output_lock(flags.output, kind, origin, force=flags.force) as replaced:
-        for line in replaced:
-            print(line, file=sys.stderr)
+    origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
+    with lock.output_lock(flags.output, kind, origin, force=flags.force) as messages:
+        for message in messages:
+            print(message, file=sys.stderr)
         yield
 
 
@@ -180,7 +171,7 @@ def runner(flags: argparse.Namespace) -> Runner:
 
 
 def run(main: Callable[[], int]) -> int:
-    """Run a command and return its exit code: of an error of ours 1, told in a line, of an interrupt 130."""
+    """Run a command and return its exit code: 1 for an error, which is printed in a line, 130 for an interrupt."""
     try:
         code = main()
     except BertDataError as error:
@@ -194,10 +185,10 @@ def run(main: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     except Exception as error:
-        told = limit_of(error)
-        if told is None:
+        limit = limit_of(error)
+        if limit is None:
             raise
-        print(f"error: {told}", file=sys.stderr)
+        print(f"error: {limit}", file=sys.stderr)
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()
@@ -205,10 +196,7 @@ def run(main: Callable[[], int]) -> int:
 
 
 def console(main: Callable[[], int]) -> NoReturn:
-    """Run a command and end the process with its exit code, at once where it failed.
-
-    Threads of a pipeline that was broken off are not waited for. Only for a process that is nothing but this command.
-    """
+    """Run a command and exit the process with its code: after a failure at once, without waiting for threads."""
     code = run(main)
     if code:
         os._exit(code)

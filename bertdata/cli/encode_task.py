@@ -1,12 +1,12 @@
 """`bertdata encode-task`: labelled examples to shards that the loader reads, for fine-tuning.
 
-    OUTPUT/manifest.json       the task, its labels and settings, counts of each split, what was cut off
-    OUTPUT/tokenizer/          the tokenizer the rows were made with
-    OUTPUT/train/ ...          Arrow shards, in the order of the file; also validation and test where given
+    OUTPUT/manifest.json       the task, its labels and settings, counts of each split, what was truncated
+    OUTPUT/tokenizer/          the tokenizer of the rows
+    OUTPUT/train/ ...          Arrow shards, in the order of the file; also validation and test if given
     OUTPUT/examples/*.parquet  questions only: the examples as text, for the metric and to map answers back
 
-The manifest is written last, so a folder without it is not finished. Files are read in runs of examples, and a run is
-written before the next is read (of SQuAD's JSON an article is held). The loader shuffles.
+The manifest is written last: a folder without it is unfinished. Files are read in batches of examples, each of which is
+written before the next is read; of SQuAD's JSON, an article is held in memory. The loader shuffles.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -32,7 +32,7 @@ from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.splits import Columns, TaskSplit, batches
 from bertdata.io import files
 from bertdata.io.console import Row, table
-from bertdata.options.flags import add_flags
+from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, make_task_info
@@ -40,7 +40,7 @@ from bertdata.shards.tasks import TASKS
 from bertdata.tokenizers.loading import load_tokenizer
 
 EXAMPLES_AT_ONCE = 4096
-"""Examples that are held and encoded at a time."""
+"""Examples in a batch."""
 ROWS_PER_BATCH, ROWS_PER_GROUP = 1000, 4096
 
 
@@ -53,11 +53,11 @@ def encode_task(
     *,
     force: bool = False,
 ) -> dict[str, Any]:
-    """Encode the files of a task, by split (train is needed), and return the manifest.
+    """Encode the files of a task, by split (train is required), and return the manifest.
 
-    What an earlier run from these files left is replaced; what was made from others too only if `force` is given.
-    Raises ConfigError and InputError as the task's `read` and its encoder do, before anything is written where the
-    files tell it, and OutputError where the folder holds something else.
+    The output of an earlier run is replaced; if it was made from other files as well, only with `force`. Raises
+    ConfigError and InputError as the task's `read` and its encoder do, and OutputError where the folder holds something
+    else.
     """
     settings, directory = config or TaskConfig(), files.path_text(output)
     tokenizer = load_tokenizer(vocab)
@@ -76,7 +76,7 @@ def encode_task(
     with output_lock(directory, "task data", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
             files.remove(files.join(directory, name))
-        entries = {split: _write_split(directory, split, one, info, settings) for split, one in splits.items()}
+        entries = {split: _write_split(directory, split, source, info, settings) for split, source in splits.items()}
         tokenizer.save_pretrained(files.join(directory, "tokenizer"))
         manifest = {
             "format": FORMAT,
@@ -98,9 +98,9 @@ def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, 
     examples, taken = source.read(), 0
     with _originals(directory, split, source) as keep:
 
-        def encoded(some: Iterator[Any]) -> Iterator[Encoded]:
+        def encoded(chosen: Iterator[Any]) -> Iterator[Encoded]:
             nonlocal taken
-            for batch in batches(some, EXAMPLES_AT_ONCE):
+            for batch in batches(chosen, EXAMPLES_AT_ONCE):
                 taken += len(batch)
                 keep(batch)
                 yield source.encode(batch)
@@ -116,8 +116,8 @@ def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, 
             raise InputError(f"the file of {split} changed while it was read; encode again")
     if not rows:
         raise InputError(
-            f"none of the {source.examples:,} examples of {split} is left: the answers do not stand in their contexts "
-            "where answer_start says; it counts characters from 0"
+            f"none of the {source.examples:,} examples of {split} is left: their answers are not in the contexts at "
+            "answer_start, which counts characters from 0"
         )
     return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
 
@@ -127,30 +127,30 @@ def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, 
 
     `example_id` counts from `first_id`. The bytes do not depend on how the examples are batched.
     """
-    schema, tally, rows = shard_schema(info), Counters(), 0
-    none = held = schema.empty_table()
-
-    def copied(some: pa.Table) -> pa.Table:
-        """Join the chunks of a table; of one chunk too, as a slice is written with what pads it."""
-        return pa.concat_tables([none, some]).combine_chunks()
-
+    schema, counters, rows = shard_schema(info), Counters(), 0
+    empty = held = schema.empty_table()
     with pa.ipc.new_stream(file, schema) as writer:
-        for one in encoded:
-            for name, count in one.counts.items():
-                tally.add(name, count)
-            held = pa.concat_tables([held, one.table(schema, first_id + rows)])
-            rows += len(one)
+
+        def write(table: pa.Table) -> None:
+            """Write a slice as one batch: as a copy, since the buffers of a slice are written with their padding."""
+            if table.num_rows:
+                writer.write_table(pa.concat_tables([empty, table]).combine_chunks())
+
+        for batch in encoded:
+            for name, count in batch.counts.items():
+                counters.add(name, count)
+            held = pa.concat_tables([held, batch.table(schema, first_id + rows)])
+            rows += len(batch)
             while held.num_rows >= ROWS_PER_BATCH:
-                writer.write_table(copied(held.slice(0, ROWS_PER_BATCH)))
+                write(held.slice(0, ROWS_PER_BATCH))
                 held = held.slice(ROWS_PER_BATCH)
-        if held.num_rows:
-            writer.write_table(copied(held))
-    return rows, tally.counts
+        write(held)
+    return rows, counters.counts
 
 
 @contextmanager
 def _originals(directory: str, split: str, source: TaskSplit) -> Iterator[Callable[[Sequence[Any]], None]]:
-    """Give a function that keeps examples as text beside the shards, where answers are mapped back to it."""
+    """Yield a function that writes examples as text beside the shards, if answers are mapped back to it."""
     import pyarrow.parquet as pq
 
     make = source.original
@@ -193,7 +193,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="columns of the text and the second text, or of the words; numbers from 1 where no line names them",
+        help="columns of the text and the second text, or of the words; numbers from 1 in files without a header",
     )
     parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
     parser.add_argument(
@@ -207,8 +207,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Encode as parsed arguments say and print what was written and what was cut off."""
-    config = TaskConfig(**{one.name: getattr(arguments, one.name) for one in fields(TaskConfig)})
+    """Encode as parsed arguments say, and print what was written and truncated."""
+    config = from_flags(arguments, TaskConfig)
     paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
     columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
@@ -217,7 +217,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of the table of what was encoded: of counts that are 0 only those on examples and truncation."""
+    """Return the rows of a summary; counts of 0 are left out but for those of examples and truncated examples."""
     rows: list[Row] = [
         ("task", manifest["info"]["task"]),
         ("row", f"up to {manifest['info']['max_seq_length']} tokens"),

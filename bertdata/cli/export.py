@@ -1,4 +1,4 @@
-"""`bertdata export`: the rows of shards in the formats of others."""
+"""`bertdata export`: the rows of shards in other formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export as parsed arguments say and print what was written."""
+    """Export as parsed arguments say, and print what was written."""
     from tqdm import tqdm
 
     from bertdata.io.console import table

@@ -1,4 +1,4 @@
-"""`bertdata finetune`: train a head and an encoder on a task, and show how it goes on."""
+"""`bertdata finetune`: train an encoder with a head on a task, and show the progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from bertdata.torch.training.settings import FinetuneSettings
 
     parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
-    parser.add_argument("--model", required=True, help="directory of a pretrained model: ours, or of transformers")
+    parser.add_argument("--model", required=True, help="directory of a pretrained model, of bertdata or transformers")
     parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
     add_flags(parser, FinetuneSettings)
 

@@ -1,4 +1,4 @@
-"""`bertdata import`: pretraining rows in the formats of others to shards."""
+"""`bertdata import`: pretraining rows in other formats to shards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="PATH", help=f"files, folders of them or globs: {kinds}")
     parser.add_argument("--validation", nargs="+", default=[], metavar="PATH", help="files of the validation split")
     parser.add_argument(
-        "--vocab", required=True, metavar="PATH", help="the vocabulary they were made with: a folder or vocab.txt"
+        "--vocab", required=True, metavar="PATH", help="the vocabulary of their ids: a folder or vocab.txt"
     )
     parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
     add_force(parser)
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Import as parsed arguments say and print what was written."""
+    """Import as parsed arguments say, and print what was written."""
     sources = {"train": arguments.files, "validation": arguments.validation}
     manifest = import_shards(sources, arguments.vocab, arguments.output, arguments.objective, force=arguments.force)
     rows = []

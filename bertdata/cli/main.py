@@ -1,4 +1,4 @@
-"""The `bertdata` command: finds a subcommand by name and imports nothing but that one.
+"""The `bertdata` command: finds a subcommand by name and imports only its module.
 
 A subcommand is a module with `add_arguments` and `run`, or one of the pipelines.
 """
@@ -9,7 +9,7 @@ import argparse
 import importlib
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from bertdata.cli import command_line
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand: one line of help, and the module that does it; a `pipeline` parses its own arguments."""
+    """A subcommand: one line of help, and its module; a `pipeline` parses its own arguments."""
 
     help: str
     module: str
@@ -51,7 +51,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the `bertdata` command and return its exit code: 1 for an error of ours; a wrong call raises SystemExit."""
+    """Run the `bertdata` command and return its exit code: 1 for a BertDataError; a wrong call raises SystemExit."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -74,10 +74,10 @@ def dispatch(arguments: Sequence[str]) -> int:
     name = arguments[0]
     if name.startswith("-"):
         parser.parse_args(arguments[:1])
-        parser.error(f"the flag {name} stands before a command; write it after one")
+        parser.error(f"the flag {name} is before the command; write it after the command")
     if name not in COMMANDS:
         parser.error(f"there is no command {name!r}{_suggestion(name)}; bertdata --help lists all")
-    code = _runner_of(name)(list(arguments[1:]))
+    code = _run(name, COMMANDS[name], list(arguments[1:]))
     sys.stdout.flush()
     return code
 
@@ -95,33 +95,22 @@ def _suggestion(name: str) -> str:
     return f", did you mean {near[0]!r}?" if near else ""
 
 
-def _runner_of(name: str) -> Callable[[list[str]], int]:
-    command = COMMANDS[name]
+def _run(name: str, command: Command, arguments: list[str]) -> int:
     if command.pipeline:
-        main: Callable[[list[str]], int] = importlib.import_module(f"bertdata.pipelines.{command.module}").main
-        return main
+        return int(importlib.import_module(f"bertdata.pipelines.{command.module}").main(arguments))
     module = importlib.import_module(command.module)
-
-    def run(arguments: list[str]) -> int:
-        text = command.help
-        parser = command_line.Parser(prog=f"bertdata {name}", description=f"{text[0].upper()}{text[1:]}.")
-        module.add_arguments(parser)
-        result = module.run(parser.parse_args(arguments))
-        if isinstance(result, dict):
-            _print_summary(result)
-            return 0
+    parser = command_line.Parser(prog=f"bertdata {name}", description=f"{command.help[0].upper()}{command.help[1:]}.")
+    module.add_arguments(parser)
+    result = module.run(parser.parse_args(arguments))
+    if not isinstance(result, dict):
         return int(result)
-
-    return run
-
-
-def _print_summary(result: dict[str, Any]) -> None:
     from bertdata.io.console import table
 
-    print(table([(name.replace("_", " "), _shown(value)) for name, value in result.items()]))
+    print(table([(name.replace("_", " "), _text(value)) for name, value in result.items()]))
+    return 0
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     if isinstance(value, int):

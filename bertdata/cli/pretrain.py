@@ -1,4 +1,4 @@
-"""`bertdata pretrain`: train an encoder on shards, and show how it goes on."""
+"""`bertdata pretrain`: train an encoder on shards, and show the progress."""
 
 from __future__ import annotations
 
@@ -22,15 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="base",
         help=f"{', '.join(presets())}, or the directory of a model to start from (default: base)",
     )
-    parser.add_argument("--restart", action="store_true", help="begin anew instead of going on from a checkpoint")
+    parser.add_argument("--restart", action="store_true", help="start from step 0 instead of the last checkpoint")
     add_flags(parser, PretrainSettings)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
-    """Pretrain as parsed arguments say and return the summary.
-
-    Of several processes only the first shows something; the others return 0.
-    """
+    """Pretrain as parsed arguments say, and return the summary; of several processes, all but the first return 0."""
     from bertdata.torch.training.pretrain import pretrain
     from bertdata.torch.training.progress import shown
     from bertdata.torch.training.settings import PretrainSettings

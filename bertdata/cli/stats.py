@@ -29,10 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Print figures as parsed arguments say."""
     if arguments.vocab:
         tokenizer = load_tokenizer(arguments.vocab)
-        found = measure_vocabulary(tokenizer, arguments.paths)
+        fit = measure_vocabulary(tokenizer, arguments.paths)
         shares = ("tokens_per_word", "single_token_share", "unknown_share", "bytes_per_token")
-        values = asdict(found) | {name: getattr(found, name) for name in shares}
-        _print(values | {"vocab_size": tokenizer.vocab_size}, vocabulary_rows(tokenizer, found), arguments.json)
+        values = asdict(fit) | {name: getattr(fit, name) for name in shares}
+        _print(values | {"vocab_size": tokenizer.vocab_size}, vocabulary_rows(tokenizer, fit), arguments.json)
         return 0
     if len(arguments.paths) > 1:
         raise ConfigError("several paths were given; expected one build, or --vocab and text files")
@@ -40,12 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
     splits[0].expect_pretraining()
     measured = {shards.split: measure(shards) for shards in splits}
     derived = ("fill", "unknown_share", "mask_rate")
-    values = {split: asdict(one) | {name: getattr(one, name) for name in derived} for split, one in measured.items()}
+    values = {
+        split: asdict(figures) | {name: getattr(figures, name) for name in derived}
+        for split, figures in measured.items()
+    }
     manifest = splits[0].manifest
     with reading_values(splits[0].build):
         rows = summary.build_rows(manifest)
-    for split, one in measured.items():
-        rows += [("", ""), *figure_rows(split, one)]
+    for split, figures in measured.items():
+        rows += [("", ""), *figure_rows(split, figures)]
     _print({"manifest": manifest, "measured": values}, rows, arguments.json)
     return 0
 

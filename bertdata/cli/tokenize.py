@@ -1,6 +1,6 @@
-"""`bertdata tokenize`: lines of text to tokens, ids or JSON, a line each.
+"""`bertdata tokenize`: each line of text to a line of tokens, ids or JSON, without special tokens.
 
-Lines end at a line feed only, so the output has as many lines as the input. No special tokens are added.
+Lines end at a line feed only, so the output has as many lines as the input.
 """
 
 from __future__ import annotations

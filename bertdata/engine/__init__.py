@@ -1,1 +1,1 @@
-"""Tasks in, parts on disk out: how a stage is planned, run once, recorded, and kept for the next run."""
+"""Stages in, finished parts with their records out: what is done is kept, and the rest is planned and run."""

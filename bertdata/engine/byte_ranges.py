@@ -1,7 +1,6 @@
-"""Arrow streams in a row in one file of a stage, and references to them: what a runner groups in place of the rows.
+"""Several Arrow streams in one file of a stage, and references to them, which a runner groups instead of the rows.
 
-A reference names the file, its SHA-256 and where the stream lies, so that whoever gets it reads those bytes and no
-others.
+A reference has the path and the SHA-256 of the file, and the offset and the length of the stream.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Stream(ByteRange):
 
 
 def write_stream(file: BinaryIO, table: pa.Table) -> list[int]:
-    """Write a table after what is in a file; returns the offset and the length of its stream."""
+    """Append a table to a file; returns the offset and the length of its stream."""
     begin = file.tell()
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
@@ -41,20 +40,20 @@ def write_stream(file: BinaryIO, table: pa.Table) -> list[int]:
 
 
 def read_stream(stream: Stream) -> pa.Table:
-    """Return the table of one stream; raises InputError where the file is not what it was."""
+    """Return the table of one stream; raises InputError where the file is damaged."""
     return read_at(stream, lambda data: pa.ipc.open_stream(data).read_all(), "this part of a build")
 
 
 def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:
-    """Return what `decode` makes of the bytes of a reference; raises InputError where `what` they are of is damaged."""
+    """Return the bytes of a reference, decoded; raises InputError, with `what` the file is, where they are damaged."""
     with files.open_raw(place.path) as file:
         file.seek(place.offset)
         data = file.read(place.length)
     try:
-        found = decode(pa.py_buffer(data))
-        found.validate(full=True)
+        decoded = decode(pa.py_buffer(data))
+        decoded.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"{what} is damaged ({error}); delete this file and run again", path=place.path, offset=place.offset
         ) from error
-    return found
+    return decoded

@@ -1,8 +1,8 @@
-"""What an output was made from, kept beside it: so that inputs may be left out, and nothing is replaced unsaid.
+"""What an output was made from: later runs need not name the inputs again, and nothing is replaced without a message.
 
-`.bertdata-origin.json` in the output says of the last finished run, and of one that has begun since, which command it
-was, its inputs as they were given, the files they stood for, and the settings. It is not part of the manifest, which
-names no path, so that it can be published and is the same wherever it was built.
+`.bertdata-origin.json` in the output has the command, the inputs as given, their files, and the settings of the last
+finished run, and of one that was started since. It is not part of the manifest, which names no paths: that can be
+published, and is the same wherever it was built.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class Origin:
-    """What a run reads: the files it takes, by path with their identity, how they were given, and its settings.
+    """What a run reads: its files by path with their identity, the arguments that name them, and its settings.
 
-    given: the sources by kind, with their names, as a later run takes them; None for the sample corpus.
+    given: the sources by kind, as a later run takes them; None for the sample corpus.
     """
 
     command: str
@@ -42,16 +42,18 @@ class Origin:
         *,
         sample: bool = False,
     ) -> Origin:
-        """Return the origin of a run that reads the files at `paths`, which are there."""
-        found = {absolute(path): files.identity(path) for path in paths}
-        plain = json.loads(json.dumps([dict(given or {}), dict(settings or {})]))
-        return Origin(command, found, None if sample else plain[0], plain[1])
+        """Return the origin of a run that reads the existing files at `paths`."""
+        identities = {absolute(path): files.identity(path) for path in paths}
+        sources, plain_settings = json.loads(json.dumps([dict(given or {}), dict(settings or {})]))
+        return Origin(command, identities, None if sample else sources, plain_settings)
 
     def left_out(self, other: Origin) -> list[str]:
-        """Return the files of this run that another one does not read, at their path, moved or under another name."""
-        moved = {_size_and_time(one) for one in other.files.values()}
+        """Return the files of this run that another one reads neither at their path nor moved or renamed."""
+        kept = {_size_and_time(identity) for identity in other.files.values()}
         return [
-            path for path, one in self.files.items() if path not in other.files and _size_and_time(one) not in moved
+            path
+            for path, identity in self.files.items()
+            if path not in other.files and _size_and_time(identity) not in kept
         ]
 
 
@@ -65,7 +67,7 @@ def absolute(path: str) -> str:
 
 
 def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
-    """Return what the last finished run in an output was made from, and the last that began; None where nobody said."""
+    """Return the origins of the last finished run in an output and of the last that was started, or None."""
     path = files.join(directory, ORIGIN)
     if not files.exists(path):
         return None, None
@@ -80,24 +82,24 @@ def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
 
 
 def begin(directory: str, origin: Origin, *, force: bool = False) -> list[str]:
-    """Note that a run of this origin begins; returns what the user should know of what it replaces.
+    """Record that a run of this origin starts; returns messages to the user on what it replaces.
 
-    Raises OutputError where `refusal` says so, unless `force` is given.
+    Raises OutputError for the reason that `refusal` returns, unless `force` is given.
     """
     refused = refusal(directory, origin)
     if refused and not force:
         raise OutputError(refused, path=directory)
-    said = [f"{what}: {text}" for what, text in changes(directory, origin)]
+    messages = [f"{what}: {text}" for what, text in changes(directory, origin)]
     finished, begun = read_origin(directory)
     if (finished, begun) != (origin, origin):
         _write(directory, None if refused else finished, origin)
-    return said
+    return messages
 
 
 def refusal(directory: str, origin: Origin) -> str:
-    """Return why a run needs --force: what is finished here was made from files that it leaves out; else nothing.
+    """Return why a run needs --force: the finished output was made from files that the run leaves out. Else "".
 
-    The sample corpus is replaced by any other.
+    The sample corpus may always be replaced.
     """
     finished, _ = read_origin(directory)
     lost = finished.left_out(origin) if finished and finished.given is not None else []
@@ -110,7 +112,7 @@ def refusal(directory: str, origin: Origin) -> str:
 
 
 def finish(directory: str, origin: Origin) -> None:
-    """Note that a run of this origin is finished."""
+    """Record that a run of this origin is finished."""
     if read_origin(directory) != (origin, origin):
         _write(directory, origin, origin)
 
@@ -121,36 +123,36 @@ def _write(directory: str, finished: Origin | None, begun: Origin) -> None:
 
 
 def changes(directory: str, origin: Origin) -> list[tuple[str, str]]:
-    """Return what is different from the last run in an output: what is replaced, added or set in another way."""
+    """Return the differences from the last run in an output: files left out, added or changed, and settings."""
     finished, begun = read_origin(directory)
     last = finished or begun
     if last is None:
         return []
-    found = []
+    rows = []
     if lost := last.left_out(origin):
         state = "is" if finished else "was to be, had it not been interrupted,"
         what = "the sample corpus" if last.given is None else f"{_some(lost)}, left out now"
-        found.append(("replaced", f"{directory} {state} made by `bertdata {last.command}` from {what}"))
+        rows.append(("replaced", f"{directory} {state} made by `bertdata {last.command}` from {what}"))
     if last.given is not None and (added := origin.left_out(last)):
-        found.append(("added", _some(added)))
-    if changed := [path for path, one in origin.files.items() if last.files.get(path, one) != one]:
-        found.append(("changed since", _some(changed)))
+        rows.append(("added", _some(added)))
+    if changed := [path for path, identity in origin.files.items() if last.files.get(path, identity) != identity]:
+        rows.append(("changed since", _some(changed)))
     if last.command == origin.command:
         old, new = _flat(last.settings), _flat(origin.settings)
-        found += [
+        rows += [
             (f"changed {name}", f"{_shown(old.get(name))} -> {_shown(new.get(name))}")
             for name in sorted({*old, *new})
             if old.get(name) != new.get(name)
         ]
-    return found
+    return rows
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of all groups by the names of their flags."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in settings.items():
-        found |= _flat(value) if isinstance(value, Mapping) else {f"--{name.replace('_', '-')}": value}
-    return found
+        flat |= _flat(value) if isinstance(value, Mapping) else {f"--{name.replace('_', '-')}": value}
+    return flat
 
 
 def _shown(value: Any) -> str:

@@ -1,8 +1,7 @@
-"""An output directory: never one that holds something else, and a local one locked by one build at a time.
+"""An output directory: refused if it holds something else, and locked, if local, by one build at a time.
 
-A local directory is locked as long as a process writes in it. A remote one is not: object stores have no lock that a
-killed process lets go of. Two builds of the same settings at once into one URL write the same files, each whole; two
-of different settings must not be started at once.
+A URL is not locked: an object store has no lock that is released when a process is killed. Two builds at once with the
+same settings into one URL write the same files, each atomically; two with different settings must not run at once.
 """
 
 from __future__ import annotations
@@ -22,34 +21,34 @@ MANIFEST = "manifest.json"
 
 @contextlib.contextmanager
 def output_lock(directory: str, kind: str, origin: Origin | None = None, *, force: bool = False) -> Iterator[list[str]]:
-    """Hold an output directory while a build writes in it; `kind` is what it holds ("documents", "build"...).
+    """Lock an output directory while a build writes in it; `kind` is what it holds ("documents", "build"...).
 
-    Makes it where there is none, and deletes what an interrupted build left half-written. Gives what the user should
-    know of what is replaced (see `bertdata.engine.origin`), and keeps the origin once the block has ended well. Raises
-    OutputError where it holds something that is not a build of this kind or, unless `force` is given, one that was made
-    from files which this one leaves out, and where another process writes in it.
+    Creates the directory if need be, and deletes the temporary files of an interrupted build. Yields messages on what
+    is replaced (see `bertdata.engine.origin`), and records the origin as finished after the block. Raises OutputError
+    where the directory holds something else or another kind, where another process writes in it, and, unless `force`
+    is given, where it was made from files that this build leaves out.
     """
     marker = files.join(directory, MARKER)
     if not files.exists(marker):
         _refuse_others(directory)
     with _lock(marker, directory):
         _check_kind(marker, directory, kind)
-        said = begin(directory, origin, force=force) if origin else []
+        messages = begin(directory, origin, force=force) if origin else []
         files.remove_temporaries(directory)
-        yield said
+        yield messages
         if origin:
             finish(directory, origin)
 
 
 def refuse_own(directory: str, paths: Sequence[str]) -> None:
-    """Raise ConfigError where a source lies in the output directory: a build does not read what it writes."""
+    """Raise ConfigError where a source lies in the output directory."""
     for path in paths:
         if f"{_place(os.path.realpath(path))}/".startswith(f"{_place(os.path.realpath(directory))}/"):
             raise ConfigError("lies in --output; name another --output", path=path)
 
 
 def _check_kind(marker: str, directory: str, kind: str) -> None:
-    """Write the kind into a new marker, under the lock and in place, so that two builds never hold two markers."""
+    """Write the kind into a new marker: in place, since the lock is held on this file."""
     if not files.exists(marker) or files.size(marker) == 0:
         if files.is_remote(marker):
             files.write_json(marker, {"kind": kind})
@@ -58,10 +57,11 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
             file.write(json.dumps({"kind": kind}).encode())
         return
     held = files.read_json(marker)
-    found = held.get("kind") if isinstance(held, dict) else None
-    if found != kind:
+    held_kind = held.get("kind") if isinstance(held, dict) else None
+    if held_kind != kind:
         raise OutputError(
-            f"holds {found or 'something else'}, and {kind} was to be written; choose another --output", path=directory
+            f"holds {held_kind or 'something else'}, and {kind} was to be written; choose another --output",
+            path=directory,
         )
 
 

@@ -1,9 +1,8 @@
-"""Parts and their records: how a stage leaves what it has done on disk, so that a rerun goes on from there.
+"""Parts and their records: what a stage leaves on disk, so that a rerun continues from there.
 
-A part is one data file, written whole, and beside it one small JSON record with the
-fingerprint of everything the part was made from, its counts, its SHA-256, and a checksum of the record itself. The
-record is written last: a part is done when its record is there and whole, says the expected fingerprint, and the data
-file has the size it names. `intact` also reads the data and compares its SHA-256. All published figures are sums over
+A part is one data file and one small JSON record: the fingerprint of everything the part was made from, its counts, its
+SHA-256, and a checksum of the record itself. The record is written last. A part is done when its record is intact and
+has the expected fingerprint, and the data file has the size in the record. The counts of manifests are sums over
 records.
 """
 
@@ -15,6 +14,7 @@ import json
 import logging
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -29,23 +29,21 @@ PART = re.compile(r"-\d{5,}\.(parquet|arrow|json|failure)$")
 
 
 def labels(paths: Sequence[str]) -> list[str]:
-    """Return a short name for each path that tells it from the others: its last parts, as few as do.
+    """Return a short, distinct name for each path: as few of its last components as tell it from the others.
 
     >>> labels(["/x/a/1.jsonl", "/x/b/1.jsonl"]), labels(["/x/a/1.jsonl", "/x/b/2.jsonl"])
     (['a/1.jsonl', 'b/1.jsonl'], ['1.jsonl', '2.jsonl'])
     """
     parts = [path.replace("\\", "/").rstrip("/").split("/") for path in paths]
     for depth in range(1, max(map(len, parts), default=1) + 1):
-        found = ["/".join(part[-depth:]) for part in parts]
-        if len(set(found)) == len(found):
-            return found
+        shortened = ["/".join(part[-depth:]) for part in parts]
+        if len(set(shortened)) == len(shortened):
+            return shortened
     return list(paths)
 
 
 def part_name(label: str, number: int) -> str:
-    """Return a file name for one part of a labelled input.
-
-    Different labels give different names, also where a file system would not take the label as it is.
+    """Return a file name for one part of a labelled input; different labels give different names.
 
     >>> part_name("enwiki.xml.bz2", 3), part_name("a/enwiki.xml.bz2", 3)
     ('enwiki.xml.bz2-00003', 'a-enwiki.xml.bz2-180299e3069671d2-00003')
@@ -66,10 +64,10 @@ def fingerprint(*parts: Any) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """One part to be made: where, from what (`payload`), under which fingerprint, and how heavy it is in bytes.
+    """One part to be made: where, from what (`payload`), its fingerprint, and its work in bytes (`weight`).
 
-    `records` is the directory of its record where that is not the directory of its data. `filters` are the rules that
-    documents are kept by where the part is one of documents (`bertdata.curation.filters`).
+    records: the directory of its record if it is not that of its data. filters: the rules by which documents are kept,
+    if it is a part of documents (`bertdata.curation.filters`).
     """
 
     directory: str
@@ -93,13 +91,13 @@ class Task:
 
     @property
     def failure_path(self) -> str:
-        """Where a failure of this task is told, so that whoever started it can name it."""
+        """Where a worker writes the error of this task, for the process that started the build."""
         return files.join(self.records or self.directory, self.name + ".failure")
 
 
 @dataclass(frozen=True)
 class PartMetadata:
-    """What one finished part is: counts of things in and out, drops by reason, and details of the stage's own."""
+    """The record of a finished part: counts of what came in and out, drops by reason, and details of its stage."""
 
     name: str
     fingerprint: str
@@ -145,10 +143,10 @@ PartResult = tuple[Task, PartMetadata]
 
 
 class _Hashed(io.RawIOBase):
-    """A file being written that hashes and counts its bytes on the way."""
+    """A file being written, with the SHA-256 and the number of its bytes."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file, self._digest, self._size = file, hashlib.sha256(), 0
+        self._file, self.sha256, self.size = file, hashlib.sha256(), 0
 
     def writable(self) -> bool:
         return True
@@ -156,19 +154,16 @@ class _Hashed(io.RawIOBase):
     def write(self, data: Any) -> int:
         view = memoryview(data).cast("B")
         self._file.write(view)
-        self._digest.update(view)
-        self._size += len(view)
+        self.sha256.update(view)
+        self.size += len(view)
         return len(view)
 
     def tell(self) -> int:
-        return self._size
-
-    def summary(self) -> tuple[int, str]:
-        return self._size, self._digest.hexdigest()
+        return self.size
 
 
 def sealed(values: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON-like values with a checksum of them beside them, under "checksum".
+    """Return JSON-like values with their checksum, under "checksum".
 
     >>> sealed({"documents": 3})
     {'documents': 3, 'checksum': '14946792190ca09ae74d4a2a703f205f'}
@@ -178,7 +173,7 @@ def sealed(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_sealed(values: Any) -> bool:
-    """Tell whether values read from JSON are those that `sealed` gave.
+    """Return whether values read from JSON are those that `sealed` returned.
 
     >>> is_sealed(sealed({"documents": 3})), is_sealed(sealed({"documents": 3}) | {"documents": 4}), is_sealed({})
     (True, False, False)
@@ -187,7 +182,7 @@ def is_sealed(values: Any) -> bool:
 
 
 def read_record(path: str) -> PartMetadata | None:
-    """Return the record in a file, None where there is none or it is not as it was written."""
+    """Return the record in a file; None if there is none, or it is damaged."""
     if not files.exists(path):
         return None
     try:
@@ -202,16 +197,16 @@ def read_record(path: str) -> PartMetadata | None:
 def load(task: Task) -> PartMetadata | None:
     """Return the record of a task that is done, else None; the data is not read (see `intact`)."""
     record = read_record(task.record_path)
-    if record is None or record.fingerprint != task.fingerprint:
-        return None
     try:
-        return record if files.size(task.path) == record.bytes else None
+        if record and record.fingerprint == task.fingerprint and files.size(task.path) == record.bytes:
+            return record
     except InputError:
-        return None
+        pass
+    return None
 
 
 def intact(task: Task, record: PartMetadata) -> bool:
-    """Tell whether the data of a finished part has the SHA-256 of its record; reads all of it."""
+    """Return whether the data of a finished part has the SHA-256 of its record; reads all of it."""
     try:
         return files.sha256(task.path) == record.sha256
     except InputError:
@@ -219,10 +214,10 @@ def intact(task: Task, record: PartMetadata) -> bool:
 
 
 def run_once(task: Task, work: PartFunction) -> PartMetadata:
-    """Return the task's record, doing the work only where it is not done yet.
+    """Return the task's record, after the work if it is not done yet.
 
-    A part at a URL that is there already is read and compared with its SHA-256 first, and made again where it is
-    damaged. Local ones are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`).
+    A finished part at a URL is read and compared with its SHA-256 first, and made again if it is damaged. Local ones
+    are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`).
     """
     record = load(task)
     if record is not None and files.is_remote(task.path) and not intact(task, record):
@@ -234,18 +229,16 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     files.remove(task.record_path)
     with files.atomic_write(task.path) as file:
         hashed = _Hashed(file)
-        tally = work(task, hashed)  # type: ignore[arg-type]
-        size, digest = hashed.summary()
-    seconds = round(time.monotonic() - began, 3)
+        counters = work(task, hashed)  # type: ignore[arg-type]
     record = PartMetadata(
-        task.name,
-        task.fingerprint,
-        size,
-        digest,
-        seconds,
-        tally.counts,
-        dict(sorted(tally.drops.items())),
-        tally.details,
+        name=task.name,
+        fingerprint=task.fingerprint,
+        bytes=hashed.size,
+        sha256=hashed.sha256.hexdigest(),
+        seconds=round(time.monotonic() - began, 3),
+        counts=counters.counts,
+        drops=dict(sorted(counters.drops.items())),
+        details=counters.details,
     )
     files.write_json(task.record_path, sealed(vars(record)), indent=None)
     return record
@@ -257,17 +250,16 @@ def add_counts(counts: Iterable[Counts]) -> Counts:
     >>> add_counts([{"pages": 2}, {"pages": 3, "documents": 1}])
     {'documents': 1, 'pages': 5}
     """
-    total: Counts = {}
-    for one in counts:
-        for name, number in one.items():
-            total[name] = total.get(name, 0) + number
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
     return dict(sorted(total.items()))
 
 
 def delete_orphans(directory: str, tasks: Iterable[Task]) -> int:
-    """Delete the parts of a stage's directory that are not among its tasks; returns how many files went.
+    """Delete the parts in a stage's directory that none of its tasks makes; returns the number of files deleted.
 
-    Only what is named as parts are goes: an output directory may hold files of the user's beside them.
+    Files that are not named as parts stay: an output directory may hold the user's own.
     """
     keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
     others = [name for name in files.names(directory) if PART.search(name) and name not in keep]

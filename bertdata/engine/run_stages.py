@@ -1,6 +1,6 @@
-"""Carries the stages of a build: of each, what is done already is kept, the rest is made, and orphans are deleted.
+"""Runs the stages of a build: of each, finished parts are kept, the others are made, and orphans are deleted.
 
-The runner that makes parts is handed in (`bertdata.beam.runner`). A stage whose parts are all there starts no pipeline.
+Parts are made by a runner (`bertdata.beam.runner`). A stage whose parts are all finished starts no pipeline.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ class StageRunner(Protocol):
     """What makes the parts of a stage."""
 
     def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
-        """Make the parts of all steps, each with the tasks to be expected of it; `begin` are those of the first."""
+        """Make the parts of all steps, each given with all of its tasks, from `begin`, tasks of the first."""
 
     def say(self, text: str) -> None:
-        """Tell the user something."""
+        """Show the user a message."""
 
 
 def run_stages(stages: Sequence[Stage], runner: StageRunner) -> Standing:
-    """Carry stages one after another, each to its end; returns what stands after the last."""
+    """Run stages one after another; returns the results of all."""
     standing = Standing()
     for stage in stages:
         plan = stage.plan(standing)
@@ -35,13 +35,18 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner) -> Standing:
             runner.say(note)
         plan.prepare()
         done = make_parts(plan.steps, runner, plan.inputs)
-        _delete_orphans(plan.folders, [task for step in done for task, _ in step])
+        tasks = [task for step in done for task, _ in step]
+        for folder in plan.folders:
+            if kept := [task for task in tasks if folder in (task.directory, task.records)]:
+                delete_orphans(folder, kept)
+            else:
+                files.remove(folder)
         standing = plan.finish(done)
     return standing
 
 
 def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str] = ()) -> list[list[PartResult]]:
-    """Make the parts of steps that are not done yet, in one pipeline; returns those of each step with their records."""
+    """Make the parts of steps that are not done yet, in one pipeline; returns all parts of each step."""
     expected: list[tuple[Step, list[Task]]] = []
     pending: list[Task] = []
     parts: list[PartResult] = []
@@ -64,39 +69,29 @@ def _heaviest_first(tasks: Sequence[Task]) -> list[Task]:
     return sorted(tasks, key=lambda task: (-task.weight, task.name))
 
 
-def _delete_orphans(folders: Sequence[str], tasks: Sequence[Task]) -> None:
-    """Delete from folders the parts of none of the tasks, and folders in which no task has a part or a record."""
-    for folder in folders:
-        held = [task for task in tasks if folder in (task.directory, task.records)]
-        if held:
-            delete_orphans(folder, held)
-        else:
-            files.remove(folder)
-
-
 def delete_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
     """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
 
     Finished local parts are compared with the SHA-256 in their records, on all cores. The record of a damaged part is
-    deleted too, so that the part is made again, and `say` is called with a message. Parts at a URL are checked by the
-    worker that gets them (`bertdata.engine.parts.run_once`), or when they are read.
+    deleted, too, and `say` is called with a message. Parts at a URL are checked by the worker that gets their task
+    (`bertdata.engine.parts.run_once`), or when they are read.
     """
     records = [(task, load(task)) for task in tasks]
     for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
         if problem := _unfit(task):
             say(f"{printable(task.path)}: {problem}: it is made again")
-    expected = [(task.path, one.sha256) for task, one in records if one and not files.is_remote(task.path)]
-    bad = dict(damaged(expected, "check finished parts"))
-    for path, problem in bad.items():
+    expected = [(task.path, record.sha256) for task, record in records if record and not files.is_remote(task.path)]
+    problems = dict(damaged(expected, "check finished parts"))
+    for path, problem in problems.items():
         say(f"{printable(path)}: {problem}: damaged, so it is made again")
-    pending = [task for task, record in records if record is None or task.path in bad]
+    pending = [task for task, record in records if record is None or task.path in problems]
     for task in pending:
         files.remove(task.record_path)
     return _heaviest_first(pending)
 
 
 def _unfit(task: Task) -> str:
-    """Return why a local part is not done although its record is there, "" where it just is of something else."""
+    """Return why a local part that has a record is not done; "" if it is only outdated."""
     if not files.exists(task.record_path):
         return ""
     record = read_record(task.record_path)
@@ -106,7 +101,7 @@ def _unfit(task: Task) -> str:
 
 
 def finished(tasks: Sequence[Task]) -> list[PartResult]:
-    """Return all tasks with their records; raises BertDataError where the runner left one undone."""
+    """Return all tasks with their records; raises BertDataError where the runner did not make a part."""
     done = []
     for task in tasks:
         record = load(task)
@@ -120,7 +115,7 @@ def finished(tasks: Sequence[Task]) -> list[PartResult]:
 
 @dataclass(frozen=True)
 class State:
-    """How far a step is, in parts: done, done from something else, and not made; unknown before those before it are."""
+    """How many parts of a step are done, outdated (`stale`) and missing; unknown until the steps before it are done."""
 
     title: str
     unit: str = ""
@@ -136,13 +131,13 @@ class State:
 
 
 def look(stages: Sequence[Stage]) -> Iterator[State]:
-    """Yield how far each step of a build is, without doing anything.
+    """Yield the state of each step of a build, without writing anything.
 
-    A step can be planned once those before it are done: what a part is made from is in the records of these.
+    A step can be planned once those before it are done: their records say what its parts are made from.
     """
-    standing, whole = Standing(), True
+    standing, complete = Standing(), True
     for stage in stages:
-        if not whole and not stage.first:
+        if not complete and not stage.first:
             if stage.title:
                 yield State(stage.title)
             continue
@@ -164,6 +159,6 @@ def look(stages: Sequence[Stage]) -> Iterator[State]:
             if len(parts) == len(tasks):
                 done.append(parts)
         if len(done) < len(plan.steps):
-            whole = False
+            complete = False
         elif stage is not stages[-1]:
             standing = plan.finish(done)

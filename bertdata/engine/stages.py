@@ -1,12 +1,12 @@
-"""What a build is a list of: stages, each of which plans its parts from what the stages before it have made.
+"""A build is a list of stages, each of which plans its parts from the results of those before it.
 
-    Stage       how to plan from what stands, as a `Plan`; a build is a list of them
+    Stage       makes a `Plan` from a `Standing`
     Plan        the steps of one stage, and what is done before and after them
-    Step        parts of one kind: which tasks there are, and the function that makes one part
+    Step        parts of one kind: their tasks, and the function that makes one part
     Grouping    how the tasks of a step follow from the parts of the step before it: by references grouped by key
-    Standing    what stages hand on
+    Standing    the results of the stages so far
 
-Planning reads what is on disk and writes nothing, so that a dry run plans as a build does. `run_stages` carries them.
+Planning reads what is on disk and writes nothing, so that a dry run plans as a build does. `run_stages` runs them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bertdata.errors import InputError
 
 @dataclass(frozen=True)
 class Standing:
-    """What stages hand on: the parts of documents, the part with the vocabulary trained from them, and an account.
+    """The results of the stages so far: the parts of documents, and the part with the trained vocabulary.
 
-    account: what the last stage says of what it wrote, as JSON; of shards it is the manifest.
+    account: what the last stage wrote, as JSON: of shards the manifest.
     """
 
     documents: tuple[PartResult, ...] = ()
@@ -44,7 +44,7 @@ class Grouping:
     tasks: Callable[[Any, Iterable[Any]], Sequence[Task]]
 
     def plan(self, parts: Iterable[PartResult]) -> list[Task]:
-        """Return the tasks that follow from finished parts: what a runner makes of the same parts by grouping."""
+        """Return the tasks that follow from finished parts, as a runner computes them by grouping."""
         groups: dict[Any, list[Any]] = {key: [] for key in self.keys}
         for task, record in parts:
             for key, reference in self.references(task, record):
@@ -53,7 +53,7 @@ class Grouping:
 
 
 def all_together(task: Task, record: PartMetadata) -> list[tuple[None, PartResult]]:
-    """Return the references of a step of which one task takes all parts of the step before it."""
+    """Return the reference to a part where one task takes all parts of the step before."""
     return [(None, (task, record))]
 
 
@@ -61,8 +61,8 @@ def all_together(task: Task, record: PartMetadata) -> list[tuple[None, PartResul
 class Step:
     """Parts of one kind: a title, the function that makes one, and the tasks, or how they follow from the step before.
 
-    The first step of a stage has tasks, the others a grouping. Progress weighs parts by their bytes, or counts them
-    in another unit. Steps of one title in a row are shown as one.
+    The first step of a stage has tasks, the others a grouping. Progress adds up the bytes of parts, or counts them in
+    another unit. Consecutive steps of one title are shown as one.
     """
 
     title: str
@@ -76,46 +76,42 @@ class Step:
         return self.grouping.plan(before) if self.grouping else list(self.tasks)
 
 
-def _nothing() -> None:
-    pass
-
-
 @dataclass(frozen=True)
 class Plan:
-    """One stage as it is to be carried: all steps run as one pipeline, in which each feeds the next.
+    """What one stage does: all steps run as one pipeline, in which each feeds the next.
 
-    finish    makes what stands after the stage, from the finished parts of each step; of the last stage it may write
+    finish    returns the results after the stage, from the finished parts of each step; that of the last may write
     prepare   writes what the parts read
     inputs    the files that the parts of the first step read
     folders   where the parts lie: those of earlier runs that belong to no task are deleted there
-    notes     what the user should know of the plan
+    notes     messages to the user
     """
 
     steps: Sequence[Step]
     finish: Callable[[Sequence[Sequence[PartResult]]], Standing]
-    prepare: Callable[[], None] = _nothing
+    prepare: Callable[[], None] = lambda: None
     inputs: Sequence[str] = ()
     folders: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
 class Stage(Protocol):
-    """One stage of a build, by its title; `first` where it plans from the user's files alone, whatever stands."""
+    """One stage of a build."""
 
     @property
     def title(self) -> str:
-        """What a dry run calls it as long as its steps are not known; nothing where it has none to show."""
+        """Its name in a dry run while its steps cannot be planned yet; "" if it has none to show."""
 
     @property
     def first(self) -> bool:
-        """Whether it can be planned before the stages before it are done."""
+        """Whether it plans from the user's files alone, so that the stages before it need not be done."""
 
     def plan(self, standing: Standing) -> Plan:
-        """Return what is to be done, from what stands; raises what the input is refused with."""
+        """Return what is to be done; raises the error with which the input is refused."""
 
 
 def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
-    """Raise InputError where parts, all or those of one source, hold no document, saying what was dropped."""
+    """Raise InputError, with what was dropped, where parts (all, or those of one source) hold no document."""
     if not any(record.counts.get("documents") for _, record in parts):
         drops = add_counts(record.drops for _, record in parts)
         dropped = ", ".join(f"{reason}: {number:,}" for reason, number in drops.items()) or "nothing"

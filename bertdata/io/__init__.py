@@ -1,1 +1,1 @@
-"""Paths and URLs in, bytes out: any file system, any compression, whole files or none."""
+"""Paths and URLs in, bytes out: any file system, any compression, atomic writes."""

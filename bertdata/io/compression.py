@@ -1,6 +1,6 @@
-"""Compressed files, read as one stream of bytes: gz, bz2 and zst, also several streams one after another.
+"""Compressed files (gz, bz2, zst), read as one stream of bytes, even if they hold several compressed streams.
 
-Reading a damaged or truncated file raises an `InputError` that names the byte. Archives are not unpacked.
+Reading a damaged or truncated file raises an `InputError` with the byte offset.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.os_errors import input_error
 
-_PIECE = 4 << 20
+_MAX_OUTPUT = 4 << 20
 _FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
 
 
 def compression(path: str) -> str | None:
-    """Return the compression a file's name tells: gz, bz2, zst, zip, or None for plain."""
+    """Return the compression that the ending of a file's name stands for: gz, bz2, zst, zip, or None."""
     ending = path.rsplit(".", 1)[-1].lower()
     return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz"}.get(ending)
 
@@ -36,26 +36,26 @@ def _decompressor(kind: str) -> Any:
 
 
 def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
-    """Feed a decompressor; bz2 and gz give what they hold in pieces, so that a few bytes cannot fill the memory.
+    """Feed a decompressor; bz2 and gz return at most 4 MiB at a time, so that a few bytes cannot fill the memory.
 
-    zst cannot, so it is fed 4 KiB at a time: 128 MiB at most come out at once.
+    zst has no such limit, so it is fed 4 KiB at a time, which gives at most 128 MiB.
     """
     if kind == "zst":
         yield machine.decompress(data)
         return
     full = True
     while not machine.eof and (full or (data if kind == "gz" else not machine.needs_input)):
-        output = machine.decompress(data, _PIECE)
-        full = len(output) == _PIECE
+        output = machine.decompress(data, _MAX_OUTPUT)
+        full = len(output) == _MAX_OUTPUT
         data = machine.unconsumed_tail if kind == "gz" else b""
         yield output
 
 
 def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CHUNK) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream they came from.
+    """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream of the bytes.
 
-    Streams or members one after another are read as one. Zero bytes after the last stream are padding. Raises
-    InputError with the byte offset where a stream is corrupt or ends too early.
+    Concatenated streams are read as one. Zero bytes after the last stream are padding. Raises InputError with the byte
+    offset where a stream is corrupt or truncated.
     """
     position = raw.tell()
     if kind is None:
@@ -64,7 +64,7 @@ def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CH
             position += len(data)
         return
     if kind not in _FEED:
-        raise InputError(f"a {kind} archive is not read here; unpack it, or name what is in it", path=path)
+        raise InputError(f"{kind} archives are not read here; unpack it and give the files in it", path=path)
     chunk = min(chunk, _FEED[kind])
     machine, stream, pending = _decompressor(kind), position, b""
     while True:
@@ -92,7 +92,7 @@ def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CH
             stream, machine = position, _decompressor(kind)
     if position != stream:
         raise InputError(
-            f"the file ends at byte {position}, inside the {kind} stream that starts here: it was cut off; "
+            f"the file ends at byte {position}, inside the {kind} stream that starts here: it is truncated; "
             "get it again and check its size",
             path=path,
             offset=stream,
@@ -107,7 +107,7 @@ def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
 
 
 class _Stream(io.RawIOBase):
-    """The decompressed bytes as a file, for readers that want one."""
+    """The decompressed bytes as a file."""
 
     def __init__(self, raw: BinaryIO, kind: str | None, path: str) -> None:
         self._raw, self._chunks, self._rest = raw, decompress(raw, kind, path), b""

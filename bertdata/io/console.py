@@ -1,11 +1,11 @@
-"""What commands print: numbers with their names, sizes, and tables of two columns."""
+"""Text that commands print: numbers with their nouns, sizes, and tables of two columns."""
 
 from __future__ import annotations
 
 from bertdata.errors import printable
 
 Row = tuple[str, str]
-"""What something is called, and what it is."""
+"""A name and its value."""
 
 
 def counted(number: int, name: str) -> str:

@@ -1,8 +1,8 @@
-"""One file over HTTP, whole and checked: resumed with Range, tried again after cuts, compared with its SHA-1.
+"""Downloads of single files over HTTP: resumed with Range, retried after failures, compared with their SHA-1.
 
-One connection at a time, a user agent that says who asks, pauses that the server decides (Retry-After) or that grow.
-Redirects are followed to http and https alone. What is not whole and checked is named `.part`. `bertdata download` uses
-it, and the cache of shards that are read over HTTP (`shards.cache`); file systems such as `s3://` go through fsspec.
+One connection at a time; pauses are those of Retry-After, or grow exponentially; redirects are followed to http and
+https only. A file that is not complete and checked is named `.part`. Used by `bertdata download` and by the cache of
+shards that are read over HTTP (`shards.cache`); other file systems, such as `s3://`, are fsspec's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from bertdata.errors import InputError, OutputError
 from bertdata.io import files
 from bertdata.io.files import CHUNK
 from bertdata.io.http_responses import (
-    Advance,
     TryAgainError,
     begins_at,
     check_response,
@@ -64,8 +63,8 @@ def _opener() -> urllib.request.OpenerDirector:
 class Client:
     """How files are fetched.
 
-    attempts: tries without progress before giving up. backoff: seconds before the second try, doubled with each further
-    one. timeout: seconds of silence after which a connection counts as cut. pause: seconds between two files.
+    attempts: tries without progress before giving up. backoff: seconds before the second try, doubled for each further
+    one. timeout: seconds without data after which a connection counts as lost. pause: seconds between two files.
     """
 
     attempts: int = 8
@@ -76,14 +75,20 @@ class Client:
     quiet: bool = False
 
     def fetch(self, url: str, path: str, *, sha1: str | None = None) -> str:
-        """Fetch a file to a local path and return the path; a file that is there with this SHA-1 is left as it is.
+        """Fetch a file to a local path, unless it exists, and return the path.
 
         A partial file of an earlier run is resumed only where `sha1` is given to check the result. Raises
-        NotThereError, InputError where the server refuses, does not answer or sends other bytes than it said, and
-        OutputError where the file cannot be written.
+        NotThereError; InputError where the server refuses, does not answer or sends wrong bytes, or where an existing
+        file has another SHA-1; and OutputError where the file cannot be written.
         """
         if os.path.exists(path):
-            _check_finished(path, sha1)
+            with open(path, "rb") as file:
+                if sha1 is not None and (digest := _sha1(file)) != sha1:
+                    raise InputError(
+                        f"exists, but has the SHA-1 {digest}, and the server's list says {sha1}; "
+                        "delete it and run the same command again",
+                        path=path,
+                    )
             return path
         part = path + ".part"
         with _open_part(part) as file:
@@ -92,13 +97,13 @@ class Client:
             resumed = end_of(file) > 0
             self._fetch_whole(url, file, path)
             if sha1 is not None and resumed and _sha1(file) != sha1:
-                self._say(f"{files.name(path)}: the part from an earlier run does not fit, so from the start")
+                self._say(f"{files.name(path)}: the part of an earlier run is of another file: starting again")
                 file.truncate(0)
                 self._fetch_whole(url, file, path)
-            if sha1 is not None and (found := _sha1(file)) != sha1:
+            if sha1 is not None and (digest := _sha1(file)) != sha1:
                 os.unlink(part)
                 raise InputError(
-                    f"has the SHA-1 {found}, the server's list says {sha1}; what came was deleted: "
+                    f"has the SHA-1 {digest}, the server's list says {sha1}; the download was deleted: "
                     "run the same command again, or choose another --mirror",
                     path=url,
                 )
@@ -115,17 +120,17 @@ class Client:
         return file.getvalue()
 
     def _fetch_whole(self, url: str, file: BinaryIO, path: str | None) -> None:
-        """Append what is missing of a file, over as many connections as it takes, one after another."""
+        """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
         failures = 0
-        with _progress(None if self.quiet else path, end_of(file)) as advance:
+        with _progress_bar(None if self.quiet else path, end_of(file)) as progress:
             while True:
                 before = end_of(file)
                 try:
                     response, validator = self._ask(url, file, validator)
                     if response is not None:
                         with response:
-                            copy_body(response, file, advance)
+                            copy_body(response, file, progress)
                     return
                 except TryAgainError as error:
                     failures = 1 if end_of(file) > before else failures + 1
@@ -146,7 +151,7 @@ class Client:
                     self.sleep(pause)
 
     def _ask(self, url: str, file: BinaryIO, validator: str | None) -> tuple[Any, str | None]:
-        """Ask for what follows the end of a file; the answer is None where nothing is."""
+        """Request the bytes after the end of a file; returns the response, None if there are none, and a validator."""
         start = end_of(file)
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
         if start:
@@ -162,7 +167,7 @@ class Client:
                 if error.headers.get("Content-Range", "").strip() == f"bytes */{start}":
                     return None, validator
                 file.truncate(0)
-                raise TryAgainError("what is there is longer than the server's file") from error
+                raise TryAgainError("the partial file is longer than the server's file") from error
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, ssl.SSLCertVerificationError):
@@ -177,7 +182,7 @@ class Client:
             file.seek(0)
             if response.status == 206:
                 response.close()
-                raise TryAgainError("the server sent another range than it was asked for")
+                raise TryAgainError("the server sent another range than the one requested")
         check_response(response, file, url)
         tag = response.headers.get("ETag", "")
         return response, tag if tag.startswith('"') else response.headers.get("Last-Modified")
@@ -187,42 +192,26 @@ class Client:
             print(text, file=sys.stderr)
 
 
-@contextlib.contextmanager
-def _progress(path: str | None, done: int) -> Iterator[Advance]:
-    """Give what shows progress, as (bytes there, bytes in all or None); nothing is shown where there is no path."""
-    if path is None:
-        yield lambda done, total: None
-        return
+def _progress_bar(path: str | None, done: int) -> Any:
+    """Return a tqdm progress bar that begins at some bytes; it shows nothing without a path."""
     from tqdm import tqdm
 
     terminal = sys.stderr.isatty()
-    bar: tqdm[Any] | None = None
-
-    def advance(done: int, total: int | None) -> None:
-        nonlocal bar
-        if bar is None:
-            bar = tqdm(
-                initial=done,
-                desc=files.name(path),
-                unit="B",
-                unit_scale=True,
-                file=sys.stderr,
-                mininterval=0.2 if terminal else 30.0,
-                ascii=not terminal,
-            )
-        bar.total = total
-        bar.update(done - bar.n)
-
-    try:
-        yield advance
-    finally:
-        if bar is not None:
-            bar.close()
+    return tqdm(
+        initial=done,
+        desc=files.name(path or ""),
+        unit="B",
+        unit_scale=True,
+        file=sys.stderr,
+        mininterval=0.2 if terminal else 30.0,
+        ascii=not terminal,
+        disable=path is None,
+    )
 
 
 @contextlib.contextmanager
 def _open_part(path: str) -> Iterator[BinaryIO]:
-    """Open a part for this process alone; an empty one is deleted."""
+    """Open and lock a partial file; one that stays empty is deleted."""
     import fcntl
 
     with writing(path):
@@ -247,16 +236,3 @@ def _sha1(file: BinaryIO) -> str:
     while data := file.read(CHUNK):
         digest.update(data)
     return digest.hexdigest()
-
-
-def _check_finished(path: str, sha1: str | None) -> None:
-    if sha1 is None:
-        return
-    with open(path, "rb") as file:
-        found = _sha1(file)
-    if found != sha1:
-        raise InputError(
-            f"is there, but has the SHA-1 {found}, and the server's list says {sha1}; "
-            "delete it and run the same command again",
-            path=path,
-        )

@@ -1,4 +1,4 @@
-"""What a server's response says, and its body: checked, copied, and its errors told apart by whether they may pass."""
+"""Responses of HTTP servers: their headers and bodies are checked, and temporary errors told from permanent ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 import urllib.error
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from typing import Any, BinaryIO
 
@@ -21,16 +21,13 @@ _LARGEST_LIST = 64 << 20
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ABSENT = frozenset({403, 404, 410})
 
-Advance = Callable[[int, int | None], None]
-"""Shows progress: bytes there, bytes in all or None."""
-
 
 class NotThereError(InputError):
-    """The server has no such file, or shows it to nobody (HTTP 404, 410, 403)."""
+    """The server has no such file, or does not give access to it (HTTP 404, 410, 403)."""
 
 
 class TryAgainError(Exception):
-    """What may pass: a cut connection, a busy server. `after` is how many seconds the server asks to wait."""
+    """A temporary error, such as a lost connection or a busy server; `after`: the seconds the server asks to wait."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
@@ -39,7 +36,7 @@ class TryAgainError(Exception):
 
 @contextlib.contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Raise OutputError for what fails in the block."""
+    """Raise OutputError for an OSError in the block."""
     try:
         yield
     except OSError as error:
@@ -53,12 +50,12 @@ def end_of(file: BinaryIO) -> int:
 
 
 def reason_of(error: object) -> str:
-    """Return the reason of an error, its kind where it gives none."""
+    """Return the message of an error, or its class if it has none."""
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
 def length_of(response: Any) -> int | None:
-    """Return the bytes that a response announces, None where its header is missing or no number of ASCII digits.
+    """Return the Content-Length of a response, None where it is missing or not a number in ASCII digits.
 
     >>> from types import SimpleNamespace
     >>> [length_of(SimpleNamespace(headers={"Content-Length": text})) for text in ("12", "\u00b2", "", "9" * 5000)]
@@ -69,13 +66,13 @@ def length_of(response: Any) -> int | None:
 
 
 def begins_at(response: Any, start: int) -> bool:
-    """Tell whether a response is the range of a file from a byte on."""
-    given = response.headers.get("Content-Range") or ""
-    return response.status == 206 and re.match(rf"bytes {start}-", given) is not None
+    """Return whether a response is the range of a file that begins at a byte."""
+    content_range = response.headers.get("Content-Range") or ""
+    return response.status == 206 and content_range.startswith(f"bytes {start}-")
 
 
 def check_response(response: Any, file: BinaryIO, url: str) -> None:
-    """Raise InputError for a page or a list that is too long, OutputError where there is no room for the body."""
+    """Raise InputError for a web page or a list that is too long, OutputError where the disk is too small."""
     length, path = length_of(response) or 0, getattr(file, "name", None)
     if response.headers.get_content_type() == "text/html" and not url.endswith(("/", ".html")):
         response.close()
@@ -88,11 +85,11 @@ def check_response(response: Any, file: BinaryIO, url: str) -> None:
         raise OutputError(f"{length:,} bytes are missing, {free:,} are free; make room, or move --output", path=path)
 
 
-def copy_body(response: Any, file: BinaryIO, advance: Advance) -> None:
-    """Append a response's body to a file; raises TryAgainError where it is cut."""
+def copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
+    """Append a response's body to a file, and update a tqdm progress bar; raises TryAgainError where it is cut off."""
     done, length = end_of(file), length_of(response)
-    total = None if length is None else done + length
-    advance(done, total)
+    total = progress.total = None if length is None else done + length
+    progress.update(done - progress.n)
     cut: str | None = None
     while cut is None:
         try:
@@ -105,7 +102,7 @@ def copy_body(response: Any, file: BinaryIO, advance: Advance) -> None:
             break
         _write(file, data)
         done += len(data)
-        advance(done, total)
+        progress.update(len(data))
     if cut or (total is not None and done < total):
         raise TryAgainError(cut or f"the connection was cut at byte {done:,} of {total:,}")
 
@@ -120,7 +117,7 @@ def _write(file: BinaryIO, data: bytes) -> None:
 
 
 def http_error(error: urllib.error.HTTPError, url: str) -> Exception:
-    """Return what to raise for a response with an error code: TryAgainError where it may pass."""
+    """Return the error for a response with an error code: TryAgainError if it may be temporary."""
     if error.code in _PASSING:
         return TryAgainError(f"HTTP {error.code} {error.reason}", retry_after(error.headers.get("Retry-After")))
     if error.code in _ABSENT:
@@ -129,7 +126,7 @@ def http_error(error: urllib.error.HTTPError, url: str) -> Exception:
 
 
 def retry_after(value: str | None) -> float:
-    """Return the seconds of a Retry-After header, a number or a date; 0 where it says neither.
+    """Return the seconds of a Retry-After header, a number or a date; 0 for anything else.
 
     >>> retry_after("7"), retry_after("soon"), retry_after("Thu, 01 Jan 1970 00:00:00 GMT")
     (7.0, 0.0, 0.0)

@@ -1,1 +1,1 @@
-"""A setting is declared once: its flag, its help, its check and its fingerprint come from there."""
+"""A setting is declared once; its flag, its help, its check and its fingerprint follow from that."""

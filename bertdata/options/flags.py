@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bertdata.options.option import help_of, require
+from bertdata.options.option import flag_of, help_of, require
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -22,56 +22,48 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
     """
     title = (config.__doc__ or "").strip().partition("\n")[0].replace("`", "").rstrip(".")
     group = parser.add_argument_group(title)
-    for one in fields(config):
-        if one.name in without:
+    for setting in fields(config):
+        if setting.name in without:
             continue
-        kind = get_type_hints(config)[one.name]
-        shown = help_of(one.metadata) + shown_default(one.default)
-        flag = "--" + one.name.replace("_", "-")
+        kind, options = get_type_hints(config)[setting.name], setting.metadata
+        arguments: dict[str, Any] = {"type": kind, "default": setting.default, "choices": options["choices"]}
         if kind is bool:
-            group.add_argument(flag, action=argparse.BooleanOptionalAction, default=one.default, help=shown)
+            arguments = {"action": argparse.BooleanOptionalAction, "default": setting.default}
         elif kind == tuple[str, ...]:
-            group.add_argument(
-                flag, nargs="+", action="extend", default=[], metavar=one.metadata["metavar"], help=shown
-            )
-        elif one.metadata.get("several"):
-            group.add_argument(flag, type=kind, nargs="+", default=one.default, metavar="N", help=shown)
-        else:
-            group.add_argument(flag, type=kind, default=one.default, choices=one.metadata["choices"], help=shown)
+            arguments = {"nargs": "+", "action": "extend", "default": [], "metavar": options["metavar"]}
+        elif options.get("several"):
+            arguments = {"type": kind, "nargs": "+", "default": setting.default, "metavar": "N"}
+        group.add_argument(flag_of(setting.name), help=help_of(options) + default_text(setting.default), **arguments)
 
 
 def from_flags(arguments: argparse.Namespace, config: type[Settings]) -> Settings:
-    """Make a settings object from parsed flags; raises ConfigError with the reason.
-
-    Of a flag that takes several values it takes the one there is; `each_from_flags` takes them all.
-    """
+    """Make a settings object from parsed flags; raises ConfigError, also for several values (see `each_from_flags`)."""
     [settings] = each_from_flags(arguments, config, most=1)
     return settings
 
 
 def each_from_flags(arguments: argparse.Namespace, config: type[Settings], *, most: int = 0) -> tuple[Settings, ...]:
-    """Make a settings object for each value of the flag that has several, in ascending order, or one.
+    """Make a settings object for each value of the flag that has several, in ascending order, or one object.
 
-    Raises ConfigError with the reason, also where one value is given twice or there are more than `most` (0: any).
+    Raises ConfigError also where a value is given twice, or there are more than `most` (0: any number).
     """
-    values: dict[str, Any] = {one.name: getattr(arguments, one.name, one.default) for one in fields(config)}
-    for one in fields(config):
-        given = values[one.name]
-        if isinstance(one.default, tuple):
-            values[one.name] = tuple(given)
+    values: dict[str, Any] = {each.name: getattr(arguments, each.name, each.default) for each in fields(config)}
+    for setting in fields(config):
+        given = values[setting.name]
+        if isinstance(setting.default, tuple):
+            values[setting.name] = tuple(given)
         elif isinstance(given, list):
-            flag = f"--{one.name.replace('_', '-')}"
-            shown = " ".join(map(str, given))
-            require(len(set(given)) == len(given), f"{flag} {shown} names one value twice; give each once")
-            require(not most or len(given) <= most, f"{flag} {shown} has {len(given)} values; expected one here")
-            return tuple(config(**(values | {one.name: value})) for value in sorted(given))
+            flag, text = flag_of(setting.name), " ".join(map(str, given))
+            require(len(set(given)) == len(given), f"{flag} {text} has a value twice; give each once")
+            require(not most or len(given) <= most, f"{flag} {text} has {len(given)} values; expected one")
+            return tuple(config(**(values | {setting.name: value})) for value in sorted(given))
     return (config(**values),)
 
 
-def shown_default(value: object) -> str:
-    """Return the text that shows a flag's default after its help; nothing for None and the empty string.
+def default_text(value: object) -> str:
+    """Return the text that shows a flag's default after its help; "" for None, "" and ().
 
-    >>> shown_default(0.1), shown_default(False), shown_default("")
+    >>> default_text(0.1), default_text(False), default_text("")
     (' (default: 0.1)', ' (default: no)', '')
     """
     if value is None or value in ("", ()):

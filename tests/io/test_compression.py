@@ -141,7 +141,7 @@ def test_another_format_under_a_gz_name_is_corrupt_at_byte_0(tmp_path: Path) -> 
 
 
 def test_a_zip_archive_is_not_called_a_corrupt_stream(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="zip archive is not read here"):
+    with pytest.raises(InputError, match="zip archives are not read here"):
         read(write(tmp_path / "x.zip", b"PK\x03\x04"))
 
 

@@ -139,7 +139,7 @@ def test_a_file_that_is_there_is_checked_and_not_asked_for(server: Server, clien
     (tmp_path / "a.bin").write_bytes(DATA)
     client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
     (tmp_path / "a.bin").write_bytes(b"damaged")
-    with pytest.raises(InputError, match=r"is there, but has the SHA-1 .* delete it"):
+    with pytest.raises(InputError, match=r"exists, but has the SHA-1 .* delete it"):
         client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
     assert server.requests == []
 

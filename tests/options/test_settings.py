@@ -223,7 +223,7 @@ def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
 def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
     with pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
         from_flags(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
-    with pytest.raises(ConfigError, match="--max-seq-length 128 128 names one value twice"):
+    with pytest.raises(ConfigError, match="--max-seq-length 128 128 has a value twice"):
         each_from_flags(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
     with pytest.raises(ConfigError, match="--max-seq-length is 7"):
         each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
