@@ -37,4 +37,4 @@ def texts(size: float) -> tuple[list[str], str]:
                 if size <= 0:
                     break
         return found, f"{len(found)} articles"
-    return [Path(one).read_text("utf-8") for one in files.expand([SAMPLE_BOOKS], [".txt"])], "the sample books"
+    return [Path(path).read_text("utf-8") for path in files.expand([SAMPLE_BOOKS], [".txt"])], "the sample books"

@@ -86,7 +86,7 @@ def basic_words(text: str) -> Pieces:
     words: Pieces = []
     for token in "".join(_clean(text)).split():
         lowered = unicodedata.normalize("NFD", token.lower())
-        words.extend(_split_punctuation("".join(one for one in lowered if unicodedata.category(one) != "Mn")))
+        words.extend(_split_punctuation("".join(char for char in lowered if unicodedata.category(char) != "Mn")))
     return " ".join(words).split()
 
 
@@ -253,16 +253,16 @@ def write_instances(instances: Sequence[Instance], ids: dict[str, int], path: Pa
     with path.open("wb") as file:
         for begin in range(0, len(instances), 1000):
             messages = []
-            for one in instances[begin : begin + 1000]:
-                length, predicted = len(one.tokens), len(one.positions)
+            for instance in instances[begin : begin + 1000]:
+                length, predicted = len(instance.tokens), len(instance.positions)
                 padding, missing = [0] * (width - length), [0] * (most - predicted)
                 fields = {
-                    "input_ids": [ids[token] for token in one.tokens] + padding,
+                    "input_ids": [ids[token] for token in instance.tokens] + padding,
                     "input_mask": [1] * length + padding,
-                    "segment_ids": one.segment_ids + padding,
-                    "masked_lm_positions": one.positions + missing,
-                    "masked_lm_ids": [ids[token] for token in one.labels] + missing,
-                    "next_sentence_labels": [int(one.is_random_next)],
+                    "segment_ids": instance.segment_ids + padding,
+                    "masked_lm_positions": instance.positions + missing,
+                    "masked_lm_ids": [ids[token] for token in instance.labels] + missing,
+                    "next_sentence_labels": [int(instance.is_random_next)],
                 }
                 lists = [(name, 3, b"".join(map(varint, values))) for name, values in fields.items()]
                 weights = b"\x00\x00\x80\x3f" * predicted + bytes(4 * (most - predicted))

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 JUNK = {
@@ -49,7 +50,7 @@ def figures(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict
     for row in rows:
         text = words(texts.get(row["title"]) or "")
         running = f" {' '.join(text)} "
-        for sentence in (one for paragraph in paragraphs(row["gold_prose"]) for one in sentences(paragraph)):
+        for sentence in chain.from_iterable(map(sentences, paragraphs(row["gold_prose"]))):
             found = f" {' '.join(words(sentence))} " in running
             whole[found] += 1
             with_digit[found] += any(map(str.isdecimal, sentence))
@@ -90,7 +91,7 @@ def words(text: str) -> list[str]:
 def sentences(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph that have four words or more."""
     flat = " ".join(plain(paragraph).split())
-    return [one for one in _SENTENCE_END.split(flat) if len(one.split()) >= _SHORTEST]
+    return [sentence for sentence in _SENTENCE_END.split(flat) if len(sentence.split()) >= _SHORTEST]
 
 
 def paragraphs(value: str | list[str]) -> list[str]:

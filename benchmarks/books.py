@@ -67,12 +67,12 @@ def main() -> None:
         if ours["cleaned"] != ours["twins"]:
             sys.exit("ours gives other text of a raw file than of its twin")
         said = harness.interleaved(contestants, flags.rounds)
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
     rows = []
-    for name, one in contestants.items():
-        counts = kept_lines(pairs, one.first["cleaned"])
+    for name, contestant in contestants.items():
+        counts = kept_lines(pairs, contestant.first["cleaned"])
         shares = [f"{kept:,} of {total:,} ({kept / total:.2%})" for kept, total in counts]
         rows.append([name, *shares, f"{speeds[name] / 1e6:.2f}", f"{speeds[name] / speeds[OURS]:.2f}"])
     head = ["tool", "long lines kept", "all lines kept", "archive lines kept", "MB/s", "times ours"]

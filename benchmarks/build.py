@@ -85,7 +85,7 @@ def shifted(by: int, found: re.Match[bytes]) -> bytes:
 
 def size(sources: list[str]) -> int:
     """Return the bytes of all source files."""
-    paths = [Path(one) for one in sources if not one.startswith("--")]
+    paths = [Path(source) for source in sources if not source.startswith("--")]
     found = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return sum(file.stat().st_size for file in found if file.is_file())
 
@@ -116,8 +116,8 @@ def watch(process: subprocess.Popen[bytes]) -> tuple[int, int]:
     while process.poll() is None:
         sizes = []
         try:
-            for one in [root, *root.children(recursive=True)]:
-                sizes.append(one.memory_info().rss)
+            for member in [root, *root.children(recursive=True)]:
+                sizes.append(member.memory_info().rss)
         except psutil.NoSuchProcess:
             pass
         largest, together = max(largest, *sizes, 0), max(together, sum(sizes))

@@ -117,7 +117,8 @@ def validate(place: Path, length: str) -> list[Validation]:
             batch = collator(dataset.__getitems__(range(start, min(start + 32, len(dataset)))))
             with torch.no_grad():
                 sums.add(model(**batch).terms, count(batch, info.label, info.pad_token_id))
-        records = [one for one in read(place / "models" / name / "log.jsonl") if str(one["max_seq_length"]) == length]
+        log = read(place / "models" / name / "log.jsonl")
+        records = [record for record in log if str(record["max_seq_length"]) == length]
         training = statistics.fmean(record["mlm_loss"] for record in records[-10:])
         found.append(Validation(name, training, sums.means()))
     return found
@@ -229,9 +230,9 @@ def main() -> None:
         print("| rows of | masks | training loss, last 200 steps | validation loss | accuracy | pairs |")
         print("|---:|---|---:|---:|---:|---:|")
         for length in ("32", "64"):
-            for one in validate(place, length):
-                cells = f"{one.training:.3f} | {one.scores['mlm_loss']:.3f} | {one.scores['mlm_accuracy']:.1%}"
-                print(f"| {length} | {one.name} | {cells} | {one.scores['pair_accuracy']:.1%} |")
+            for scored in validate(place, length):
+                cells = f"{scored.training:.3f} | {scored.scores['mlm_loss']:.3f} | {scored.scores['mlm_accuracy']:.1%}"
+                print(f"| {length} | {scored.name} | {cells} | {scored.scores['pair_accuracy']:.1%} |")
     if "tune" in chosen:
         encode(arguments.data, place)
         scores = tune(place, arguments.seeds)

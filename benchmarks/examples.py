@@ -66,11 +66,11 @@ def main() -> None:
                 )
                 for name, way in ways.items()
             }
-            for name, one in contestants.items():
-                check(name, one.first)
+            for name, contestant in contestants.items():
+                check(name, contestant.first)
             said = harness.interleaved(contestants, flags.rounds)
-            for one in contestants.values():
-                one.end()
+            for contestant in contestants.values():
+                contestant.end()
             speeds = {name: harness.median(answers, "tokens_per_second") for name, answers in said.items()}
             of_way = dict(zip(ways.values(), speeds.values(), strict=True))
             rows = [
@@ -104,11 +104,11 @@ def prepare(folder: str, size: float) -> str:
     documents_of, name = texts(size)
 
     def documents(task: Task, file: Any) -> Counters:
-        tally = Counters()
-        with DocumentWriter(file, tally) as writer:
+        counters = Counters()
+        with DocumentWriter(file, counters) as writer:
             for number, text in enumerate(documents_of):
                 writer.add(f"doc:{number}", "", "", "", text)
-        return tally
+        return counters
 
     task = Task(folder, "documents-00000", ".parquet", "benchmark", 1, None)
     part: tuple[Task, PartMetadata] = task, run_once(task, documents)
@@ -118,15 +118,15 @@ def prepare(folder: str, size: float) -> str:
     plan = plan_shards([part[1]], ShardsConfig(shard_bytes=64 << 20, validation_fraction=0))
     segmenter = SentenceSegmenter.from_pretrained("english")
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
-    store = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))
-             for one in plan_tokens(cut_ranges([(part[0].path, part[1])]), f"{folder}/tokens", tokens)]  # fmt: skip
+    store = [(task, run_once(task, lambda part, file: tokens_part(tokens, part, file)))
+             for task in plan_tokens(cut_ranges([(part[0].path, part[1])]), f"{folder}/tokens", tokens)]  # fmt: skip
     made = {}
     for masks in ("static", "dynamic"):
         examples = ExamplesConfig(masking=masks, max_seq_length=LENGTH)
         info = pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
         spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
         made[masks] = spec, sharded([spec]).plan(store)
-    records = [run_once(one, lambda task, file: shard_part(spec, task, file)) for one in made["dynamic"][1]]
+    records = [run_once(task, lambda task, file: shard_part(spec, task, file)) for task in made["dynamic"][1]]
     manifest = build_manifest({"sources": {}}, [record for _, record in store], plan, info, records)
     write_dataset_files(spec.output, manifest, info)
     tokenizer.save_pretrained(f"{spec.output}/tokenizer")
@@ -183,22 +183,22 @@ def shards(folder: str, masking: str) -> Run:
         spec, tasks = pickle.load(file)[masking]
 
     def run() -> tuple[int, Callable[[], Answer]]:
-        buffers, tallies = [], []
+        buffers, written = [], []
         for task in tasks:
             buffers.append(io.BytesIO())
-            tallies.append(shard_part(spec, task, buffers[-1]))
+            written.append(shard_part(spec, task, buffers[-1]))
 
         def describe() -> Answer:
-            table = pa.concat_tables([pa.ipc.open_stream(one.getvalue()).read_all() for one in buffers])
+            table = pa.concat_tables([pa.ipc.open_stream(buffer.getvalue()).read_all() for buffer in buffers])
             lengths = np.array([len(row) for row in table["input_ids"].to_pylist()])
-            counts = tallies[0].counts
+            counts = written[0].counts
             return {
                 "longest": int(lengths.max()),
                 "labels": counts["labels_1"] / counts["examples"],
                 "predicted": counts["predictions"] / counts["tokens_in_examples"],
             }
 
-        return sum(tally.counts["tokens"] for tally in tallies), describe
+        return sum(counters.counts["tokens"] for counters in written), describe
 
     return run
 
@@ -217,14 +217,14 @@ def google(folder: str, _way: str) -> Run:
     documents = []
     for task in tasks:
         block = load_block(task.payload.slices, tokenizer.id_type, tokenizer.continuation, 0)
-        sentences = [one.tolist() for one in np.split(block.tokens, block.sentence_ends[:-1])]
+        sentences = [sentence.tolist() for sentence in np.split(block.tokens, block.sentence_ends[:-1])]
         bounds = np.searchsorted(block.sentence_ends, block.document_ends).tolist()
         documents += [
             sentences[start:end]
             for start, end in zip([0, *(b + 1 for b in bounds)], [b + 1 for b in bounds], strict=False)
         ]
     vocabulary = list(read_vocabulary(Path(folder, "tokenizer", "vocab.txt")))
-    pieces = [[[vocabulary[one] for one in sentence] for sentence in document] for document in documents]
+    pieces = [[[vocabulary[token] for token in sentence] for sentence in document] for document in documents]
     settings = Settings(LENGTH, dupe_factor=1)
     tokens = sum(len(sentence) for document in documents for sentence in document)
 
@@ -232,11 +232,11 @@ def google(folder: str, _way: str) -> Run:
         instances = create_instances(pieces, vocabulary, settings)
 
         def describe() -> Answer:
-            predicted = sum(len(one.positions) for one in instances)
+            predicted = sum(len(instance.positions) for instance in instances)
             return {
-                "longest": max(len(one.tokens) for one in instances),
-                "labels": sum(one.is_random_next for one in instances) / len(instances),
-                "predicted": predicted / sum(len(one.tokens) for one in instances),
+                "longest": max(len(instance.tokens) for instance in instances),
+                "labels": sum(instance.is_random_next for instance in instances) / len(instances),
+                "predicted": predicted / sum(len(instance.tokens) for instance in instances),
             }
 
         return tokens, describe
@@ -326,7 +326,7 @@ def rows_of_dataset(folder: str, way: str) -> Run:
         tokenizer = BertTokenizerFast(f"{folder}/tokenizer/vocab.txt")
         dataset = datasets.load_from_disk(f"{folder}/dynamic")["train"].remove_columns(["example_id"])
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
-        marks = [[int(one in special) for one in row] for row in dataset["input_ids"]]
+        marks = [[int(token in special) for token in row] for row in dataset["input_ids"]]
         dataset = dataset.add_column("special_tokens_mask", marks)
         collator = DataCollatorForLanguageModeling(tokenizer)
         lengths = [len(row) for row in marks]

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,10 @@ def main() -> None:
                 for way, python in (("ours", sys.executable), ("peer", peers))
             }
             if contestants["ours"].first != contestants["peer"].first:
-                sys.exit(f"the features of {task} differ: {[one.first for one in contestants.values()]}")
+                sys.exit(f"the features of {task} differ: {[contestant.first for contestant in contestants.values()]}")
             said = harness.interleaved(contestants, flags.rounds)
-            for one in contestants.values():
-                one.end()
+            for contestant in contestants.values():
+                contestant.end()
             speeds = {way: flags.examples / harness.median(answers, "seconds") for way, answers in said.items()}
             ratio = f"{speeds['ours'] / speeds['peer']:.1f}"
             rows.append([f"{task}, rows of {length}", f"{speeds['peer']:,.0f}", f"{speeds['ours']:,.0f}", ratio])
@@ -70,7 +71,8 @@ def prepare(folder: Path, examples: int, rounds: int) -> None:
     documents, _ = texts(examples * rounds * 800.0)
     tokenizer_of(documents).save_pretrained(str(folder / "tokenizer"))
     segmenter = SentenceSegmenter.from_pretrained("english")
-    sentences = [one for document in documents for one in segmenter.segment(document) if 3 < len(one.split()) < 100]
+    every = chain.from_iterable(map(segmenter.segment, documents))
+    sentences = [sentence for sentence in every if 3 < len(sentence.split()) < 100]
     contexts = [" ".join(sentences[at : at + 1 + at % 17]) for at in range(0, len(sentences) - 20, 16)]
     makers = {
         "classification": pairs(sentences),

@@ -60,10 +60,10 @@ def measured(build: str, peers: Path, batch_size: int, rounds: int) -> str:
         name: harness.Contestant([peers if way.startswith("peer") else sys.executable, *command, way], core=0)
         for name, way in WAYS.items()
     }
-    check({name: one.first for name, one in contestants.items()})
+    check({name: contestant.first for name, contestant in contestants.items()})
     said = harness.interleaved(contestants, rounds)
-    for one in contestants.values():
-        one.end()
+    for contestant in contestants.values():
+        contestant.end()
     speeds = {name: harness.median(answers, "tokens_per_second") for name, answers in said.items()}
     peer = speeds["datasets + DataCollatorForLanguageModeling"]
     rows = [
@@ -94,12 +94,12 @@ def shards_size(build: str) -> int:
 
 def check(first: dict[str, dict[str, Any]]) -> None:
     """End the run where two ways give other rows or other shares of predicted tokens."""
-    rows = {one["rows"] for one in first.values()}
+    rows = {answer["rows"] for answer in first.values()}
     if len(rows) > 1:
         sys.exit(f"the rows differ: {first}")
-    for name, one in first.items():
-        if not 0.14 < one["predicted"] < 0.16:
-            sys.exit(f"{name} predicts {one['predicted']:.3f} of the tokens; expected 0.15")
+    for name, answer in first.items():
+        if not 0.14 < answer["predicted"] < 0.16:
+            sys.exit(f"{name} predicts {answer['predicted']:.3f} of the tokens; expected 0.15")
 
 
 def work(build: str, batch_size: int, way: str) -> None:

@@ -54,10 +54,10 @@ def main() -> None:
                 name: harness.Contestant([sys.executable, __file__, "--work", folder, way, str(copies)], core=0)
                 for way, name in WAYS.items()
             }
-            check({name: one.first for name, one in contestants.items()})
+            check({name: contestant.first for name, contestant in contestants.items()})
             said = harness.interleaved(contestants, flags.rounds)
-            for one in contestants.values():
-                one.end()
+            for contestant in contestants.values():
+                contestant.end()
             spent = {name: sum(answer["seconds"] for answer in answers) for name, answers in said.items()}
             tokens = sum(answer["tokens"] for answer in next(iter(said.values())))
             slowest = next(iter(spent.values()))
@@ -71,11 +71,11 @@ def main() -> None:
 
 def check(first: dict[str, Answer]) -> None:
     """End the run where tokens differ, rows are too long, labels one-sided, or predictions another share."""
-    for name, one in first.items():
-        if len({one["ids"], next(iter(first.values()))["ids"]}) > 1:
+    for name, answer in first.items():
+        if len({answer["ids"], next(iter(first.values()))["ids"]}) > 1:
             sys.exit(f"{name} has other tokens than {next(iter(first))}")
-        if one["longest"] > LENGTH or not 0.13 < one["predicted"] < 0.16 or not 0.4 < one["labels"] < 0.6:
-            sys.exit(f"the rows of {name} are not what they should be: {one}")
+        if answer["longest"] > LENGTH or not 0.13 < answer["predicted"] < 0.16 or not 0.4 < answer["labels"] < 0.6:
+            sys.exit(f"the rows of {name} are not what they should be: {answer}")
 
 
 def prepare(folder: Path, size: float, rounds: int) -> str:
@@ -87,7 +87,7 @@ def prepare(folder: Path, size: float, rounds: int) -> str:
     documents, name = texts(size * rounds)
     tokenizer_of(documents).save_pretrained(str(folder / "tokenizer"))
     segmenter = SentenceSegmenter.from_pretrained("english")
-    lines = [[" ".join(one.split()) for one in segmenter.segment(document)] for document in documents]
+    lines = [[" ".join(sentence.split()) for sentence in segmenter.segment(document)] for document in documents]
     written = 0
     for number in range(rounds):
         text = "\n\n".join("\n".join(document) for document in lines[number::rounds]) + "\n"
@@ -122,12 +122,12 @@ def google(folder: Path, number: int, output: Path, _way: str, copies: int) -> R
     write_instances(instances, ids, output / "examples.tfrecord", settings)
 
     def describe() -> Answer:
-        tokens = sum(len(one.tokens) for one in instances)
+        tokens = sum(len(instance.tokens) for instance in instances)
         return {
             "ids": _digest([ids[piece] for sentence in document for piece in sentence] for document in documents),
-            "longest": max(len(one.tokens) for one in instances),
-            "labels": sum(one.is_random_next for one in instances) / len(instances),
-            "predicted": sum(len(one.positions) for one in instances) / tokens,
+            "longest": max(len(instance.tokens) for instance in instances),
+            "labels": sum(instance.is_random_next for instance in instances) / len(instances),
+            "predicted": sum(len(instance.positions) for instance in instances) / tokens,
         }
 
     return sum(len(sentence) for document in documents for sentence in document), describe
@@ -156,23 +156,24 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
     plan = plan_shards([record], ShardsConfig(validation_fraction=0))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     store = [
-        (one, run_once(one, lambda part, file: tokens_part(tokens, part, file)))
-        for one in plan_tokens(cut_ranges([(task.path, record)]), str(output / "tokens"), tokens)
+        (part_task, run_once(part_task, lambda part, file: tokens_part(tokens, part, file)))
+        for part_task in plan_tokens(cut_ranges([(task.path, record)]), str(output / "tokens"), tokens)
     ]
     examples = ExamplesConfig(masking=way, max_seq_length=LENGTH, dupe_factor=copies)
     info = pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=PREDICTIONS))
     spec = ShardsSpec(str(output / "shards"), plan, info, place)
     made = [
-        (one, run_once(one, lambda part, file: shard_part(spec, part, file))) for one in sharded([spec]).plan(store)
+        (part_task, run_once(part_task, lambda part, file: shard_part(spec, part, file)))
+        for part_task in sharded([spec]).plan(store)
     ]
 
     def describe() -> Answer:
         import pyarrow as pa
 
-        rows = [row for one, _ in store for row in pa.ipc.open_stream(one.path).read_all().to_pylist()]
+        rows = [row for part_task, _ in store for row in pa.ipc.open_stream(part_task.path).read_all().to_pylist()]
         rows.sort(key=lambda row: int(row["id"].rpartition(":")[2]))
         counts = made[0][1].counts
-        tables = [pa.ipc.open_stream(one.path).read_all() for one, _ in made]
+        tables = [pa.ipc.open_stream(part_task.path).read_all() for part_task, _ in made]
         return {
             "ids": _digest(row["tokens"] for row in rows),
             "longest": max(len(row) for table in tables for row in table["input_ids"].to_pylist()),
@@ -180,7 +181,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
             "predicted": counts["predictions"] / counts["row_tokens"],
         }
 
-    return sum(one.counts["tokens"] for _, one in store), describe
+    return sum(metadata.counts["tokens"] for _, metadata in store), describe
 
 
 @cache

@@ -72,12 +72,12 @@ def main() -> None:
         if len(digests) > 1:
             sys.exit("our spans and those of NLTK with the same parameters differ; see sentences_equality.py")
         said = harness.interleaved(contestants, flags.rounds)
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
     rows = []
-    for name, one in contestants.items():
-        scores = [f"{100 * f1(gold[key], one.first['gold'][key]):.2f}" for key in GOLD]
+    for name, contestant in contestants.items():
+        scores = [f"{100 * f1(gold[key], contestant.first['gold'][key]):.2f}" for key in GOLD]
         rows.append([name, *scores, f"{speeds[name] / 1e6:.1f}", f"{speeds[name] / speeds[SAME]:.1f}"])
     print(harness.table(["tool", *(f"F1 {name}" for name in GOLD), "MB/s", "times NLTK"], rows))
     print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; spans equal to NLTK's")
@@ -88,8 +88,8 @@ def gold_of(name: str) -> list[list[str]]:
     text = (DATA / "sentences" / GOLD[name]).read_text(encoding="utf-8")
     if name == "rules":
         return [[" ".join(sentence.split()) for sentence in rule["sents"]] for rule in json.loads(text)]
-    paragraphs = [one for line in text.splitlines() for one in json.loads(line)["paragraphs"]]
-    return [[joined for one in paragraph if (joined := " ".join(one.split()))] for paragraph in paragraphs]
+    paragraphs = [paragraph for line in text.splitlines() for paragraph in json.loads(line)["paragraphs"]]
+    return [[joined for text in paragraph if (joined := " ".join(text.split()))] for paragraph in paragraphs]
 
 
 def articles(size: float) -> list[str]:
@@ -134,7 +134,7 @@ def contest(work: str, name: str) -> None:
             texts.append(given["texts"][len(texts)])
             left -= len(texts[-1])
     segment, run = tool(name, texts)
-    boundaries = {key: [boundaries_of(segment(one)) for one in found] for key, found in given["gold"].items()}
+    boundaries = {key: [boundaries_of(segment(text)) for text in found] for key, found in given["gold"].items()}
     first = {"gold": boundaries, "spans": spans_digest(name, given["texts"]) if name in (OURS, SAME) else ""}
     run()
     print(json.dumps(first), flush=True)
@@ -180,8 +180,8 @@ def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
     paragraphs = [part.strip() for text in texts for part in text.split("\n\n") if part.strip()]
     if name in (SAME, NLTK):
         tokenizer: Any = segment.__self__  # type: ignore[attr-defined]
-        return segment, lambda: [list(tokenizer.span_tokenize(one)) for one in paragraphs]
-    return segment, lambda: [segment(one) for one in paragraphs]
+        return segment, lambda: [list(tokenizer.span_tokenize(paragraph)) for paragraph in paragraphs]
+    return segment, lambda: [segment(paragraph) for paragraph in paragraphs]
 
 
 def peer(name: str) -> Segment:
@@ -204,7 +204,7 @@ def peer(name: str) -> Segment:
     nlp = module.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.max_length = 1 << 30
-    return lambda text: [one.text for one in nlp(text).sents]
+    return lambda text: [sentence.text for sentence in nlp(text).sents]
 
 
 if __name__ == "__main__":

@@ -121,13 +121,13 @@ def texts_of(path: Path) -> Iterator[str]:
 def strings_of(value: Any) -> Iterator[str]:
     """Yield the long strings of a JSON value; the sentences of a paragraph as one text."""
     if isinstance(value, dict):
-        for one in value.values():
-            yield from strings_of(one)
-    elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+        for item in value.values():
+            yield from strings_of(item)
+    elif isinstance(value, list) and all(isinstance(item, str) for item in value):
         yield " ".join(value)
     elif isinstance(value, list):
-        for one in value:
-            yield from strings_of(one)
+        for item in value:
+            yield from strings_of(item)
     elif isinstance(value, str) and len(value) > 40:
         yield value
 

@@ -79,7 +79,7 @@ def main() -> None:
         for contestant in contestants.values():
             contestant.end()
     equal = {
-        name: all(one["ids"] == other["ids"] for one, other in zip(said[name], said["tokenizers"], strict=True))
+        name: all(answer["ids"] == other["ids"] for answer, other in zip(said[name], said["tokenizers"], strict=True))
         for name in NAMES
     }
     if not equal["bertdata"]:
@@ -124,7 +124,7 @@ def threads(pieces: list[list[str]], vocabulary: Path) -> str:
                     pass
                 times.append((time.perf_counter() - began, time.process_time() - spent))
     clock, processor = (
-        {n: statistics.median(one[which] for one in times[2:]) for n, times in said.items()} for which in (0, 1)
+        {n: statistics.median(seconds[which] for seconds in times[2:]) for n, times in said.items()} for which in (0, 1)
     )
     rows = [
         [str(n), f"{size / clock[n] / 1e6:.0f}", f"{clock[1] / clock[n]:.2f}", f"{processor[n] / processor[1]:.2f}"]
@@ -194,7 +194,7 @@ def reference(vocabulary: Path) -> Any:
 def huggingface(vocabulary: Path) -> tuple[Encode, Flatten]:
     """A list of strings to `tokenizers`' encodings without offsets."""
     encode = partial(reference(vocabulary).encode_batch_fast, add_special_tokens=False)
-    return encode, lambda found: ([i for one in found for i in one.ids], [len(one.ids) for one in found])
+    return encode, lambda found: ([i for row in found for i in row.ids], [len(row.ids) for row in found])
 
 
 def tokie(vocabulary: Path) -> tuple[Encode, Flatten]:
@@ -225,7 +225,7 @@ def flash(vocabulary: Path) -> tuple[Encode, Flatten]:
     batch_encode = BertTokenizerFlash(str(vocabulary)).tokenizer.batch_encode
     return (
         lambda texts: batch_encode(texts, "longest", 1 << 30, False),
-        lambda found: ([i for one in found for i in one[1:-1]], [len(one) - 2 for one in found]),
+        lambda found: ([i for row in found for i in row[1:-1]], [len(row) - 2 for row in found]),
     )
 
 

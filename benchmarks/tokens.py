@@ -50,9 +50,12 @@ def main() -> None:
             pq.write_table(table, path, compression="zstd", row_group_size=200)
             rounds.append(measure(path, tokenizer, segmenter))
             sizes.append(sum(len(text.encode()) for text in part))
-    spent = {name: sum(one[name] for one in rounds[1:]) for name in rounds[0]}
+    spent = {name: sum(seconds[name] for seconds in rounds[1:]) for name in rounds[0]}
     size, total = sum(sizes[1:]), sum(spent.values())
-    rows = [[name, f"{one:.2f}", f"{100 * one / total:.0f}%", f"{size / one / 1e6:.0f}"] for name, one in spent.items()]
+    rows = [
+        [name, f"{seconds:.2f}", f"{100 * seconds / total:.0f}%", f"{size / seconds / 1e6:.0f}"]
+        for name, seconds in spent.items()
+    ]
     rows.append(["together", f"{total:.2f}", "100%", f"{size / total / 1e6:.0f}"])
     print(harness.table(["step", "CPU seconds", "share", "MB/s"], rows))
     print(f"\n{size / 1e6:.1f} MB of text in {flags.rounds} rounds, one core of {harness.machine()}")
@@ -98,7 +101,7 @@ def ranges_of(path: Path) -> Iterator[pa.Table]:
     gathered: list[pa.RecordBatch] = []
     for batch in pq.ParquetFile(path).iter_batches(200):
         gathered.append(batch)
-        if sum(one.nbytes for one in gathered) >= RANGE:
+        if sum(array.nbytes for array in gathered) >= RANGE:
             yield pa.Table.from_batches(gathered)
             gathered = []
     if gathered:

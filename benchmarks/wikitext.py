@@ -101,14 +101,14 @@ def main() -> None:
                     continue
             contestants[name] = harness.Contestant([python, __file__, "--work", work, name], core=0)
         said = harness.interleaved(contestants, flags.rounds)
-        for one in contestants.values():
-            one.end()
+        for contestant in contestants.values():
+            contestant.end()
     speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
     lines = [[name, f"{speed / 1e6:.1f}", f"{speeds[OURS] / speed:.1f}"] for name, speed in speeds.items()]
     print(harness.table(["tool", "MB/s", "bertdata is times as fast"], lines))
     print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; twin and kernels agree")
     for name, rows in gold.items():
-        shares = {tool: figures(rows, one.first["texts"][name]) for tool, one in contestants.items()}
+        shares = {tool: figures(rows, contestant.first["texts"][name]) for tool, contestant in contestants.items()}
         lines = [[tool, *(str(found[figure]) for figure in FIGURES.values())] for tool, found in shares.items()]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(['tool', *FIGURES], lines)}")
     ours, bzip2 = dump_seconds(dumps[0], flags.rounds)
@@ -246,8 +246,8 @@ def tool(name: str, templates: list[list[str]]) -> Extract:
             module.define_template(template, text.splitlines(keepends=True), known, redirects)
 
         def wikiextractor(title: str, source: str) -> str:
-            one = module.Extractor("1", "1", "", title, [source], known, redirects, "Template:")
-            return "\n".join(one.clean_text(source, expand_templates=expand, html_safe=False))
+            extractor = module.Extractor("1", "1", "", title, [source], known, redirects, "Template:")
+            return "\n".join(extractor.clean_text(source, expand_templates=expand, html_safe=False))
 
         return wikiextractor
     if name.startswith("mwparserfromhell"):

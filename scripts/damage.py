@@ -163,9 +163,9 @@ def plan(number: int, seed: int) -> list[Damage]:
     draws = random.Random(seed)
     weights = [weight for weight, _ in AREAS.values()]
     found = []
-    for one in range(number):
+    for index in range(number):
         [area] = draws.choices(list(AREAS), weights)
-        found.append(Damage(one, area, draws.choice(KINDS), draws.choice(AREAS[area][1])))
+        found.append(Damage(index, area, draws.choice(KINDS), draws.choice(AREAS[area][1])))
     return found
 
 
@@ -194,7 +194,7 @@ def do_damage(damage: Damage, place: Path, draws: random.Random) -> str:
     folder = draws.choice(sorted({path.parent for path in paths}))
     path = draws.choice([path for path in paths if path.parent == folder])
     shown, data = str(path.relative_to(place)), path.read_bytes()
-    alike = [one for one in paths if one.suffix == path.suffix and one != path and one.read_bytes() != data]
+    alike = [other for other in paths if other.suffix == path.suffix and other != path and other.read_bytes() != data]
     if damage.kind == "swap" and alike:
         other = draws.choice(alike)
         theirs = other.read_bytes()
@@ -289,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="bertdata-damage-") as folder:
         os.environ["BERTDATA_CACHE"] = str(Path(folder) / "cache")
         expected = Expected(Path(folder))
-        for damage in plan(max([flags.number, *(one + 1 for one in flags.only)]), flags.seed):
+        for damage in plan(max([flags.number, *(chosen + 1 for chosen in flags.only)]), flags.seed):
             if flags.only and damage.number not in flags.only:
                 continue
             outcome, line = outcome_of(damage, expected, flags.seed)
@@ -297,9 +297,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if flags.verbose or flags.only or outcome.isupper():
                 print(line, flush=True)
     outcomes = ("detected", "repaired", "harmless", "SILENT", "TRACEBACK")
-    print(f"{'':<12}" + "".join(f"{one:>11}" for one in outcomes))
+    print(f"{'':<12}" + "".join(f"{outcome:>11}" for outcome in outcomes))
     for area in AREAS:
-        print(f"{area:<12}" + "".join(f"{counts[area, one]:>11}" for one in outcomes))
+        print(f"{area:<12}" + "".join(f"{counts[area, outcome]:>11}" for outcome in outcomes))
     bad = sum(number for (_, outcome), number in counts.items() if outcome.isupper())
     print(f"{sum(counts.values())} damages, {bad} silent or with a traceback, {time.monotonic() - began:.0f} s")
     return 1 if bad else 0

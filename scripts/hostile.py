@@ -59,11 +59,11 @@ class _Liar(BaseHTTPRequestHandler):
 def run(name: str, folder: Path) -> str | None:
     """Run a case in a folder of its own; returns what went wrong, None where nothing did."""
     (folder / "in").mkdir(parents=True)
-    one = CASES[name](folder)
-    limits = [*one.limits, (resource.RLIMIT_CPU, PROCESSOR_SECONDS)]
+    case = CASES[name](folder)
+    limits = [*case.limits, (resource.RLIMIT_CPU, PROCESSOR_SECONDS)]
     with open(folder / "log", "wb+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-c", MAIN, json.dumps(limits), *one.command],
+            [sys.executable, "-c", MAIN, json.dumps(limits), *case.command],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -86,8 +86,8 @@ def run(name: str, folder: Path) -> str | None:
         "an escape character": "\x1b" in told,
         f"the code {code}": code not in (0, 1, 2),
         "no message": code in (1, 2) and not re.search(r"^error: .", told, re.MULTILINE),
-        "a message where the result should be right": code in (1, 2) and not one.message,
-        "a wrong result": code == 0 and not (one.right and one.right(folder / "out")),
+        "a message where the result should be right": code in (1, 2) and not case.message,
+        "a wrong result": code == 0 and not (case.right and case.right(folder / "out")),
     }
     found = [what for what, is_so in faults.items() if is_so]
     return f"{', '.join(found)}\n{told[-1500:]}" if found else None

@@ -47,7 +47,7 @@ def texts(folder: Path) -> list[str]:
 
 def holds(*parts: str, count: int = 1) -> Check:
     """Return a check: there are as many documents, and each part is in one."""
-    return lambda out: len(found := texts(out)) == count and all(any(part in one for one in found) for part in parts)
+    return lambda out: len(found := texts(out)) == count and all(any(part in text for text in found) for part in parts)
 
 
 def nothing_or(count: int) -> Check:
@@ -143,36 +143,36 @@ def an_output_with_a_name_of_300_letters(folder: Path) -> Case:
 @case
 def a_disk_that_fills_up(folder: Path) -> Case:
     put(folder, "a.txt", os.urandom(200_000).hex().encode())
-    one = build(folder, "a.txt")
-    return Case(one.command, None, limits=((resource.RLIMIT_FSIZE, 20_000),))
+    case = build(folder, "a.txt")
+    return Case(case.command, None, limits=((resource.RLIMIT_FSIZE, 20_000),))
 
 
 @case
 def few_open_files(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD))
-    one = build(folder, "a.jsonl", counted(8, 0))
-    return Case(one.command, one.right, limits=((resource.RLIMIT_NOFILE, 12),))
+    case = build(folder, "a.jsonl", counted(8, 0))
+    return Case(case.command, case.right, limits=((resource.RLIMIT_NOFILE, 12),))
 
 
 @case
 def little_memory(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD))
-    one = build(folder, "a.jsonl", counted(8, 0))
-    return Case(one.command, one.right, limits=((resource.RLIMIT_AS, 700 << 20),))
+    case = build(folder, "a.jsonl", counted(8, 0))
+    return Case(case.command, case.right, limits=((resource.RLIMIT_AS, 700 << 20),))
 
 
 @case
 def few_open_files_and_two_workers(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD))
-    one = build(folder, "a.jsonl", counted(8, 0), workers=2)
-    return Case(one.command, one.right, limits=((resource.RLIMIT_NOFILE, 20),))
+    case = build(folder, "a.jsonl", counted(8, 0), workers=2)
+    return Case(case.command, case.right, limits=((resource.RLIMIT_NOFILE, 20),))
 
 
 @case
 def little_memory_and_two_workers(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD))
-    one = build(folder, "a.jsonl", counted(8, 0), workers=2)
-    return Case(one.command, one.right, limits=((resource.RLIMIT_AS, 1 << 30),))
+    case = build(folder, "a.jsonl", counted(8, 0), workers=2)
+    return Case(case.command, case.right, limits=((resource.RLIMIT_AS, 1 << 30),))
 
 
 def tampered(folder: Path, change: Callable[[Path], None], command: str = "verify") -> Case:

@@ -173,7 +173,7 @@ def an_id_of_5000_digits(folder: Path) -> Case:
 
 @case
 def ids_that_are_all_the_same(folder: Path) -> Case:
-    put(folder, "a.jsonl", lines(*({"id": "same", "text": one["text"]} for one in GOOD)))
+    put(folder, "a.jsonl", lines(*({"id": "same", "text": row["text"]} for row in GOOD)))
     return build(folder, "a.jsonl", counted(8, 0))
 
 
@@ -269,25 +269,25 @@ def an_index_with_wrong_offsets(folder: Path) -> Case:
 @case
 def braces_that_never_close(folder: Path) -> Case:
     put(folder, "wiki.xml", dump("{{" * 200_000 + PROSE, "{{{" * 100_000 + PROSE, PROSE))
-    return wiki(folder, lambda out: any(one.startswith("It rained") for one in texts(out)))
+    return wiki(folder, lambda out: any(text.startswith("It rained") for text in texts(out)))
 
 
 @case
 def links_that_never_close(folder: Path) -> Case:
     put(folder, "wiki.xml", dump("[[a|" * 200_000 + PROSE, "[http://x " * 100_000 + PROSE, PROSE))
-    return wiki(folder, lambda out: any(one.startswith("It rained") for one in texts(out)))
+    return wiki(folder, lambda out: any(text.startswith("It rained") for text in texts(out)))
 
 
 @case
 def tags_within_tags(folder: Path) -> Case:
     put(folder, "wiki.xml", dump("&lt;div&gt;" * 200_000 + PROSE, "&lt;ref " * 200_000, "{|\n|" * 100_000, PROSE))
-    return wiki(folder, lambda out: any(one.startswith("It rained") for one in texts(out)))
+    return wiki(folder, lambda out: any(text.startswith("It rained") for text in texts(out)))
 
 
 @case
 def quotes_and_comments_that_repeat(folder: Path) -> Case:
     put(folder, "wiki.xml", dump("'" * 500_000 + PROSE, "&lt;!--" * 100_000, "=" * 500_000, "*#:;" * 100_000, PROSE))
-    return wiki(folder, lambda out: any(one.startswith("It rained") for one in texts(out)))
+    return wiki(folder, lambda out: any(text.startswith("It rained") for text in texts(out)))
 
 
 @case

@@ -110,7 +110,8 @@ class Chosen:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Choose and sort."""
-        items[:] = sorted((one for one in items if one.nodeid in self.place), key=lambda one: self.place[one.nodeid])
+        chosen = (item for item in items if item.nodeid in self.place)
+        items[:] = sorted(chosen, key=lambda item: self.place[item.nodeid])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a failure."""
@@ -203,12 +204,12 @@ class Imports:
                 name.replace(".", "/") for name in names if name.split(".")[0] in ("bertdata", "pipelines", "tests")
             ]
             found = {
-                one for place in places for one in (f"{place}.py", f"{place}/__init__.py") if (ROOT / one).is_file()
+                path for place in places for path in (f"{place}.py", f"{place}/__init__.py") if (ROOT / path).is_file()
             }
             if path.startswith("tests/") and (ROOT / path).with_name("conftest.py").is_file():
                 found.add(str(Path(path).with_name("conftest.py")))
-            through = (one for one in found if one.endswith("__init__.py") or one.startswith("tests/"))
-            self.read[path] = found.union(*(self.of(one) for one in through))
+            through = (path for path in found if path.endswith("__init__.py") or path.startswith("tests/"))
+            self.read[path] = found.union(*(self.of(path) for path in through))
         return self.read[path]
 
     def rank(self, module: str, test: str) -> int:
@@ -216,8 +217,8 @@ class Imports:
         folder, name = os.path.split(module)
         if test in (module, f"{folder.replace('bertdata', 'tests', 1)}/test_{name}"):
             return 0
-        near = {one for one in self.of(test) if one.startswith(("bertdata/", "pipelines/"))}
-        return 1 if module in near else 2 if any(module in self.of(one) for one in near) else 9
+        near = {path for path in self.of(test) if path.startswith(("bertdata/", "pipelines/"))}
+        return 1 if module in near else 2 if any(module in self.of(path) for path in near) else 9
 
 
 class Tests:
@@ -228,14 +229,14 @@ class Tests:
     ) -> None:
         """Run the tests of all the modules once: those of files given, else of those near them."""
         self.sandbox, self.thorough, self.most, self.imports = sandbox, thorough, most, Imports()
-        files = sorted(str(one.relative_to(ROOT)) for one in (ROOT / "tests").rglob("test_*.py"))
-        files = [one for one in files if thorough or not one.startswith(NOT_PURE_TESTS)]
+        files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
+        files = [path for path in files if thorough or not path.startswith(NOT_PURE_TESTS)]
         self.kernels = {module for module in modules if self.is_kernel(module)}
         self.ranks: dict[tuple[str, str], int] = {}
         for module in modules:
-            ranks = {one: self.imports.rank(module, one) for one in [*(given or files), module]}
+            ranks = {test: self.imports.rank(module, test) for test in [*(given or files), module]}
             nearest = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
-            self.ranks |= {(module, one): rank for one, rank in ranks.items() if rank <= nearest}
+            self.ranks |= {(module, test): rank for test, rank in ranks.items() if rank <= nearest}
         self.compiled = self.record(modules, False)
         self.python = self.record(sorted(self.kernels), True) if self.kernels else {}
 
@@ -243,11 +244,11 @@ class Tests:
         """Return whether a module is compiled, or imported by one that is."""
         kernels = [path for path in (ROOT / "bertdata").rglob("*.py") if "kernel" in str(path.relative_to(ROOT))]
         line = f"from {module.removesuffix('.py').replace('/', '.')} import"
-        return ROOT / module in kernels or any(line in one.read_text(encoding="utf-8") for one in kernels)
+        return ROOT / module in kernels or any(line in path.read_text(encoding="utf-8") for path in kernels)
 
     def record(self, modules: Sequence[str], python: bool) -> dict[str, dict[str, Any]]:
         """Return the record of each test that is near one of the modules."""
-        files = sorted({one for module, one in self.ranks if module in modules})
+        files = sorted({test for module, test in self.ranks if module in modules})
         limit = [f"--timeout={SLOWEST_AS_PYTHON if python else 300}"]
         tests: Any = self.sandbox.run(
             files, Recorder(self.sandbox.tree, modules), seconds=3600, python=python, options=limit
@@ -255,7 +256,7 @@ class Tests:
         if not isinstance(tests, dict) or not tests:
             log = (self.sandbox.tree.parent / "log").read_text(encoding="utf-8")
             raise SystemExit(f"{log[-4000:]}\nthe tests do not run without a mutation: {tests or 'none was collected'}")
-        failed = [name for name, one in tests.items() if not one["passed"]]
+        failed = [name for name, outcome in tests.items() if not outcome["passed"]]
         print(f"{len(tests)} tests of {len(files)} files, {len(failed)} of them skipped or failed without a mutation")
         return tests
 
@@ -284,12 +285,12 @@ class Tests:
         tests = self.python if python else self.compiled
         traced = self.python if mutation.path in self.kernels else self.compiled
         chosen = []
-        for name, one in tests.items():
+        for name, outcome in tests.items():
             near = self.ranks.get((mutation.path, name.split("::")[0]))
             entered = [tuple(pair) for pair in traced.get(name, {}).get("entered", ())]
             into = any(path == mutation.path and mutation.function in (None, line) for path, line in entered)
-            if one["passed"] and near is not None and (into or self.thorough or mutation.function is None):
-                chosen.append((not into, near, one["seconds"], name))
+            if outcome["passed"] and near is not None and (into or self.thorough or mutation.function is None):
+                chosen.append((not into, near, outcome["seconds"], name))
         return [name for *_, name in sorted(chosen)][: self.most or None]
 
 
@@ -302,7 +303,7 @@ def known() -> set[tuple[str, ...]]:
 
 def mutations(modules: Sequence[str]) -> list[Mutation]:
     """Return all mutations of some modules."""
-    return [one for path in modules for one in Finder(path, (ROOT / path).read_bytes()).found]
+    return [mutation for path in modules for mutation in Finder(path, (ROOT / path).read_bytes()).found]
 
 
 def main() -> int:
@@ -316,35 +317,40 @@ def main() -> int:
     parser.add_argument("--thorough", action="store_true", help="use every test near the module, also of pipelines")
     parser.add_argument("--most", type=int, default=0, help="how many tests are tried for each mutant (default: all)")
     options = parser.parse_args()
-    places = [one.rpartition(":")[::2] for one in options.at]
+    places = [place.rpartition(":")[::2] for place in options.at]
     if options.at:
         paths = sorted({path for path, _ in places})
     else:
-        found = [ROOT / one for one in options.modules or ["bertdata"]]
-        files = [one for path in found for one in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
-        paths = [str(one.relative_to(ROOT)) for one in files]
-        paths = paths if options.modules else [one for one in paths if not one.startswith(NOT_PURE)]
+        found = [ROOT / path for path in options.modules or ["bertdata"]]
+        files = [path for path in found for path in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+        paths = [str(path.relative_to(ROOT)) for path in files]
+        paths = paths if options.modules else [path for path in paths if not path.startswith(NOT_PURE)]
     every, equivalent = mutations(paths), known()
     if options.at:
-        chosen = [one for one in every if (one.path, str(one.line)) in places and one.differs()]
+        at = (mutation for mutation in every if (mutation.path, str(mutation.line)) in places)
+        chosen = [mutation for mutation in at if mutation.differs()]
     else:
         random.Random(options.seed).shuffle(every)
-        chosen = list(islice((one for one in every if one.differs()), options.number))
+        chosen = list(islice((mutation for mutation in every if mutation.differs()), options.number))
     print(f"{len(chosen)} of {len(every)} mutations of {len(paths)} modules, seed {options.seed}", flush=True)
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         tests = Tests(
-            Sandbox(folder), sorted({one.path for one in chosen}), options.thorough, options.tests, options.most
+            Sandbox(folder),
+            sorted({mutation.path for mutation in chosen}),
+            options.thorough,
+            options.tests,
+            options.most,
         )
-        for one in sorted(chosen, key=lambda one: (one.path, one.start)):
-            before, after = one.lines()
-            if (one.path, before, after) in equivalent:
+        for mutation in sorted(chosen, key=lambda mutation: (mutation.path, mutation.start)):
+            before, after = mutation.lines()
+            if (mutation.path, before, after) in equivalent:
                 ends["equivalent"] += 1
                 continue
-            killer, tried = tests.kill(one)
+            killer, tried = tests.kill(mutation)
             ends["killed" if killer else "survived"] += 1
             title = f"killed by {killer}" if killer else f"SURVIVED {tried} tests"
-            print(f"\n{one.path}:{one.line} {title}\n- {before}\n+ {after}", flush=True)
+            print(f"\n{mutation.path}:{mutation.line} {title}\n- {before}\n+ {after}", flush=True)
     matter = ends["killed"] + ends["survived"]
     share = 100 * ends["killed"] / max(1, matter)
     print(

@@ -119,9 +119,9 @@ class Finder(ast.NodeVisitor):
 
     def visit_body(self, node: Any) -> None:
         """Visit a function: neither its docstring, decorators nor annotations, but its defaults."""
-        for default in (*node.args.defaults, *(one for one in node.args.kw_defaults if one)):
+        for default in (*node.args.defaults, *(value for value in node.args.kw_defaults if value)):
             self.visit(default)
-        self.functions.append(min([node.lineno, *(one.lineno for one in node.decorator_list)]))
+        self.functions.append(min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]))
         for statement in node.body:
             self.visit(statement)
         self.functions.pop()
@@ -238,8 +238,8 @@ class Finder(ast.NodeVisitor):
             end = self.at(function, end=True)
             self.replace(end - len(name), end, NAMES[name])
         if not name.endswith("Error"):
-            for one in (function, *node.args):
-                self.visit(one)
+            for child in (function, *node.args):
+                self.visit(child)
             for keyword in node.keywords:
                 if keyword.arg not in ("help", "metavar"):
                     self.visit(keyword.value)

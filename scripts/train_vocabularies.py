@@ -118,8 +118,8 @@ def make(
     if published.exists():
         compared[PUBLISHED[case]] = WordPieceTokenizer.from_pretrained(published, do_lower_case=lower)
     figures = {
-        (name, source): measure_vocabulary(one, [path])
-        for name, one in compared.items()
+        (name, source): measure_vocabulary(tokenizer, [path])
+        for name, tokenizer in compared.items()
         for source, path in held_out.items()
     }
     target = output / f"bertdata-30k-{case}"
@@ -180,14 +180,14 @@ def card(
         "| vocabulary | text | tokens per word | words of one token | [UNK] words | bytes per token |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    for (name, source), one in figures.items():
+    for (name, source), fit in figures.items():
         lines.append(
-            f"| {name} | {source} | {one.tokens_per_word:.4f} | {one.single_token_share:.2%} | "
-            f"{one.unknown_share:.4%} | {one.bytes_per_token:.4f} |"
+            f"| {name} | {source} | {fit.tokens_per_word:.4f} | {fit.single_token_share:.2%} | "
+            f"{fit.unknown_share:.4%} | {fit.bytes_per_token:.4f} |"
         )
 
     def pieces(name: str) -> float:
-        return sum(one.tokens_per_word for (found, _), one in figures.items() if found.startswith(name))
+        return sum(fit.tokens_per_word for (found, _), fit in figures.items() if found.startswith(name))
 
     fewer = 1 - pieces("frequency") / pieces("twin")
     lines += [

@@ -132,7 +132,7 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
     if not need or need in held:
         return f"ends with {code}" if code else ""
     wanted = {need, "torch"} if need == "finetune" else {need}
-    line = [one for one in told.splitlines() if one.startswith("error: ")]
+    line = [text for text in told.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"
     return ""
