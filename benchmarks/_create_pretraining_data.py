@@ -1,10 +1,10 @@
-"""BERT's released way from text to TFRecords (BERT appendix A.2 and the code beside it), step by step, in plain Python.
+"""BERT's released procedure from text to TFRecords (BERT, appendix A.2, and its code), step by step, in plain Python.
 
-Written for the benchmarks to measure against, and slow as the original is: a file of one sentence a line, a blank line
-between documents; each line to words at white space and punctuation and each word to its longest pieces, as strings;
-instances of pieces, one draw of a sequential generator after another; pieces to ids; instances to `tf.train.Example`s.
-The original leaves the bytes of a message and its checksum to compiled libraries. Here each number is looked up in a
-table of its bytes, and checksums are those of `bertdata.formats.tfrecord`, so that no interpreter's time counts there.
+Written as a baseline of the benchmarks, and as slow as the original: a file of one sentence a line, a blank line
+between documents; each line is split into words at white space and punctuation, and each word into its longest tokens,
+as strings; instances of tokens, drawn by one sequential generator; tokens to ids; instances to `tf.train.Example`s. The
+original leaves the bytes of a message and its checksum to compiled libraries. Here each number is looked up in a table
+of its bytes, and checksums are those of `bertdata.formats.tfrecord`, so that no interpreter's time counts there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What benchmarks share: an environment for the peers, interleaved rounds on one core, a Markdown table with ratios.
 
-A contestant is a process that prints one JSON line when it is ready, then one for each line it reads, until its input
-ends. So the rounds of all of them alternate in one run, on the same core, each with its imports and caches warm.
+A contestant is a process that prints one JSON line when it is ready, and then one for each line of its input. So the
+rounds of all contestants alternate in one run, on the same core, each with its imports and caches warm.
 """
 
 from __future__ import annotations

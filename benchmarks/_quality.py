@@ -1,4 +1,4 @@
-"""How much of the prose of articles that were rendered by their wiki an extractor finds, and how much else it leaves.
+"""The quality of extractors on articles as rendered by their wiki: how much of the prose is kept, and how much else.
 
 The gold of an article is the paragraphs of its rendered page (`gold_prose`), and all that a reader sees there
 (`gold_all`). Text is compared by its words, in lower case, quotation marks and dashes made alike; so is prose that

@@ -1,4 +1,4 @@
-"""The features that transformers' recipes for fine-tuning make by `datasets.map`, written again from their steps.
+"""The features that transformers' fine-tuning examples compute by `datasets.map`, reimplemented.
 
 Run by `benchmarks/finetune.py` in an environment without bertdata. Rows are not padded, as where a collator does it; an
 answer that begins in the last token of a window is labelled with that token, where the recipe runs on into [SEP].

@@ -1,10 +1,10 @@
 """Books: which lines are kept and lost, and how fast on one core, ours and other tools.
 
 Run: python benchmarks/books.py [--rounds 3] [--books N]
-Lines are those of pairs of a raw Project Gutenberg file and its twin without header and licence. A line is kept where
-its letters and digits, with or without those of footnote marks, stand in the output in that order, whatever its
+Lines are those of pairs of a raw Project Gutenberg file and its text without header and licence. A line is kept where
+its letters and digits, with or without those of footnote marks, are in the output in that order, whatever its
 wrapping. Long lines are those of at least eight words in a block of at least three lines; archive lines are those of
-the raw file that its twin has not. Headings, contents, footnotes, tables and indexes are lines too, and ours leaves
+the raw file that are not in that text. Headings, contents, footnotes, tables and indexes are lines too, and ours leaves
 them out on purpose; the other tools leave them in, and keep lines wrapped and marks of italics in place. Speed is bytes
 of raw books over CPU seconds, all tools in turns on the same core and books. Before it measures, it checks that ours
 gives the same bytes from both files of each pair. It needs the folder that BERTDATA_DATA names, or ../shared/data; each
@@ -64,8 +64,8 @@ def main() -> None:
                     continue
             contestants[name] = harness.Contestant([python, __file__, "--work", work, name], core=0)
         ours = contestants[OURS].first
-        if ours["cleaned"] != ours["twins"]:
-            sys.exit("ours gives other text of a raw file than of its twin")
+        if ours["cleaned"] != ours["bare"]:
+            sys.exit("ours gives other text of a raw file than of its text without header and licence")
         said = harness.interleaved(contestants, flags.rounds)
         for contestant in contestants.values():
             contestant.end()
@@ -93,10 +93,10 @@ def text_of(path: Path) -> str:
 def kept_lines(pairs: list[tuple[str, str]], cleaned: list[str]) -> list[tuple[int, int]]:
     """Return (kept, all) of the long lines, of all lines, and of those that only the raw files have."""
     long, every, archive = [0, 0], [0, 0], [0, 0]
-    for (raw, twin), output in zip(pairs, cleaned, strict=True):
-        letters, own = letters_of(output), set(map(letters_of, twin.split("\n")))
+    for (raw, bare_text), output in zip(pairs, cleaned, strict=True):
+        letters, own = letters_of(output), set(map(letters_of, bare_text.split("\n")))
         position = 0
-        for block in twin.split("\n\n"):
+        for block in bare_text.split("\n\n"):
             lines = [line for line in block.split("\n") if letters_of(line)]
             for line in lines:
                 wanted, unmarked = letters_of(line), letters_of(_MARK.sub("", line))
@@ -140,8 +140,8 @@ def contestant(work: str, name: str) -> None:
     given = json.loads(Path(work).read_text())
     clean = cleaner_of(name)
     cleaned = [clean(raw) for raw, _ in given["pairs"]]
-    twins = [clean(twin) for _, twin in given["pairs"]] if name == OURS else []
-    print(json.dumps({"cleaned": cleaned, "twins": twins}), flush=True)
+    bare = [clean(bare_text) for _, bare_text in given["pairs"]] if name == OURS else []
+    print(json.dumps({"cleaned": cleaned, "bare": bare}), flush=True)
     size = sum(len(text.encode()) for text in given["books"])
     for _ in sys.stdin:
         began = time.process_time()

@@ -1,4 +1,4 @@
-"""What the compiled kernels buy against the plain Python of their references, and what compiling them takes.
+"""The speed-up of the compiled kernels over their plain Python references, and the time to compile them.
 
 Run: python benchmarks/kernels.py [--rounds 3] [--only NAME ...] [--compile]
 Each row calls a public function on the same documents, with the kernel and with its reference (on a part of the

@@ -35,10 +35,10 @@ PEERS = {
     "pySBD": ["pysbd"],
     "spaCy sentencizer": ["spacy"],
 }
-OURS, STRINGS, TWIN = "bertdata spans_batch", "bertdata segment_batch", "bertdata, readable twin"
+OURS, STRINGS, REFERENCE = "bertdata spans_batch", "bertdata segment_batch", "bertdata, plain Python reference"
 JOINED = "bertdata spans_batch, attach_citations"
 SAME, NLTK = "NLTK, our parameters", "NLTK, its parameters"
-SLOW = (TWIN, SAME, NLTK, "pySBD", "spaCy sentencizer")
+SLOW = (REFERENCE, SAME, NLTK, "pySBD", "spaCy sentencizer")
 Segment = Callable[[str], list[str]]
 
 
@@ -59,7 +59,15 @@ def main() -> None:
         paragraphs = {name: [" ".join(sentences) for sentences in found] for name, found in gold.items()}
         work.write_text(json.dumps({"texts": articles(flags.megabytes * 1e6), "gold": paragraphs}))
         contestants = {}
-        for name in (OURS, JOINED, STRINGS, TWIN, SAME, NLTK, *(name for name in PEERS if name not in flags.without)):
+        for name in (
+            OURS,
+            JOINED,
+            STRINGS,
+            REFERENCE,
+            SAME,
+            NLTK,
+            *(name for name in PEERS if name not in flags.without),
+        ):
             python: str | Path = sys.executable
             if name in PEERS:
                 try:
@@ -163,7 +171,7 @@ def spans_digest(name: str, texts: list[str]) -> str:
 
 def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
     """Return what cuts one paragraph, and what does a round of the work; peers get one paragraph at a time."""
-    if name in (OURS, JOINED, STRINGS, TWIN):
+    if name in (OURS, JOINED, STRINGS, REFERENCE):
         import pyarrow as pa
 
         from bertdata import SentenceSegmenter
@@ -173,7 +181,7 @@ def tool(name: str, texts: list[str]) -> tuple[Segment, Callable[[], object]]:
             OURS: lambda: segmenter.spans_batch(column),
             JOINED: lambda: segmenter.spans_batch(column),
             STRINGS: lambda: segmenter.segment_batch(column),
-            TWIN: lambda: [segmenter._classifier.spans(text) for text in texts],
+            REFERENCE: lambda: [segmenter._classifier.spans(text) for text in texts],
         }
         return segmenter.segment, rounds[name]
     segment = peer(name)

@@ -1,9 +1,9 @@
-"""Sentences of all real text at hand against NLTK's, with several sets of Punkt parameters: every difference is told.
+"""Sentences of all available real text against NLTK's, with several sets of Punkt parameters; prints every difference.
 
 Run: python benchmarks/sentences_equality.py [--workers N] [--sets N] [--share F]
 The sets are the shipped English one, NLTK's English one, one without any parameters, and some trained here on one kind
-of text each, with settings of their own. All sets cut all texts: English articles and books, and whatever there is in
-other languages, their markup included. --share takes every so many-th text only. It needs the folder that
+of text each, with different settings. All sets split all texts: English articles and books, and those of other
+languages, with their markup. --share takes only a share of the texts. It needs the folder that
 BERTDATA_DATA names, or ../shared/data.
 """
 

@@ -1,4 +1,4 @@
-"""Documents in, tokens out: where the processor time of the token store goes, step by step.
+"""The processor time of each step of the token store, from documents to tokens.
 
 Run: python benchmarks/tokens.py [--megabytes 10] [--rounds 3] [--vocab bertdata-30k-uncased]
 It reads plain Wikipedia articles from Parquet as a build does, and writes token files; each round has documents of its

@@ -6,10 +6,10 @@ same core and pages; the slowest get a tenth of them. All get and give Python's 
 wikiextractor has two rows: its default run expands the templates that the dump defines, with `--no-templates` it does
 not. That is the fairer peer in speed, for ours expands none either, but writes the text of those it knows. Quality is
 measured by `_quality.py`, apart for each set of rendered articles: goodwiki-dev.jsonl, which the rules were developed
-on, and rendered-dev.jsonl. Before it measures, it checks that the compiled passes and their readable twin give the same
-text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each peer gets an environment of
-its own in a cache folder, and is left out, saying so, where that cannot be made. Last it sets the CPU seconds from the
-dump to documents against those of `bzip2 -dc` on the same file, in turns.
+on, and rendered-dev.jsonl. Before it measures, it checks that the compiled passes and their plain Python reference give
+the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each peer gets an
+environment of its own in a cache folder, and is left out, saying so, where that cannot be made. Last it sets the CPU
+seconds from the dump to documents against those of `bzip2 -dc` on the same file, in turns.
 
 `--residue` measures something else: what markup is left in the prose of every article of the data's dumps, or of those
 that are named, per million characters of prose, by kind.
@@ -36,7 +36,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 RENDERED = ("goodwiki-dev", "rendered-dev")
-OURS, OURS_UTF8, TWIN = "bertdata", "bertdata, UTF-8 in and out", "bertdata, readable twin"
+OURS, OURS_UTF8, REFERENCE = "bertdata", "bertdata, UTF-8 in and out", "bertdata, plain Python reference"
 PEERS = {
     "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
     "wikiextractor 3.1, templates expanded": ["wikiextractor==3.1.0"],
@@ -44,7 +44,7 @@ PEERS = {
     "wikitextparser plain_text": ["wikitextparser"],
     "gensim filter_wiki": ["gensim"],
 }
-SLOW = (*PEERS, TWIN)
+SLOW = (*PEERS, REFERENCE)
 FIGURES = {
     "sentences whole": "sentences_whole",
     "with a digit": "sentences_whole_with_digit",
@@ -91,7 +91,7 @@ def main() -> None:
         work = Path(folder) / "work.json"
         work.write_text(json.dumps({"pages": pages, "scored": scored, "templates": templates}))
         contestants = {}
-        for name in (OURS, OURS_UTF8, TWIN, *PEERS):
+        for name in (OURS, OURS_UTF8, REFERENCE, *PEERS):
             python: str | Path = sys.executable
             if name in PEERS:
                 try:
@@ -106,7 +106,9 @@ def main() -> None:
     speeds = {name: harness.median(answers, "bytes_per_second") for name, answers in said.items()}
     lines = [[name, f"{speed / 1e6:.1f}", f"{speeds[OURS] / speed:.1f}"] for name, speed in speeds.items()]
     print(harness.table(["tool", "MB/s", "bertdata is times as fast"], lines))
-    print(f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; twin and kernels agree")
+    print(
+        f"\n{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; kernels and reference agree"
+    )
     for name, rows in gold.items():
         shares = {tool: figures(rows, contestant.first["texts"][name]) for tool, contestant in contestants.items()}
         lines = [[tool, *(str(found[figure]) for figure in FIGURES.values())] for tool, found in shares.items()]
@@ -208,10 +210,10 @@ def contest(work: str, name: str) -> None:
         for name, articles in given["scored"].items()
     }
     if name == OURS:
-        twin = tool(TWIN, [])
-        differing = [title for title, source in pages if extract(title, source) != twin(title, source)]
+        reference = tool(REFERENCE, [])
+        differing = [title for title, source in pages if extract(title, source) != reference(title, source)]
         if differing:
-            sys.exit(f"the kernels and their twin differ on {differing[:5]}")
+            sys.exit(f"the kernels and their reference differ on {differing[:5]}")
     run: Callable[[str, Any], Any] = extract
     given_pages: list[tuple[str, Any]] = [(title, source) for title, source in pages]
     if name == OURS_UTF8:
@@ -232,10 +234,10 @@ def contest(work: str, name: str) -> None:
 
 def tool(name: str, templates: list[list[str]]) -> Extract:
     """Return the function that extracts the prose of a page, given its title and wikitext, and the wiki's templates."""
-    if name in (OURS, OURS_UTF8, TWIN):
+    if name in (OURS, OURS_UTF8, REFERENCE):
         from bertdata import clean_wikitext
 
-        return lambda title, source: clean_wikitext(source, title=title, compiled=name != TWIN) or ""
+        return lambda title, source: clean_wikitext(source, title=title, compiled=name != REFERENCE) or ""
     if name.startswith("wikiextractor"):
         module: Any = importlib.import_module("wikiextractor.extract")
         logging.disable(logging.CRITICAL)

@@ -2,8 +2,8 @@
 
 usage: python scripts/build_sample_dump.py [DIRECTORY]
 
-Articles, then a few redirects, then pages of other namespaces; ten pages a stream, as large dumps have a hundred. The
-same sources give the same bytes.
+Articles, then a few redirects, then pages of other namespaces; ten pages per stream, where large dumps have a hundred.
+The same sources give the same bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damages a finished build in many ways, does what a user would do next, and tells what came of it.
+"""Damages a finished build in many ways, runs what a user would run next, and prints the outcomes.
 
     python scripts/damage.py [--number 500] [--seed 0] [--only N ...]
 

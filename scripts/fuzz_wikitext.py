@@ -1,8 +1,8 @@
 """Fuzz the wikitext kernels with atheris: guided by coverage of the reference, with which they must agree.
 
 Run: pip install atheris; NUMBA_BOUNDSCHECK=1 python scripts/fuzz_wikitext.py -max_total_time=600 [CORPUS]
-The arguments are libFuzzer's. An input is a row of bytes, each a piece of markup or a character. It stops at the first
-difference or error and shows the wikitext; such an input belongs into tests/sources/wikipedia/wikitext/test_driver.py.
+The arguments are libFuzzer's. Each byte of an input stands for a piece of markup or a character. It stops at the first
+difference or error and prints the wikitext, which belongs into tests/sources/wikipedia/wikitext/test_driver.py.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 Run: python scripts/hostile.py [--only WORD ...] [--keep FOLDER]
 
-A case writes its input, runs one command with limits of time and memory (of the processor's time first, so that a busy
-machine is not taken for a hang), and says what may come of it: a message (code 1 or 2 and a line that begins with
-"error:"), or a result with the code 0 that a function approves of. Never allowed are a traceback, a signal, the repr of
-an object, an escape character from a name, a hang, and more than 3 GiB. Ends with 1 where anything is not so.
+A case writes its input, runs one command with limits on time and memory (first on processor time, so that a busy
+machine is not taken for a hang), and has the allowed outcomes: a message (exit code 1 or 2 and a line that begins with
+"error:"), or a result (exit code 0) that a function accepts. Never allowed are a traceback, a signal, the repr of an
+object, an escape character from a name, a hang, and more than 3 GiB. The exit code is 1 if any case fails.
 """
 
 from __future__ import annotations

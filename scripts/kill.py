@@ -1,12 +1,12 @@
-"""Kill builds and pretraining runs at random moments, run them again, and compare with runs that were left alone.
+"""Kill builds and pretraining runs at random moments, run them again, and compare with undisturbed runs.
 
 Run: python scripts/kill.py [--kills 200] [--seed 0] [--what build workers pretrain] [--keep FOLDER]
 
 A kill is SIGKILL to the process group, to the main process alone or to one of its workers, SIGTERM or SIGINT to the
 group, at a moment drawn from the seed. After up to five kills the same command runs to its end. Checked each time: no
 traceback on stderr, no process left; after SIGINT, no temporary folder left; after the last run every file of the build
-(every weight of the model) has the bytes of the undisturbed one, and no temporary file, lock or failure lies beside it.
-Ends with 1 where anything is not so.
+(every weight of the model) has the bytes of the undisturbed run, and there is no temporary file, lock or failure.
+The exit code is 1 if any check fails.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The mutations of a module: each changes one operator, number, truth value, name, condition, argument or statement.
 
-Annotations, decorators, docstrings and messages are left alone: they say something, and do nothing.
+Annotations, decorators, docstrings and messages are not mutated.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def left_out(self, node: Any) -> None:
-        """Leave out a statement and do not look into it: messages of errors are no behaviour."""
+        """Delete a statement, without mutating its parts: texts of error messages are not behaviour."""
         self.replace_node(node, "pass")
 
     visit_Raise = visit_Break = left_out  # noqa: N815

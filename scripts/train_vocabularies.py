@@ -4,8 +4,8 @@ usage: python scripts/train_vocabularies.py [--data DIR] [--output DIR] [--work 
 
 From the folder that BERTDATA_DATA names it cleans the Wikipedia dumps of `wikipedia/` and the books of `books/`, adds
 the articles of `wikipedia-plain/`, and trains on all of it by `pipelines.train_vocab`: about three words of Wikipedia
-to one of books. The figures on the cards are those of twins, which are trained in the same way without some articles
-and books, and measured on these.
+to one of books. The figures on the cards are those of held-out vocabularies, which are trained in the same way without
+some articles and books, and measured on these.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Install each extra alone and try verbs there: those it is for work, the others say in one line what they need.
+"""Install each extra alone and try commands: those it is for work, the others say in one line what to install.
 
 Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
 
-Each extra has a virtual environment of its own with just what it declares; `base` is none, and every verb is tried in
-it, in the others those that need an extra. Without names these are tried: beam, base, hdf5, aws, torch and finetune;
-gcp and examples install hundreds of megabytes and are tried by name. `--with` names what is installed before torch is,
-such as a build of it for processors; `--corpus` is a finished build to read, else the environment of beam makes one; a
-small one will do, for kernels run as plain Python here. pandas must be in none of them, for none declares it. Ends with
-1 where a verb fails, or asks for nothing or for the wrong extra.
+Each extra gets a virtual environment with exactly what it declares; `base` has none. In `base` every command is tried,
+in the others those that need an extra. Without names these are tried: beam, base, hdf5, aws, torch and finetune; gcp
+and examples install hundreds of megabytes and must be named. `--with` names packages to install before torch, such as a
+CPU build of it. `--corpus` is a finished build to read, by default one made in the environment of beam; it should be
+small, since kernels run as plain Python here. No environment may contain pandas, which no extra declares. The exit code
+is 1 if a command fails, or does not name the right extra.
 """
 
 from __future__ import annotations
