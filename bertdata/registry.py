@@ -103,7 +103,7 @@ def load_plugins() -> None:
     from importlib.metadata import entry_points
 
     for module in filter(None, map(str.strip, os.environ.get(PLUGINS, "").split(","))):
-        if not all(part.isidentifier() for part in module.split(".")):
+        if not all(part.isidentifier() for part in module.split(".")) or module.endswith(".py"):
             raise ConfigError(
                 f"{PLUGINS} has {module!r}; expected names of modules separated by commas, as my_package.my_filters"
             )

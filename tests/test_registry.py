@@ -105,7 +105,7 @@ def test_a_module_that_cannot_be_loaded_is_named_each_time(
             list(Registry("codec", {}))
 
 
-@pytest.mark.parametrize("line", ["plugins/mine.py", "mine:Codec", "first second", "json,.mine"])
+@pytest.mark.parametrize("line", ["plugins/mine.py", "mine.py", "mine:Codec", "first second", "json,.mine"])
 def test_a_line_of_plugins_that_is_no_list_of_modules_is_refused(
     plugins: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:

@@ -48,7 +48,7 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     except argparse.ArgumentError as error:
         raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
     if unknown:
-        raise ConfigError(f"Beam knows no {unknown[0]}; flags after -- are Beam's, bertdata's own stand before it")
+        raise ConfigError(f"Beam knows no {unknown[0]}; flags after -- are Beam's, bertdata's own come before it")
     parsed.others = {flag: group_of[name] for flag in flags if (name := flag.partition("=")[0]) in group_of}
     parsed.mode_is_named = any(flag.partition("=")[0] == "--direct_running_mode" for flag in flags)
     return parsed  # type: ignore[no-any-return]

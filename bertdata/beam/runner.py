@@ -186,7 +186,7 @@ def _is_cluster(parsed: argparse.Namespace) -> bool:
 
 
 def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
-    """Refuse counts of workers that nothing reads, a cluster with local paths, and Dataflow without its client."""
+    """Refuse numbers of workers without effect, a cluster with local paths, and Dataflow without its client."""
     if workers and (parsed.runner or parsed.mode_is_named):
         raise ConfigError("--workers is for local runs; a runner or mode named after -- takes its own flag there")
     for flag, name in parsed.others.items():

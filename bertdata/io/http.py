@@ -44,7 +44,7 @@ _LONGEST_RETRY_AFTER = 600.0
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to http and https alone; urllib's own handler follows them to ftp, too."""
+    """Follows redirects to http and https only, not to ftp as urllib does."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if not re.match(r"https?://", newurl, re.IGNORECASE):

@@ -1,4 +1,4 @@
-"""Responses of HTTP servers: their headers and bodies are checked, and temporary errors told from permanent ones."""
+"""Responses of HTTP servers: headers and bodies are checked, temporary errors are distinguished from others."""
 
 from __future__ import annotations
 

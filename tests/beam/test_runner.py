@@ -45,7 +45,7 @@ def test_workers_are_a_number_of_processes() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--no_such_flag=1"], "Beam knows no --no_such_flag=1; .*bertdata's own stand before it"),
+        (["--no_such_flag=1"], "Beam knows no --no_such_flag=1; .*bertdata's own come before it"),
         (["--project_name", "x"], "Beam knows no --project_name"),
         (["stray"], "Beam knows no stray"),
         (["--direct_num_workers=many"], "does not take --direct_num_workers: invalid int value: 'many'"),
