@@ -1,4 +1,4 @@
-"""The packages stand in the order in which data goes through them, and the map in CONTRIBUTING.md is true."""
+"""Packages import in the order of the data flow, and the map in CONTRIBUTING.md is true."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.beam.jobs import tasks
 
 
 class Clock:
-    """A clock that goes on when told."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""A transform does each task once, whatever the runner does, and tells a failure beside the record."""
+"""A transform does each task once, whatever the runner does, and writes its error beside the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressed files are read as one stream, and what is damaged or cut off is told with its byte."""
+"""Compressed files are read as one stream; errors of damaged or truncated ones have the byte offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that meet a full disk, sources with nothing in them, an interrupt or a killed worker: told once, and gone on."""
+"""Full disks, empty sources, interrupts and killed workers give one message, and the build can be continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds of named sources, through Beam: several tables, books and dumps, each weighed and told apart by its name."""
+"""Builds of named sources, through Beam: several tables, books and dumps, each weighted by its name."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytes
         "17 parts: 16 kept, 1 to be made again: what they are made from changed"
     )
     assert planned["write shards"].endswith("known once those before it are done")
-    assert planned["vocabulary"].endswith("500 pieces by likelihood")
+    assert planned["vocabulary"].endswith("500 tokens by likelihood")
     assert planned["changed --vocab-size"].endswith("2000 -> 500")
     rows(own.parent / "rows.jsonl", 50)
     assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
