@@ -63,11 +63,16 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         metavar="N",
         help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
-    add_force(parser)
+    _add_force(parser)
 
 
-def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add --force."""
+def add_new_output(parser: argparse.ArgumentParser) -> None:
+    """Add --output, for a command that runs in this process, and --force."""
+    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
+    _add_force(parser)
+
+
+def _add_force(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",

@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata import __version__
-from bertdata.cli.command_line import VOCABULARY, add_force
+from bertdata.cli.command_line import VOCABULARY, add_new_output
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
@@ -186,8 +186,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json" + text,
         )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
-    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
-    add_force(parser)
+    add_new_output(parser)
     parser.add_argument(
         "--text-columns",
         nargs="+",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bertdata.cli.command_line import add_force
+from bertdata.cli.command_line import add_new_output
 from bertdata.formats import EXPORT_FORMATS, ExportOptions, export
 from bertdata.formats.registry import static_formats
 
@@ -15,8 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     described = "; ".join(f"{name}: {EXPORT_FORMATS[name].help.replace('`', '')}" for name in EXPORT_FORMATS)
     parser.add_argument("shards", metavar="DIR", help="a finished build, or one of its splits")
     parser.add_argument("--to", required=True, choices=tuple(EXPORT_FORMATS), help=described.replace("%", "%%"))
-    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
-    add_force(parser)
+    add_new_output(parser)
     parser.add_argument("--split", nargs="+", default=[], metavar="NAME", help="only these splits (default: all)")
     parser.add_argument(
         "--epoch", type=int, default=0, metavar="N", help=f"{masked}: the epoch whose dynamic masks are drawn"

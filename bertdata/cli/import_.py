@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from bertdata.cli.command_line import add_force
+from bertdata.cli.command_line import add_new_output
 from bertdata.formats import IMPORT_FORMATS, import_shards
 from bertdata.io.console import counted, table
 from bertdata.objectives import OBJECTIVES
@@ -18,8 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vocab", required=True, metavar="PATH", help="the vocabulary of their ids: a folder or vocab.txt"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
-    add_force(parser)
+    add_new_output(parser)
     parser.add_argument(
         "--objective",
         default="",

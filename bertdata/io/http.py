@@ -134,18 +134,14 @@ class Client:
                     return
                 except TryAgainError as error:
                     failures = 1 if end_of(file) > before else failures + 1
+                    problem = ""
                     if failures >= self.attempts:
-                        raise InputError(
-                            f"gave up after {failures} tries without progress ({error}); run the same command again "
-                            "to go on, or choose another --mirror",
-                            path=url,
-                        ) from error
-                    if error.after > _LONGEST_RETRY_AFTER:
-                        raise InputError(
-                            f"the server asks to come back in {error.after:.0f} seconds ({error}); run the same "
-                            "command again then, or choose another --mirror",
-                            path=url,
-                        ) from error
+                        problem = f"gave up after {failures} tries without progress"
+                    elif error.after > _LONGEST_RETRY_AFTER:
+                        problem = f"the server asks to come back in {error.after:.0f} seconds"
+                    if problem:
+                        remedy = "run the same command again later, which continues, or choose another --mirror"
+                        raise InputError(f"{problem} ({error}); {remedy}", path=url) from error
                     pause = max(error.after, min(_LONGEST_PAUSE, self.backoff * 2 ** (failures - 1)))
                     self._say(f"{files.name(url)}: {error}; again in {pause:.0f} s")
                     self.sleep(pause)
