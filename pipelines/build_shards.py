@@ -39,12 +39,12 @@ COMMAND = "build-shards"
 
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
-    """Return the segmenter of a build; raises ConfigError, with what there is, for an unknown name."""
+    """Return the segmenter of a build; raises ConfigError, with the known names, for an unknown one."""
     return SentenceSegmenter.from_pretrained(config.sentences, attach_citations=config.attach_citations)
 
 
 def refuse_unread(flags: argparse.Namespace) -> None:
-    """Raise ConfigError for flags of rows, masks or duplicates that the others leave without effect."""
+    """Raise ConfigError for flags of rows, masks or duplicates that have no effect with the others."""
     unit, objective = flags.mask_unit, flags.objective
     for flag, registry, chosen in (("--mask-unit", MASK_UNITS, unit), ("--objective", OBJECTIVES, objective)):
         for name in registry:
@@ -62,13 +62,13 @@ def add_mix(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="SOURCE=WEIGHT",
-        help="the share of the text each source has in train, as wikipedia=3 books=1; what weighs more than it holds "
-        "comes in more epochs, what weighs less in fewer (default: one epoch of each)",
+        help="the share of each source in the text of train, as wikipedia=3 books=1; a source with a larger share than "
+        "in the corpus gets more epochs, with a smaller one fewer (default: one epoch of each)",
     )
 
 
 def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = ()) -> None:
-    """Print what a build holds, and the warnings of its manifest."""
+    """Print a summary of a build, and the warnings of its manifest."""
     print(table([*summary.build_rows(manifest), *timings]))
     if lines := warning_lines(manifest):
         print("\n" + "\n".join(lines))
