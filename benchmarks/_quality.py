@@ -51,9 +51,9 @@ def figures(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict
         text = words(texts.get(row["title"]) or "")
         running = f" {' '.join(text)} "
         for sentence in chain.from_iterable(map(sentences, paragraphs(row["gold_prose"]))):
-            found = f" {' '.join(words(sentence))} " in running
-            whole[found] += 1
-            with_digit[found] += any(map(str.isdecimal, sentence))
+            is_kept = f" {' '.join(words(sentence))} " in running
+            whole[is_kept] += 1
+            with_digit[is_kept] += any(map(str.isdecimal, sentence))
         ours, prose, visible = grams(text), grams_of(row["gold_prose"]), grams_of(row["gold_all"])
         recalled, wanted = recalled + (prose & ours).total(), wanted + prose.total()
         right, given = right + (ours & visible).total(), given + ours.total()
@@ -104,6 +104,6 @@ def grams_of(value: str | list[str]) -> Counter[tuple[str, ...]]:
     return grams([word for paragraph in paragraphs(value) for word in words(paragraph)])
 
 
-def grams(found: Sequence[str]) -> Counter[tuple[str, ...]]:
+def grams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
     """Return how often each run of four words occurs."""
-    return Counter(tuple(found[place : place + _GRAM]) for place in range(len(found) - _GRAM + 1))
+    return Counter(tuple(tokens[place : place + _GRAM]) for place in range(len(tokens) - _GRAM + 1))

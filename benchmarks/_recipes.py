@@ -16,22 +16,22 @@ def recipe(task: str, tokenizer: Any, length: int, stride: int) -> Callable[[Bat
     """Return the function that a recipe maps over batches of examples."""
 
     def classify(batch: Batch) -> Batch:
-        found = tokenizer(batch["sentence1"], batch["sentence2"], truncation="longest_first", max_length=length)
-        return {name: found[name] for name in ("input_ids", "token_type_ids")} | {"label": batch["label"]}
+        features = tokenizer(batch["sentence1"], batch["sentence2"], truncation="longest_first", max_length=length)
+        return {name: features[name] for name in ("input_ids", "token_type_ids")} | {"label": batch["label"]}
 
     def tag(batch: Batch) -> Batch:
-        found = tokenizer(batch["tokens"], truncation=True, max_length=length, is_split_into_words=True)
+        features = tokenizer(batch["tokens"], truncation=True, max_length=length, is_split_into_words=True)
         every = []
         for number, tags in enumerate(batch["ner_tags"]):
             before, labels = None, []
-            for word in found.word_ids(batch_index=number):
+            for word in features.word_ids(batch_index=number):
                 labels.append(-100 if word is None or word == before else tags[word])
                 before = word
             every.append(labels)
-        return {name: found[name] for name in ("input_ids", "token_type_ids")} | {"labels": every}
+        return {name: features[name] for name in ("input_ids", "token_type_ids")} | {"labels": every}
 
     def ask(batch: Batch) -> Batch:
-        found = tokenizer(
+        features = tokenizer(
             [question.lstrip() for question in batch["question"]],
             batch["context"],
             truncation="only_second",
@@ -41,9 +41,9 @@ def recipe(task: str, tokenizer: Any, length: int, stride: int) -> Callable[[Bat
             return_offsets_mapping=True,
         )
         starts, ends = [], []
-        for number, offsets in enumerate(found["offset_mapping"]):
-            answers = batch["answers"][found["overflow_to_sample_mapping"][number]]
-            sequence = found.sequence_ids(number)
+        for number, offsets in enumerate(features["offset_mapping"]):
+            answers = batch["answers"][features["overflow_to_sample_mapping"][number]]
+            sequence = features.sequence_ids(number)
             first, last = sequence.index(1), len(sequence) - 1 - sequence[::-1].index(1)
             begin = answers["answer_start"][0]
             stop = begin + len(answers["text"][0])
@@ -57,7 +57,7 @@ def recipe(task: str, tokenizer: Any, length: int, stride: int) -> Callable[[Bat
                 start, end = first - 1, last + 1
             starts.append(start)
             ends.append(end)
-        rows = {name: found[name] for name in ("input_ids", "token_type_ids")}
+        rows = {name: features[name] for name in ("input_ids", "token_type_ids")}
         return rows | {"start_positions": starts, "end_positions": ends}
 
     return {"classification": classify, "token-classification": tag, "question-answering": ask}[task]

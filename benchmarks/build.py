@@ -86,8 +86,8 @@ def shifted(by: int, found: re.Match[bytes]) -> bytes:
 def size(sources: list[str]) -> int:
     """Return the bytes of all source files."""
     paths = [Path(source) for source in sources if not source.startswith("--")]
-    found = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
-    return sum(file.stat().st_size for file in found if file.is_file())
+    inputs = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return sum(file.stat().st_size for file in inputs if file.is_file())
 
 
 def measure(run: str, sources: list[str], output: Path) -> str:

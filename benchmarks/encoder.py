@@ -109,7 +109,7 @@ def validate(place: Path, length: str) -> list[Validation]:
     """Measure each model on the validation shards of a length with the same masks of tokens."""
     torch.set_num_threads(1)
     dataset = ShardDataset(open_shards(place / "dynamic" / length, "validation"))
-    collator, found = PretrainingCollator(dataset, seed=1), []
+    collator, validations = PretrainingCollator(dataset, seed=1), []
     for name in MASKS:
         model = BertForPreTraining.from_pretrained(model_of(place, name)).eval()
         sums, info = Sums(), dataset.info
@@ -120,8 +120,8 @@ def validate(place: Path, length: str) -> list[Validation]:
         log = read(place / "models" / name / "log.jsonl")
         records = [record for record in log if str(record["max_seq_length"]) == length]
         training = statistics.fmean(record["mlm_loss"] for record in records[-10:])
-        found.append(Validation(name, training, sums.means()))
-    return found
+        validations.append(Validation(name, training, sums.means()))
+    return validations
 
 
 def model_of(place: Path, name: str) -> Path:
@@ -162,15 +162,15 @@ TASKS = {"order": order, "capitals": capitals}
 
 def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
     """Yield (held out, words) of sentences of 5 to 16 words, ordered and parted by hash; documents stay whole."""
-    found = []
+    candidates = []
     for name in SENTENCES:
         for line in (data / "sentences" / name).read_text().splitlines():
             document = json.loads(line)
             held = bool(bernoulli(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
             rows = [sentence.split() for paragraph in document["paragraphs"] for sentence in paragraph]
-            found += [(held, words) for words in rows if 5 <= len(words) <= 16]
-    order = sorted(range(len(found)), key=lambda place: int(bits(key(0, "encoder task order"), place)))
-    return (found[place] for place in order)
+            candidates += [(held, words) for words in rows if 5 <= len(words) <= 16]
+    order = sorted(range(len(candidates)), key=lambda place: int(bits(key(0, "encoder task order"), place)))
+    return (candidates[place] for place in order)
 
 
 def encode(data: Path, place: Path) -> None:
@@ -204,9 +204,9 @@ def tune(place: Path, seeds: int) -> dict[tuple[str, int, str], list[float]]:
             settings = FinetuneSettings(**{**vars(FINETUNE), "seed": seed})
             if not (output / "scores.json").exists():
                 finetune(place / "tasks" / task / str(size), model, output, settings)
-            found = json.loads((output / "scores.json").read_text())
-            scores.setdefault((task, size, start), []).append(found["f1"])
-            print(f"{task} {size} {start} {seed}: {found}", file=sys.stderr, flush=True)
+            result = json.loads((output / "scores.json").read_text())
+            scores.setdefault((task, size, start), []).append(result["f1"])
+            print(f"{task} {size} {start} {seed}: {result}", file=sys.stderr, flush=True)
     return scores
 
 

@@ -173,7 +173,7 @@ def peer(folder: Path, task: str) -> Run:
 def digest(column: Callable[[str], list[Any]], task: str) -> dict[str, Any]:
     """Return what two ways must have in common: the number of rows, and a digest of each column."""
     values = {name: column(name) for name in COLUMNS[task]}
-    digests = {name: hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16] for name, found in values.items()}
+    digests = {name: hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16] for name, value in values.items()}
     return {"rows": len(values["input_ids"])} | digests
 
 

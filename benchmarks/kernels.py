@@ -130,8 +130,8 @@ def books() -> Row:
     from bertdata.sources.books.read import clean_book
 
     folder = DATA / "books"
-    found = [*map(str, sorted(folder.glob("*.txt"))[:16])] or [*map(str, files.expand([SAMPLE_BOOKS], [".txt"]))]
-    bodies = [Path(path).read_text("utf-8", "replace") for path in found]
+    paths = [*map(str, sorted(folder.glob("*.txt"))[:16])] or [*map(str, files.expand([SAMPLE_BOOKS], [".txt"]))]
+    bodies = [Path(path).read_text("utf-8", "replace") for path in paths]
 
     def run(compiled: bool) -> None:
         for body in bodies:
@@ -146,9 +146,11 @@ def sentences() -> Row:
     from bertdata.sentences.classifier import BreakClassifier
 
     segmenter = SentenceSegmenter.from_pretrained()
-    found = texts()
+    documents = texts()
     plain = BreakClassifier(segmenter.parameters)
-    return Row(_bytes(found), lambda: segmenter.segment_batch(found), lambda: [plain.spans(text) for text in found])
+    return Row(
+        _bytes(documents), lambda: segmenter.segment_batch(documents), lambda: [plain.spans(text) for text in documents]
+    )
 
 
 def citations() -> Row:
@@ -156,23 +158,23 @@ def citations() -> Row:
     from bertdata.sentences import SentenceSegmenter
 
     segmenter = SentenceSegmenter.from_pretrained(attach_citations=True)
-    found = texts()
-    return Row(_bytes(found), lambda: segmenter.segment_batch(found))
+    documents = texts()
+    return Row(_bytes(documents), lambda: segmenter.segment_batch(documents))
 
 
 def tokenizer() -> Row:
     """Return articles as ids, against `tokenizers`."""
     from _articles import tokenizer_of
 
-    found = texts()
-    ours = tokenizer_of(found)
-    few = found[::10]
+    documents = texts()
+    ours = tokenizer_of(documents)
+    few = documents[::10]
     other = ours.to_tokenizers()
     return Row(
-        _bytes(found),
-        lambda: ours.encode_batch(found),
+        _bytes(documents),
+        lambda: ours.encode_batch(documents),
         lambda: other.encode_batch_fast(few, add_special_tokens=False),
-        _bytes(few) / _bytes(found),
+        _bytes(few) / _bytes(documents),
     )
 
 
@@ -180,9 +182,9 @@ def offsets() -> Row:
     """Return ids and where they stand."""
     from _articles import tokenizer_of
 
-    found = texts()
-    ours = tokenizer_of(found)
-    return Row(_bytes(found), lambda: ours.encode_batch_with_offsets(found))
+    documents = texts()
+    ours = tokenizer_of(documents)
+    return Row(_bytes(documents), lambda: ours.encode_batch_with_offsets(documents))
 
 
 def word_counts() -> Row:
@@ -190,13 +192,13 @@ def word_counts() -> Row:
     from bertdata.tokenizers.wordpiece import count_words
     from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 
-    found = texts()
-    few, normalizer = found[::10], Normalizer(True, None, True)
+    documents = texts()
+    few, normalizer = documents[::10], Normalizer(True, None, True)
     return Row(
-        _bytes(found),
-        lambda: count_words(found),
+        _bytes(documents),
+        lambda: count_words(documents),
         lambda: Counter(word for text in few for word in normalizer.words(text)),
-        _bytes(few) / _bytes(found),
+        _bytes(few) / _bytes(documents),
     )
 
 
@@ -204,9 +206,9 @@ def vocabulary() -> Row:
     """Return a vocabulary of 30,000, trained from the counts of articles."""
     from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
 
-    found = texts()
-    counts = count_words(found)
-    return Row(_bytes(found), lambda: train_wordpiece(counts, vocab_size=30000))
+    documents = texts()
+    counts = count_words(documents)
+    return Row(_bytes(documents), lambda: train_wordpiece(counts, vocab_size=30000))
 
 
 def minhash() -> Row:

@@ -76,10 +76,12 @@ def build(directory: Path) -> None:
     )
     dump = bz2.compress(HEAD.format(namespaces=names).encode())
     index = []
-    found = pages()
-    for first in range(0, len(found), PAGES_PER_STREAM):
+    listed = pages()
+    for first in range(0, len(listed), PAGES_PER_STREAM):
         stream = ""
-        for number, (title, namespace, text, redirect) in enumerate(found[first : first + PAGES_PER_STREAM], first + 1):
+        for number, (title, namespace, text, redirect) in enumerate(
+            listed[first : first + PAGES_PER_STREAM], first + 1
+        ):
             index.append(f"{len(dump)}:{number}:{title}\n")
             stream += page_xml(number, title, namespace, text, redirect)
         dump += bz2.compress(stream.encode())

@@ -162,11 +162,11 @@ def plan(number: int, seed: int) -> list[Damage]:
     """Return the damages of a run."""
     draws = random.Random(seed)
     weights = [weight for weight, _ in AREAS.values()]
-    found = []
+    chosen = []
     for index in range(number):
         [area] = draws.choices(list(AREAS), weights)
-        found.append(Damage(index, area, draws.choice(KINDS), draws.choice(AREAS[area][1])))
-    return found
+        chosen.append(Damage(index, area, draws.choice(KINDS), draws.choice(AREAS[area][1])))
+    return chosen
 
 
 def files_of(area: str, place: Path) -> list[Path]:

@@ -46,9 +46,9 @@ def check(data: bytes) -> None:
     """Raise where the kernels give other prose, or another reason to drop the page, than the reference."""
     source = "".join(ALPHABET[byte % len(ALPHABET)] for byte in data)
     page = source.encode("utf-8", "surrogatepass")
-    expected, found = extract_readable(page, PAGE), extract_utf8(page, PAGE)
-    if found != expected:
-        raise AssertionError(f"{source!r}: reference {expected}, kernels {found}")
+    expected, actual = extract_readable(page, PAGE), extract_utf8(page, PAGE)
+    if actual != expected:
+        raise AssertionError(f"{source!r}: reference {expected}, kernels {actual}")
 
 
 if __name__ == "__main__":

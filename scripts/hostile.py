@@ -89,8 +89,8 @@ def run(name: str, folder: Path) -> str | None:
         "a message where the result should be right": code in (1, 2) and not case.message,
         "a wrong result": code == 0 and not (case.right and case.right(folder / "out")),
     }
-    found = [what for what, is_so in faults.items() if is_so]
-    return f"{', '.join(found)}\n{told[-1500:]}" if found else None
+    problems = [what for what, is_so in faults.items() if is_so]
+    return f"{', '.join(problems)}\n{told[-1500:]}" if problems else None
 
 
 def main() -> int:

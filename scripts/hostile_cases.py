@@ -47,7 +47,7 @@ def texts(folder: Path) -> list[str]:
 
 def holds(*parts: str, count: int = 1) -> Check:
     """Return a check: there are as many documents, and each part is in one."""
-    return lambda out: len(found := texts(out)) == count and all(any(part in text for text in found) for part in parts)
+    return lambda out: len(kept := texts(out)) == count and all(any(part in text for text in kept) for part in parts)
 
 
 def nothing_or(count: int) -> Check:

@@ -58,19 +58,18 @@ class Job:
     arguments: list[str]
     pattern: str
     seconds: float = 0.0
-    usual: set[str] = field(
-        default_factory=set
-    )  # what an undisturbed run leaves among temporary files: caches of torch
+    usual: set[str] = field(default_factory=set)
+    """The temporary files that an undisturbed run leaves: caches of torch."""
     wanted: dict[str, str] = field(default_factory=dict)
 
     def digests(self, output: str) -> dict[str, str]:
         """Return the SHA-256 of each file of an output whose name matches, seconds in manifests left out."""
-        found = {}
+        actual = {}
         for path in sorted(Path(output).rglob("*")):
             name = str(path.relative_to(output))
             if path.is_file() and re.fullmatch(self.pattern, name):
-                found[name] = hashlib.sha256(TIMES.sub(b"", path.read_bytes())).hexdigest()
-        return found
+                actual[name] = hashlib.sha256(TIMES.sub(b"", path.read_bytes())).hexdigest()
+        return actual
 
 
 class Killer:
@@ -149,11 +148,11 @@ class Killer:
             if self.end(job, process, "undisturbed", log) != 0:
                 self.fault(job, f"undisturbed: ended with {process.returncode}", log)
                 raise SystemExit(1)
-            job.seconds, found = time.monotonic() - began, job.digests(output)
+            job.seconds, actual = time.monotonic() - began, job.digests(output)
             job.usual |= set(os.listdir(self.temporary))
-            if place == "whole" and found != job.wanted:
+            if place == "whole" and actual != job.wanted:
                 self.fault(job, "two undisturbed runs differ", log)
-            job.wanted = found
+            job.wanted = actual
         print(f"{job.name}: {len(job.wanted)} files in {job.seconds:.1f} s undisturbed", flush=True)
 
     def kill(self, job: Job, output: str, kind: str, before: int) -> bool:
@@ -205,9 +204,9 @@ class Killer:
         self.check_log(job, "the run after kills", log)
         if code != 0:
             self.fault(job, f"the run after kills ended with {code}", log)
-        found = job.digests(output)
-        for name in sorted(found.keys() | job.wanted.keys()):
-            if found.get(name) != job.wanted.get(name):
+        actual = job.digests(output)
+        for name in sorted(actual.keys() | job.wanted.keys()):
+            if actual.get(name) != job.wanted.get(name):
                 self.fault(job, f"{name} is not that of an undisturbed run", log)
         left = [str(path) for path in Path(output).rglob("*") if LEFTOVER.search(path.name)]
         if left := left + self.temporaries(job):
@@ -219,17 +218,17 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
     """Return the jobs to kill: builds without and with workers, and a small model that is pretrained from one."""
     build = ["build", "--shard-bytes", "40000", "--max-seq-length", "64"]
     shards = r"(train|validation|tokenizer|sentences)/.*|[^/]*\.json|README\.md"
-    found = []
+    chosen = []
     if "build" in what:
-        found.append(Job("build", [*build, "--workers", "1"], shards))
+        chosen.append(Job("build", [*build, "--workers", "1"], shards))
     if "workers" in what:
-        found.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
+        chosen.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
     if "pretrain" in what:
         corpus = os.path.join(folder, "corpus")
         subprocess.run([sys.executable, "-c", MAIN, *build, "--output", corpus], check=True, stdout=subprocess.DEVNULL)
         steps = ["--config", "tiny", "--max-steps", "60", "--batch-size", "4", "--save-steps", "5", "--device", "cpu"]
-        found.append(Job("pretrain", ["pretrain", corpus, *steps], r"(.*/)?model\.safetensors"))
-    return found
+        chosen.append(Job("pretrain", ["pretrain", corpus, *steps], r"(.*/)?model\.safetensors"))
+    return chosen
 
 
 def main() -> int:

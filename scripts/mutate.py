@@ -203,13 +203,13 @@ class Imports:
             places = [
                 name.replace(".", "/") for name in names if name.split(".")[0] in ("bertdata", "pipelines", "tests")
             ]
-            found = {
+            imported = {
                 path for place in places for path in (f"{place}.py", f"{place}/__init__.py") if (ROOT / path).is_file()
             }
             if path.startswith("tests/") and (ROOT / path).with_name("conftest.py").is_file():
-                found.add(str(Path(path).with_name("conftest.py")))
-            through = (path for path in found if path.endswith("__init__.py") or path.startswith("tests/"))
-            self.read[path] = found.union(*(self.of(path) for path in through))
+                imported.add(str(Path(path).with_name("conftest.py")))
+            through = (path for path in imported if path.endswith("__init__.py") or path.startswith("tests/"))
+            self.read[path] = imported.union(*(self.of(path) for path in through))
         return self.read[path]
 
     def rank(self, module: str, test: str) -> int:
@@ -321,8 +321,8 @@ def main() -> int:
     if options.at:
         paths = sorted({path for path, _ in places})
     else:
-        found = [ROOT / path for path in options.modules or ["bertdata"]]
-        files = [path for path in found for path in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+        roots = [ROOT / path for path in options.modules or ["bertdata"]]
+        files = [path for path in roots for path in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
         paths = [str(path.relative_to(ROOT)) for path in files]
         paths = paths if options.modules else [path for path in paths if not path.startswith(NOT_PURE)]
     every, equivalent = mutations(paths), known()

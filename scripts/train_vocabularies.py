@@ -187,7 +187,7 @@ def card(
         )
 
     def pieces(name: str) -> float:
-        return sum(fit.tokens_per_word for (found, _), fit in figures.items() if found.startswith(name))
+        return sum(fit.tokens_per_word for (kind, _), fit in figures.items() if kind.startswith(name))
 
     fewer = 1 - pieces("frequency") / pieces("twin")
     lines += [
