@@ -34,7 +34,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for kind, most in json.loads(sys.argv.pop(1)):
     resource.setrlimit(kind, (most, most))
 from bertdata.cli.main import main
-sys.exit(main())
+sys.exit(main(sys.argv[1:]))
 """
 MOST_MEMORY = 3 << 30
 PROCESSOR_SECONDS = 300  # of a process, those of compiling kernels too
@@ -53,7 +53,7 @@ class _Liar(BaseHTTPRequestHandler):
             self.wfile.write(PROSE.encode())
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 def run(name: str, folder: Path) -> str | None:
