@@ -1,19 +1,12 @@
-"""BERT's normaliser and pre-tokenizer: the settings, and the words a chunk of text becomes.
-
-`tokenizers` is the definition. Chunks of printable ASCII, most of English, take a short way that gives the same
-words; everything else goes through `tokenizers` itself.
-"""
+"""BERT's normaliser and pre-tokenizer: the settings, and the words that `tokenizers` makes of a text."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from bertdata.errors import ConfigError
-
-_ASCII_WORD = re.compile(r"[0-9A-Za-z]+|[!-/:-@\[-`{-~]")
 
 
 @dataclass(frozen=True)
@@ -62,18 +55,7 @@ class Normalizer:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_slow"}
 
-    def plain_words(self, chunk: str) -> list[str] | None:
-        """Return the words of a chunk of printable ASCII without spaces, None for any other chunk."""
-        if not (chunk.isascii() and chunk.isprintable()):
-            return None
-        return _ASCII_WORD.findall(chunk.lower() if self.do_lower_case else chunk)
-
-    def words(self, chunk: str) -> list[str]:
-        """Return the words of a chunk: a run of letters and digits, or a punctuation mark; in order."""
-        plain = self.plain_words(chunk)
-        return self.words_by_reference(chunk) if plain is None else plain
-
-    def words_by_reference(self, text: str) -> list[str]:
-        """Return the words that `tokenizers` makes of any text."""
+    def words(self, text: str) -> list[str]:
+        """Return the words that `tokenizers` makes of a text: runs of letters and digits, or single marks; in order."""
         normalizer, pre_tokenizer = self._slow
         return [word for word, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(text))]

@@ -24,8 +24,6 @@ from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_t
 from bertdata.tokenizers.base import SpecialTokens, Tokenizer, check_one, frozen
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.wordpiece import formats
-from bertdata.tokenizers.wordpiece.encode.encoder import Encoder
-from bertdata.tokenizers.wordpiece.encode.offsets import characters_taken, locate
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CONTINUATION,
@@ -62,7 +60,6 @@ class WordPieceTokenizer(Tokenizer):
     def __init__(self, parts: formats.Parts) -> None:
         super().__init__(parts.tokens, SpecialTokens(additional=parts.special_tokens[len(SPECIAL_TOKENS) :]))
         self._parts = parts
-        self._encoder = Encoder(parts, np.uint16 if self.vocab_size <= 1 << 16 else np.uint32)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -184,6 +181,8 @@ class WordPieceTokenizer(Tokenizer):
         >>> tokenizer.encode_batch_with_offsets(["Sâlty", "!"]).to_pydict()  # doctest: +NORMALIZE_WHITESPACE
         {'input_ids': [[5, 6], [7]], 'offset_mapping': [[[0, 4], [4, 5]], [[0, 1]]], 'word_ids': [[0, 0], [0]]}
         """
+        from bertdata.tokenizers.wordpiece.encode.offsets import locate
+
         strings = as_strings(texts)
         ids = self.encode_batch(strings, allow_special=allow_special)
         with self._encoder.cache() as cache:
@@ -252,7 +251,15 @@ class WordPieceTokenizer(Tokenizer):
         return type(self), (self._parts,)
 
     @cached_property
+    def _encoder(self) -> Any:
+        from bertdata.tokenizers.wordpiece.encode.encoder import Encoder
+
+        return Encoder(self._parts, np.uint16 if self.vocab_size <= 1 << 16 else np.uint32)
+
+    @cached_property
     def _taken(self) -> NDArray[np.int32]:
+        from bertdata.tokenizers.wordpiece.encode.offsets import characters_taken
+
         return characters_taken(self.tokens)
 
     @cached_property

@@ -93,7 +93,7 @@ def ask(normalizer: Normalizer, character: str) -> Becomes:
     >>> ask(Normalizer(), "É") == (LETTER, "e"), ask(Normalizer(), "…") == (SINGLE, "…")
     (True, True)
     """
-    words = normalizer.words_by_reference(f"a{character}a")
+    words = normalizer.words(f"a{character}a")
     if words == ["a", "a"]:
         return SPACE, ""
     if len(words) == 3 and words[0] == words[2] == "a":
@@ -120,7 +120,7 @@ class CharacterTable:
         self._used = 0
         self.add(character for character in FIRST if unicodedata.category(character) != "Cn")
         self.add_new(_NO_TEXT, 0, 0)  # the kernel and the reference are at hand from the first text on
-        normalizer.words_by_reference("")
+        normalizer.words("")
         for character in map(chr, range(128)):
             kind, body = self._known[character]
             if kind == LETTER and len(body) == 1 and body.isascii():

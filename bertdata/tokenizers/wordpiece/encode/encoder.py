@@ -1,9 +1,9 @@
-"""Rows of text to ids: the tables that `kernels/encode.scan` works on, and the answers that it asks for.
+"""Rows of text to ids: the caches that `kernels/encode.scan` works on, and what it asks its caller for.
 
 A cache from chunk to ids lives as long as its encoder, begins with the words of the vocabulary, and grows to at most
-53 MB; then it begins anew. A call has one to itself, so nothing is locked and nothing can be seen half-written; those
-not in use lie in a pile, at most `MAX_IDLE` of them. What the kernel cannot tell goes through `tokenizers`, once for
-each distinct chunk. Special tokens are text.
+53 MB; then it begins anew. Each call has a cache of its own, so nothing is locked and no call sees an entry half
+written; at most `MAX_IDLE` caches that are not in use are kept. What the kernel cannot encode goes through
+`tokenizers`, once for each distinct chunk. Special tokens are text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
 from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
+from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
+from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
+from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
 from bertdata.tokenizers.wordpiece.encode.strings import padded_units
-
-if TYPE_CHECKING:
-    from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache
+from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, piece_table
 
 MAX_IDLE = 8
 _MAX_PENDING = 4096
@@ -50,8 +52,6 @@ class Encoder:
     @cached_property
     def pieces(self) -> Any:
         """The vocabulary as the kernel has it."""
-        from bertdata.tokenizers.wordpiece.encode.tables import piece_table
-
         return piece_table(self._parts.tokens)
 
     def reference_ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -81,7 +81,6 @@ class Encoder:
 
     def _new_cache(self) -> ChunkCache:
         """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
-        from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache
 
         cache = ChunkCache(self._parts.normalizer, self._known)
         words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
@@ -96,8 +95,6 @@ class _Run:
     """Arrays on their way through the kernel."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
-        from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
-        from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
 
         self._encoder, self._cache = encoder, cache
         self._buffer = pa.allocate_buffer(0, resizable=True)
@@ -109,18 +106,16 @@ class _Run:
         self._first_row = 0
 
     def ids(self, arrays: Iterable[pa.Array]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        from bertdata.tokenizers.wordpiece.encode.kernels.encode import AT, ROW, WRITTEN
-        from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
 
         registers = self._registers
         for rows in arrays:
-            registers[ROW], self._ends = 0, self._all_ends[self._first_row :]
+            registers[kernel.ROW], self._ends = 0, self._all_ends[self._first_row :]
             for self._text, self._offsets, row, stop in padded_units(text_of(rows), offsets_of(rows), PAD):
                 self._cache.begin()
-                registers[AT] = self._offsets[row]
+                registers[kernel.AT] = self._offsets[row]
                 self._scan(stop)
             self._first_row += len(rows)
-        self._resize(int(registers[WRITTEN]))
+        self._resize(int(registers[kernel.WRITTEN]))
         return self._out, self._all_ends
 
     def _resize(self, n: int) -> None:
@@ -129,7 +124,6 @@ class _Run:
         self._out = np.frombuffer(self._buffer, self._dtype, n)
 
     def _scan(self, stop: int) -> None:
-        from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 
         cache, registers = self._cache, self._registers
         status = -1
@@ -161,7 +155,6 @@ class _Run:
 
     def _put_in(self, pending: NDArray[np.int64]) -> None:
         """Ask `tokenizers` for the pending chunks, each distinct one once, and put their ids where they belong."""
-        from bertdata.tokenizers.wordpiece.encode.kernels.encode import ROW, WRITTEN
 
         keys = [self._text[start : start + length].tobytes() for start, length in pending[:, 2:].tolist()]
         texts: dict[bytes, str] = {}
@@ -176,13 +169,13 @@ class _Run:
             self._cache.remember(key, ids)
         lengths = np.array([len(found[key]) for key in keys])
         first_row, first = pending[0, :2].tolist()
-        row, written = int(self._registers[ROW]), int(self._registers[WRITTEN])
+        row, written = int(self._registers[kernel.ROW]), int(self._registers[kernel.WRITTEN])
         places = np.repeat(pending[:, 1] - first, lengths)
         joined = np.insert(self._out[first:written], places, np.concatenate([found[key] for key in keys]))
         if first + len(joined) > len(self._out):
             self._resize(2 * (first + len(joined)))
         self._out[first : first + len(joined)] = joined
-        self._registers[WRITTEN] = first + len(joined)
+        self._registers[kernel.WRITTEN] = first + len(joined)
         more = np.zeros(row - first_row + 1, np.int64)
         np.add.at(more, pending[:, 0] - first_row, lengths)
         self._ends[first_row + 1 : row + 1] += np.cumsum(more)[:-1]

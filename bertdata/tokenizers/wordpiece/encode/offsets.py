@@ -1,24 +1,23 @@
-"""Where in their texts the ids of many texts stand, and of which word they are: by a kernel (`kernels/offsets.py`).
+"""Which characters of its text each id stands for, and which word it belongs to: by a kernel (`kernels/offsets.py`).
 
-It says of which texts it cannot tell, such as one with a mark that reordering moves; `tokenizers` is then asked by the
-caller. The ids are given.
+The ids are given. The kernel says of which texts it cannot tell, such as one with a mark that reordering moves; the
+caller then asks `tokenizers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.text_arrays import offsets_of, text_of
+from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
+from bertdata.tokenizers.wordpiece.encode.kernels import offsets as kernel
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
-
-if TYPE_CHECKING:
-    from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
 
 
 def characters_taken(tokens: Sequence[str]) -> NDArray[np.int32]:
@@ -70,8 +69,6 @@ def locate(
     strings: UTF-8, as many as `ids` has lists. taken, continues: of each token, `characters_taken` and whether it
     continues a word.
     """
-    from bertdata.tokenizers.wordpiece.encode.kernels import offsets as kernel
-
     values, ends = ids.values.to_numpy(), ids.offsets.to_numpy().astype(np.int64)
     places = Places(
         np.zeros((len(values), 2), np.int32), np.zeros(len(values), np.int32), np.zeros(len(strings), np.bool_), ends

@@ -12,7 +12,7 @@ from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
 def encode_slowly(parts: Parts, text: str) -> list[int]:
     """Return the ids that `WordPieceTokenizer.encode` returns."""
     ids = {token: token_id for token_id, token in enumerate(parts.tokens)}
-    return [ids[piece] for word in parts.normalizer.words_by_reference(text) for piece in pieces_of(word, ids)]
+    return [ids[piece] for word in parts.normalizer.words(text) for piece in pieces_of(word, ids)]
 
 
 def pieces_of(word: str, ids: dict[str, int]) -> list[str]:

@@ -1,38 +1,20 @@
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.text_arrays import arrays_of, as_strings, offsets_of, text_of
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer, count_words
-from bertdata.tokenizers.wordpiece.encode.strings import padded_units, split_rows, units_of
+from bertdata.tokenizers.wordpiece.encode.strings import padded_units, units_of
 from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS
 
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a", "b"])
 TEXTS = ["one two", "", " three\tfour\n", "one\r\none", "\x0b\x85\u2028 é", "two"]
-
-
-def chunks_of_rows(array: pa.Array) -> list[list[str]]:
-    chunks = split_rows(array)
-    found = [chunks.distinct[code] for code in chunks.codes]
-    return [found[a:b] for a, b in zip(chunks.offsets, chunks.offsets[1:], strict=False)]
-
-
-@settings(deadline=None)
-@given(st.lists(st.text(st.sampled_from("ab é中 \t\n\r\x0b\x0c\x85\xa0\u2028"), max_size=12), max_size=6))
-def test_rows_of_an_array_are_split_as_single_texts_are(texts: list[str]) -> None:
-    expected = [re.split("[ \t\n\r]", text) for text in texts]
-    assert chunks_of_rows(pa.array(texts, pa.string())) == expected
-    padded = pa.array(["x y", *texts, "z"], pa.large_string())
-    assert chunks_of_rows(padded.slice(1, len(texts))) == expected
 
 
 def test_offsets_past_2_gib_do_not_wrap() -> None:
@@ -42,13 +24,7 @@ def test_offsets_past_2_gib_do_not_wrap() -> None:
     offsets = pa.py_buffer(np.array([start, start + 3, start + 7], np.int64))
     array = pa.Array.from_buffers(pa.large_string(), 2, [None, offsets, pa.py_buffer(data)])
     assert list(units_of(offsets_of(array), 3)) == [(0, 1), (1, 2)]
-    assert chunks_of_rows(array) == [["a", "b"], ["", "cé"]]
-
-
-def test_each_distinct_chunk_is_there_once() -> None:
-    chunks = split_rows(pa.array(["a b a", "b c"]))
-    assert chunks.distinct == ["a", "b", "c"]
-    assert chunks.codes.tolist() == [0, 1, 0, 1, 2]
+    assert TOKENIZER.encode_batch(array).to_pylist() == [[5, 6], [TOKENIZER.unk_token_id]]
 
 
 @pytest.mark.parametrize("size", [1, 5, 9, 1000])
@@ -139,4 +115,4 @@ def test_bytes_that_are_not_utf8_are_named_by_their_row() -> None:
         pa.string(), 2, [None, pa.py_buffer(np.array([0, 2, 5], np.int32)), pa.py_buffer(b"abc\xffd")]
     )
     with pytest.raises(InputError, match=r"row 8 is not UTF-8 \(byte 0xff at byte 1 of the row\)"):
-        split_rows(wrong, first_row=7)
+        TOKENIZER.encode_batch(pa.chunked_array([pa.array(["a"] * 7), wrong]))

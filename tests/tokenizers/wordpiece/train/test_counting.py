@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.tokenizers.wordpiece.train import counting
+from bertdata.tokenizers.wordpiece.train import counter
 from bertdata.tokenizers.wordpiece.train.counting import SCHEMA, count_words, merge_counts, prune_counts
 from tests.tokenizers.wordpiece.reference import SMALL, hostile_text, reference
 
@@ -81,8 +81,8 @@ def test_tables_too_small_for_the_words_make_no_difference(
     chunks: int, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = count_words(varied()[:4] + LONG)
-    monkeypatch.setattr(counting, "CHUNKS", chunks)
-    monkeypatch.setattr(counting, "WORDS", words)
+    monkeypatch.setattr(counter, "CHUNKS", chunks)
+    monkeypatch.setattr(counter, "WORDS", words)
     assert count_words(varied()[:4] + LONG) == whole
 
 
@@ -124,8 +124,8 @@ def test_what_is_left_out_does_not_depend_on_how_the_texts_were_cut(words: list[
 SCRIPT = """
 import sys
 from bertdata.tokenizers.wordpiece import count_words
-from bertdata.tokenizers.wordpiece.train import counting
-counting.CHUNKS = counting.WORDS = 40
+from bertdata.tokenizers.wordpiece.train import counter
+counter.CHUNKS = counter.WORDS = 40
 texts = eval(sys.stdin.read())
 for lower in (True, False):
     print(count_words(texts, do_lower_case=lower).to_pydict())

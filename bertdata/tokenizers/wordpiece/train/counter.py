@@ -1,0 +1,105 @@
+"""The tables of one word count, and what its kernel (`kernels/counts.py`) leaves to its caller."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.text_arrays import offsets_of, text_of
+from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
+from bertdata.tokenizers.wordpiece.encode.kernels.chunks import MAX_KEY
+from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, UNKNOWN_CHARACTER
+from bertdata.tokenizers.wordpiece.encode.strings import padded_units
+from bertdata.tokenizers.wordpiece.encode.tables import empty_table, empty_window
+from bertdata.tokenizers.wordpiece.normalizer import Normalizer
+from bertdata.tokenizers.wordpiece.train.counting import LARGE_SCHEMA, SCHEMA
+from bertdata.tokenizers.wordpiece.train.kernels import counts as kernel
+
+CHUNKS, WORDS = (1 << 19) - 1, (1 << 20) - 1
+"""Most distinct chunks, and words, that are held at a time: at most 130 MB in all."""
+_ARENA_BYTES = 16
+
+
+@functools.cache
+def _known(normalizer: Normalizer) -> dict[str, Any]:
+    return {}
+
+
+class WordCounter:
+    """Counts the words of arrays of texts. Both methods raise UnicodeDecodeError where these are not UTF-8."""
+
+    def __init__(self, normalizer: Normalizer) -> None:
+        self._normalizer = normalizer
+        self._characters = CharacterTable(normalizer, _known(normalizer))
+        self._chunks = empty_table(CHUNKS, CHUNKS * _ARENA_BYTES)
+        self._words = empty_table(WORDS, WORDS * _ARENA_BYTES)
+        self._window = empty_window()
+        self._key = np.zeros(MAX_KEY + PAD, np.uint8)
+        self._word = np.zeros(kernel.WORD_BYTES, np.uint8)
+        self._others: Counter[str] = Counter()
+        self._tables: list[pa.Table] = []
+
+    def count(self, rows: pa.Array) -> None:
+        """Count the words of a string array without nulls."""
+        for text, offsets, row, stop in padded_units(text_of(rows), offsets_of(rows), PAD):
+            registers = np.zeros(4, np.int64)
+            registers[kernel.ROW], registers[kernel.PLACE] = row, offsets[row]
+            arguments = text, offsets, stop, self._chunks, self._window, registers
+            while (status := kernel.count_chunks(*arguments)) != kernel.DONE:
+                if status == kernel.CHUNKS_FULL:
+                    self._count_chunks()
+                else:
+                    begin, n = int(registers[kernel.PLACE]), int(registers[kernel.SIZE])
+                    self._count_long(text[begin : begin + n + PAD].copy(), n)
+                    registers[kernel.PLACE] += n
+
+    def tables(self) -> list[pa.Table]:
+        """Return the counts of everything, as tables of word and count that have words in common."""
+        self._count_chunks()
+        self._move_words()
+        others = [pa.table([list(self._others), list(self._others.values())], SCHEMA)] if self._others else []
+        return self._tables + others
+
+    def _count_chunks(self) -> None:
+        """Count the words of all chunks, and take the chunks out."""
+        registers = np.zeros(4, np.int64)
+        registers[kernel.ENTRY] = 1
+        arguments = self._chunks, self._key, self._characters.arrays, self._words, self._word, registers
+        while (status := kernel.count_words(*arguments)) != kernel.DONE:
+            entry, n = int(registers[kernel.ENTRY]), int(registers[kernel.SIZE])
+            registers[kernel.ENTRY] += self._resolve(status, self._key[:n], int(self._chunks.entries[4 * entry + 3]))
+        kernel.clear(self._chunks)
+
+    def _count_long(self, chunk: NDArray[np.uint8], n: int) -> None:
+        arguments = chunk, n, np.uint64(1), self._characters.arrays, self._words, self._word
+        while (status := kernel.add_words(*arguments)) != kernel.DONE:
+            if self._resolve(status, chunk[:n], 1):
+                break
+
+    def _resolve(self, status: int, chunk: NDArray[np.uint8], count: int) -> bool:
+        """Do what the kernel could not; returns whether the chunk is counted now."""
+        if status == kernel.WORDS_FULL:
+            self._move_words()
+            return False
+        text = chunk.tobytes().decode("utf-8")
+        if status == UNKNOWN_CHARACTER:
+            self._characters.add(set(text))
+            return False
+        for word in self._normalizer.words(text):
+            self._others[word] += count
+        return True
+
+    def _move_words(self) -> None:
+        """Move the words from their table to an Arrow table."""
+        n = int(self._words.counters[0]) - 1
+        data = np.empty(kernel.key_bytes(self._words), np.uint8)
+        offsets, counts = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+        kernel.write_counts(self._words, data, offsets, counts)
+        kernel.clear(self._words)
+        words = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+        self._tables.append(pa.table([words, pa.array(counts)], LARGE_SCHEMA))
