@@ -1,11 +1,12 @@
-"""What a processor does in one instruction and numba has no word for: wide loads and stores, marks, bits, prefetches.
+"""LLVM intrinsics that numba does not expose: wide loads and stores, masks of bytes, counts of bits, prefetches.
 
-Each is an intrinsic, which trusts its caller, and has a plain twin of the same result. The twins are what runs under
-NUMBA_BOUNDSCHECK, which can check their indexing, and under NUMBA_DISABLE_JIT. Memory is little-endian.
+An intrinsic does not check its arguments. Each has a plain version with the same result for NUMBA_BOUNDSCHECK,
+where its indexing is checked, and for NUMBA_DISABLE_JIT. Memory is little-endian.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -17,13 +18,13 @@ from numba.extending import intrinsic
 from bertdata.kernels.jit import kernel
 
 WHITESPACE = (32, 10, 9, 13)
-"""A space, a line feed, a tab and a carriage return: the bytes that chunks are cut at."""
+"""A space, a line feed, a tab and a carriage return: the white space that chunks are cut at."""
 PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
-"""ASCII's marks, from and to: BERT makes a word of each, and nothing of Unicode's reaches over one."""
+"""ASCII punctuation, from and to: BERT makes a word of each mark, and no rule of Unicode reaches across one."""
 BLOCK = 64
 
 _U = np.uint64
-_0, _1, _2, _4, _8, _63 = _U(0), _U(1), _U(2), _U(4), _U(8), _U(63)
+_0, _1, _2, _4 = _U(0), _U(1), _U(2), _U(4)
 _BITS1, _BITS2, _BITS4 = _U(0x5555555555555555), _U(0x3333333333333333), _U(0x0F0F0F0F0F0F0F0F)
 _ONES, _56 = _U(0x0101010101010101), _U(56)
 
@@ -89,20 +90,8 @@ def plain_lowest_bit(word: Any) -> Any:
 
 
 @kernel
-def plain_highest_bit(word: Any) -> Any:
-    """Return the number of the highest bit that is set in a word of 64, which is not 0.
-
-    >>> int(plain_highest_bit(np.uint64(40)))
-    5
-    """
-    for shift in (1, 2, 4, 8, 16, 32):
-        word |= word >> _U(shift)
-    return plain_count_bits(word) - _1
-
-
-@kernel
 def plain_prefetch(array: Any, i: Any) -> None:
-    """Say that the element `i` of an array will be read soon."""
+    """Ask the processor to load the element `i` of an array, which will be read soon."""
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, to: Any) -> Any:
@@ -130,34 +119,28 @@ def _store64(_: Any, data: Any, i: Any, __: Any) -> Any:
     return types.void(data, i, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _whitespace_bits(_: Any, data: Any, i: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(8), BLOCK)
-        block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
-        block.align = 1
-        marks = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
-        for gap in WHITESPACE:
-            marks = builder.or_(marks, builder.icmp_unsigned("==", block, ir.Constant(vector, [gap] * BLOCK)))
-        return builder.bitcast(marks, ir.IntType(64))
+def _bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
+    """Return an intrinsic that gives 64 bits, one for each byte from `i` on: set where it is within a range."""
 
-    return types.uint64(data, i), generate
+    def bits(_: Any, data: Any, i: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            vector = ir.VectorType(ir.IntType(8), BLOCK)
+            block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
+            block.align = 1
+            result = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
+            for first, last in ranges:
+                above = builder.sub(block, ir.Constant(vector, [first] * BLOCK))
+                inside = builder.icmp_unsigned("<=", above, ir.Constant(vector, [last - first] * BLOCK))
+                result = builder.or_(result, inside)
+            return builder.bitcast(result, ir.IntType(64))
+
+        return types.uint64(data, i), generate
+
+    return intrinsic(bits)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _punctuation_bits(_: Any, data: Any, i: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.IntType(8), BLOCK)
-        block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
-        block.align = 1
-        marks = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
-        for first, last in PUNCTUATION:
-            above = builder.sub(block, ir.Constant(vector, [first] * BLOCK))
-            inside = builder.icmp_unsigned("<=", above, ir.Constant(vector, [last - first] * BLOCK))
-            marks = builder.or_(marks, inside)
-        return builder.bitcast(marks, ir.IntType(64))
-
-    return types.uint64(data, i), generate
+_whitespace_bits = _bits_of_ranges([(byte, byte) for byte in WHITESPACE])
+_punctuation_bits = _bits_of_ranges(PUNCTUATION)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -172,14 +155,6 @@ def _count_bits(_: Any, __: Any) -> Any:
 def _lowest_bit(_: Any, __: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def _highest_bit(_: Any, __: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sub(ir.IntType(64)(63), builder.ctlz(args[0], ir.Constant(ir.IntType(1), 0)))
 
     return types.uint64(types.uint64), generate
 
@@ -204,5 +179,4 @@ whitespace_bits: Any = plain_whitespace_bits if PLAIN else _whitespace_bits
 punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
-highest_bit: Any = plain_highest_bit if PLAIN else _highest_bit
 prefetch: Any = plain_prefetch if PLAIN else _prefetch

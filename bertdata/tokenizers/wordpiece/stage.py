@@ -1,7 +1,7 @@
-"""Word counts of one range of documents, the sums of one partition, and the vocabulary trained from all, as parts.
+"""The stage that trains a vocabulary: documents in, word counts of ranges, sums of partitions, a `vocab.txt` out.
 
-`TrainVocabulary` is the stage: the words of ranges of documents are counted, one file for each range, its words grouped
-by partition; references to them are grouped by partition and summed; and all sums lead to one vocabulary.
+The words of each range of documents are counted into one file, grouped by partition; references to these groups are
+grouped by partition, and the counts of each are summed; one vocabulary is trained from all sums.
 """
 
 from __future__ import annotations
@@ -68,29 +68,34 @@ def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters
     details["streams"] lists [offset, length] of each. Memory is the text of the range, and what `count_words` takes.
     """
     documents: DocumentRange = task.payload
-    tally = Counters()
+    counters = Counters()
     texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
     counted = count_words(pa.chunked_array(texts, pa.string()), do_lower_case=config.do_lower_case)
-    tally.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
-    _tally_words(tally, counted)
-    return tally
+    counters.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
+    _add_words(counters, counted)
+    return counters
 
 
-def _tally_words(tally: Counters, counted: pa.Table) -> None:
-    tally.add(WordCount.DISTINCT_WORDS, counted.num_rows)
-    tally.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
+def _add_words(counters: Counters, counted: pa.Table) -> None:
+    counters.add(WordCount.DISTINCT_WORDS, counted.num_rows)
+    counters.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
 
 
 def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
     """Return the references (partition, stream) into the word counts of one range."""
-    return [(one, Stream(task.path, record.sha256, *place)) for one, place in enumerate(record.details["streams"])]
+    return [
+        (partition, Stream(task.path, record.sha256, *place))
+        for partition, place in enumerate(record.details["streams"])
+    ]
 
 
 def merge_task(stages: str, partition: int, streams: Iterable[Stream]) -> list[Task]:
     """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
-    ordered = tuple(sorted(streams, key=lambda one: one.path))
-    made_from = fingerprint("merge_words", REVISION, [[one.sha256, one.offset, one.length] for one in ordered])
-    weight = sum(one.length for one in ordered)
+    ordered = tuple(sorted(streams, key=lambda stream: stream.path))
+    made_from = fingerprint(
+        "merge_words", REVISION, [[stream.sha256, stream.offset, stream.length] for stream in ordered]
+    )
+    weight = sum(stream.length for stream in ordered)
     name = part_name("merged", partition)
     return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, ordered)]
 
@@ -107,10 +112,10 @@ def merge_part(task: Task, file: BinaryIO) -> Counters:
     """
     merged = merge_words(map(read_stream, task.payload))
     write_stream(file, merged)
-    tally = Counters()
-    _tally_words(tally, merged)
-    tally.details["frequencies"] = frequencies(merged)
-    return tally
+    counters = Counters()
+    _add_words(counters, merged)
+    counters.details["frequencies"] = frequencies(merged)
+    return counters
 
 
 def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Iterable[PartResult]) -> list[Task]:
@@ -138,9 +143,9 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
     the words that are kept, one partition, and what the trainer takes. Raises ConfigError where no word would be left.
     """
     merged: tuple[MergedWords, ...] = task.payload
-    least = least_count([one.frequencies for one in merged], config.max_words)
-    words = frequent_words((read_stream(one.stream) for one in merged), least, config.max_words)
-    distinct = sum(one.distinct_words for one in merged)
+    least = least_count([part.frequencies for part in merged], config.max_words)
+    words = frequent_words((read_stream(part.stream) for part in merged), least, config.max_words)
+    distinct = sum(part.distinct_words for part in merged)
     if distinct and not words.num_rows:
         raise ConfigError(
             f"--max-words is {config.max_words}, which leaves none of the {distinct:,} distinct words, as more of them "
@@ -155,13 +160,13 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
         unused=config.unused_tokens,
     )
     file.write(format_vocabulary(vocabulary))
-    tally = Counters()
-    tally.add(WordCount.DISTINCT_WORDS, distinct)
-    tally.add(WordCount.WORDS, sum(one.words for one in merged))
+    counters = Counters()
+    counters.add(WordCount.DISTINCT_WORDS, distinct)
+    counters.add(WordCount.WORDS, sum(part.words for part in merged))
     if left_out := distinct - words.num_rows:
-        tally.drop(RARE, left_out)
-    tally.add(WordCount.PIECES, len(vocabulary))
-    return tally
+        counters.drop(RARE, left_out)
+    counters.add(WordCount.PIECES, len(vocabulary))
+    return counters
 
 
 def trained_tokenizer(task: Task, config: VocabularyConfig) -> WordPieceTokenizer:

@@ -119,7 +119,7 @@ class CharacterTable:
         self._places: dict[str, int] = {}
         self._used = 0
         self.add(character for character in FIRST if unicodedata.category(character) != "Cn")
-        self.add_new(_NO_TEXT, 0, 0)  # the kernel and the reference are at hand from the first text on
+        self.add_new(_NO_TEXT, 0, 0)  # the kernel and `tokenizers` are loaded before the first text
         normalizer.words("")
         for character in map(chr, range(128)):
             kind, body = self._known[character]

@@ -26,7 +26,7 @@ from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
 from bertdata.tokenizers.wordpiece.encode.strings import padded_units
-from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, piece_table
+from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, build_trie
 
 MAX_IDLE = 8
 _MAX_PENDING = 4096
@@ -50,9 +50,9 @@ class Encoder:
         return formats.build_plain(self._parts)
 
     @cached_property
-    def pieces(self) -> Any:
+    def trie(self) -> Any:
         """The vocabulary as the kernel has it."""
-        return piece_table(self._parts.tokens)
+        return build_trie(self._parts.tokens)
 
     def reference_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids that `tokenizers` gives."""
@@ -92,7 +92,7 @@ class Encoder:
 
 
 class _Run:
-    """Arrays on their way through the kernel."""
+    """The encoding of some arrays: the output so far, and where the kernel goes on."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
 
@@ -134,7 +134,7 @@ class _Run:
                 stop,
                 cache.arrays,
                 cache.characters.arrays,
-                self._encoder.pieces,
+                self._encoder.trie,
                 cache.word,
                 self._out,
                 self._ends,

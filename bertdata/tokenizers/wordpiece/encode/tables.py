@@ -26,16 +26,16 @@ from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
 
 CHUNKS = (1 << 20) - 1
-"""Most chunks in a cache: 52 MB. A sixteenth of them, the first that came, are kept when it begins anew."""
+"""Most chunks in a cache: 52 MB. When it is full, a sixteenth of them, the first that came, are kept."""
 FIRST_SLOTS = 1 << 20
 """How many slots a cache begins with, so that a little text touches little memory (4 MB); they grow fourfold."""
-MAX_PIECE = 1 + 4 * MAX_WORD_CHARACTERS
+MAX_TOKEN_BYTES = 1 + 4 * MAX_WORD_CHARACTERS
 SPARE_BLOCKS = 64
 _ARENA_BYTES, _POOL_IDS = 4, 2
 """Room for each chunk: 3 of 100 take more than the 16 bytes in their entry, 5 of 100 have ids in the pool."""
 
 
-def piece_table(tokens: Sequence[str]) -> trie_kernel.Pieces:
+def build_trie(tokens: Sequence[str]) -> trie_kernel.Trie:
     """Return the trie of a vocabulary; raises ConfigError for one of over 2 million tokens."""
     if len(tokens) >= MAX_ENTRIES:
         raise ConfigError(f"the vocabulary has {len(tokens)} tokens; at most {MAX_ENTRIES - 1} can be looked up")
@@ -44,7 +44,7 @@ def piece_table(tokens: Sequence[str]) -> trie_kernel.Pieces:
         roots[1] + token[len(CONTINUATION) :].encode() if token.startswith(CONTINUATION) else roots[0] + token.encode()
         for token in tokens
     ]
-    ids = sorted((i for i, key in enumerate(keys) if 1 < len(key) <= MAX_PIECE), key=keys.__getitem__)
+    ids = sorted((i for i, key in enumerate(keys) if 1 < len(key) <= MAX_TOKEN_BYTES), key=keys.__getitem__)
     data = np.frombuffer(b"".join(keys[i] for i in ids), np.uint8)
     offsets = np.zeros(len(ids) + 1, np.int64)
     np.cumsum([len(keys[i]) for i in ids], out=offsets[1:])
@@ -60,7 +60,7 @@ def piece_table(tokens: Sequence[str]) -> trie_kernel.Pieces:
     used = _room(n_used * trie_kernel.CELLS_A_BLOCK, np.uint64)
     used[:] = cells[: len(used)]
     settings = [trie_kernel.base_of(cells, root[0]) for root in roots]
-    return trie_kernel.Pieces(used, np.array([*settings, tokens.index(UNK)], np.int64))
+    return trie_kernel.Trie(used, np.array([*settings, tokens.index(UNK)], np.int64))
 
 
 class ChunkCache:
@@ -73,10 +73,10 @@ class ChunkCache:
         self.arrays = cache_kernel.Cache(
             empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), _room(CHUNKS * _POOL_IDS, np.uint32)
         )
-        self._enter_anew(len(self.arrays.table.slots), 1)  # the kernel is at hand from the first text on
+        self._enter_anew(len(self.arrays.table.slots), 1)  # compiles or loads the kernel
 
     def begin(self) -> None:
-        """Make room for the chunks of another unit of text; where the cache is full, keep the commonest alone."""
+        """Make room for the chunks of another unit of text; of a full cache, keep the first, which are common."""
         table, pool = self.arrays
         used, n_slots = int(table.counters[USED]), len(table.slots)
         arena = len(table.arena) - PAD - chunks_kernel.MAX_KEY
@@ -97,7 +97,7 @@ class ChunkCache:
 
 
 def empty_table(n: int, arena_bytes: int, most_slots: int = 1 << 32) -> Table:
-    """Return a table for `n` keys; what is not used of it takes no memory. An entry is within a line of 64 bytes."""
+    """Return a table for `n` keys; what is not used of it takes no memory."""
     entries = _room((n + 1) * WIDTH, np.uint64)
     entries[:WIDTH] = np.array([0, 0, 0xFFFF, 0], np.uint64)
     slots = np.zeros(min(most_slots, 1 << (2 * n + 1).bit_length()), np.uint32)
@@ -110,5 +110,5 @@ def empty_window() -> chunks_kernel.Window:
 
 
 def _room(n: int, dtype: type[Any]) -> NDArray[Any]:
-    """Return room for numbers in Arrow's memory: it lies in large pages, so that to look here and there is quicker."""
+    """Return room for numbers in Arrow's memory, whose large pages make random access faster."""
     return np.frombuffer(pa.allocate_buffer(n * np.dtype(dtype).itemsize), dtype)

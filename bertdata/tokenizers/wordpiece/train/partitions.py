@@ -1,13 +1,14 @@
-"""Word counts in partitions: those of one range dealt by word, those of one partition summed, those of all pruned.
+"""Word counts in partitions: counts are partitioned by word, each partition is summed, and all are pruned together.
 
-Every word has its partition by a hash, so the sum of a partition is final, partitions are summed side by side, and none
-takes more memory than its own words. `frequencies` tells of each how many words it would leave, so that the rarest
-are left out while they are read and never held together.
+A hash of a word gives its partition, so partitions can be summed in parallel, each in the memory of its own words.
+`frequencies` says how many words of a partition occur how often, so that the rarest words of all are dropped while
+the partitions are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from bertdata.tokenizers.wordpiece.train.counting import SCHEMA, merge_counts, p
 
 PARTITIONS = 16
 COUNTED = 255
-"""Counts up to this one are told apart by `frequencies`."""
+"""The largest count for which `frequencies` has a number of its own."""
 _MERGE_ROWS = 4_000_000
 _WIDTH = 8
 
@@ -35,8 +36,8 @@ def partition_words(counts: pa.Table) -> list[pa.Table]:
     partition = _partition_of(counts["word"])
     order = np.argsort(partition, kind="stable")
     bounds = np.searchsorted(partition[order], np.arange(PARTITIONS + 1))
-    dealt = counts.take(pa.array(order)).combine_chunks()
-    return [dealt.slice(bounds[one], bounds[one + 1] - bounds[one]) for one in range(PARTITIONS)]
+    ordered = counts.take(pa.array(order)).combine_chunks()
+    return [ordered.slice(start, stop - start) for start, stop in pairwise(bounds)]
 
 
 def _partition_of(words: pa.ChunkedArray) -> NDArray[np.int64]:
@@ -63,7 +64,7 @@ def merge_words(tables: Iterable[pa.Table]) -> pa.Table:
     waiting: list[pa.Table] = []
     for table in tables:
         waiting.append(table)
-        if sum(one.num_rows for one in waiting[1:]) > _MERGE_ROWS:
+        if sum(later.num_rows for later in waiting[1:]) > _MERGE_ROWS:
             waiting = [merge_counts(waiting)]
     return merge_counts(waiting)
 
@@ -88,7 +89,7 @@ def least_count(every: Sequence[Sequence[int]], max_words: int) -> int:
     """
     left, least = sum(map(sum, every)), 1
     while left > max_words and least <= COUNTED:
-        left -= sum(one[least - 1] for one in every)
+        left -= sum(partition[least - 1] for partition in every)
         least += 1
     return least
 

@@ -32,7 +32,7 @@ from bertdata.tokenizers.wordpiece.encode.kernels.chunks import (
     find_places,
     find_stops,
 )
-from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Pieces, longest_match
+from bertdata.tokenizers.wordpiece.encode.kernels.trie import NO_ROOM, SLACK, UNK_ID, Trie, longest_match
 from bertdata.tokenizers.wordpiece.encode.kernels.words import NOT_UTF8, REFERENCE_CHARACTER, next_word
 from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 
@@ -54,7 +54,7 @@ class Characters(NamedTuple):
 
 @always_inlined
 def fold(text: Any, i: Any, n: Any, folds: Any, word: Any) -> Any:
-    """Write a chunk into `word` as it is after normalising; False where that takes more than a look at each byte."""
+    """Write a chunk of ASCII letters and digits into `word`, normalised; returns False for any other chunk."""
     plain: Any = n <= MAX_WORD_CHARACTERS
     if plain:
         for j in range(n):
@@ -70,15 +70,15 @@ def encode_chunk(
     i: Any,
     end: Any,
     characters: Characters,
-    pieces: Pieces,
+    trie: Trie,
     word: Any,
     out: Any,
     written: Any,
     registers: Any,
 ) -> Any:
-    """Write the ids of a chunk; returns how many ids there are now, or, negative, why it cannot be told.
+    """Write the ids of a chunk; returns how many ids there are now, or a negative number that says why it cannot.
 
-    That a character says so, it notes in CHARACTER.
+    If a character caused it, CHARACTER holds its offset.
     """
     n: Any = end - i
     length: Any = n
@@ -92,9 +92,9 @@ def encode_chunk(
         if length == 0:
             return written
         if length <= MAX_WORD_CHARACTERS:
-            written = longest_match(pieces, word, n, out, written)
+            written = longest_match(trie, word, n, out, written)
         elif written + SLACK <= len(out):
-            out[written] = pieces.settings[UNK_ID]
+            out[written] = trie.settings[UNK_ID]
             written += 1
         else:
             return NO_ROOM
@@ -109,7 +109,7 @@ def scan(
     last_row: int,
     cache: Cache,
     characters: Characters,
-    pieces: Pieces,
+    trie: Trie,
     word: Any,
     out: Any,
     ends: Any,
@@ -117,11 +117,11 @@ def scan(
     window: Window,
     registers: Any,
 ) -> Any:
-    """Write the ids of the rows to `last_row` after the WRITTEN ones, and where each row ends; returns how it went.
+    """Write the ids of the rows to `last_row` after the WRITTEN ones, and where each row ends; returns a status.
 
     It begins at byte AT in row ROW, and unless DONE these say where to go on. `pending` gets (row, ids written before,
-    start, length) of the N_PENDING chunks that only `tokenizers` can tell, and of which nothing is written. Where a
-    NEW_CHARACTER has no code yet, CHARACTER is the byte at which it stands.
+    start, length) of the N_PENDING chunks that only `tokenizers` can encode, and of which nothing is written. At a
+    NEW_CHARACTER, which has no code yet, CHARACTER is its offset in bytes.
     """
     entries, stops = cache.table.entries, window.stops
     scanned_row, row, at, written = registers[ROW], registers[ROW], _U(registers[AT]), registers[WRITTEN]
@@ -149,7 +149,7 @@ def scan(
             if place != _0:
                 written = copy_ids(cache, place, out, written)
             else:
-                after = encode_chunk(text, start, start + size, characters, pieces, word, out, written, registers)
+                after = encode_chunk(text, start, start + size, characters, trie, word, out, written, registers)
                 registers[ROW], registers[AT], registers[WRITTEN] = row, at, written
                 if after >= 0:
                     if size <= MAX_KEY:

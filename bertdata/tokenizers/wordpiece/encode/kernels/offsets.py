@@ -1,8 +1,8 @@
-"""Where in their texts ids stand: the characters of each row and its ids, gone through side by side.
+"""Which characters of a text each id stands for: the characters of a row and its ids are gone through side by side.
 
-A character becomes so many characters of a word (`characters.py` has the codes), a piece takes so many of these, and
-[UNK] takes a whole word; so a piece stands from the first character that gave it one to the last. A row in which this
-does not come out even is for the caller to ask about. No ids are found here.
+A character becomes some number of characters of a word (`characters.py` has the codes), a token takes some number of
+these, and [UNK] takes a whole word; so a token reaches from the first character that gave it one to the last. A row in
+which the numbers do not agree is left to the caller.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def locate(
     """Write the characters of each id, from and to, into `places` and its word into `words`, from row ROW on.
 
     Row r is text[bounds[r] : bounds[r + 1]], its ids are ids[ends[r] : ends[r + 1]]; `taken` is how many characters the
-    piece of an id takes, 0 for [UNK], and `continues` whether it continues a word. `located` tells of each row whether
-    it came out even. Returns DONE, or NEW_CHARACTER where the one at byte CHARACTER has no code yet.
+    token of an id takes, 0 for [UNK], and `continues` whether it continues a word. `located` tells of each row whether
+    the numbers agree. Returns DONE, or NEW_CHARACTER where the one at byte CHARACTER has no code yet.
     """
     for row in range(registers[ROW], len(bounds) - 1):
         i: Any = bounds[row]

@@ -1,9 +1,9 @@
-"""A vocabulary as the tokenizer's kernel has it, and WordPiece's longest match first. No texts, no cache here.
+"""A vocabulary as a trie of bytes, and WordPiece's greedy longest match in it.
 
-The pieces stand in a trie, and a piece is found by a step for each of its bytes: one load and one comparison. The trie
-is a double array (Aoe 1989, "An efficient digital search algorithm by using a double-array structure"), in which the
-child of a node by a byte is the cell at the node's base, exclusive-or the byte; no two nodes have one base, so the byte
-in a cell tells whose child it is. Pieces with ## and those without are in one array, and begin at two roots.
+Each byte of a token takes one load and one comparison. The trie is a double array (Aoe 1989, "An efficient digital
+search algorithm by using a double-array structure"), in which the child of a node by a byte is the cell at the node's
+base, exclusive-or the byte; no two nodes have the same base, so the byte in a cell tells whose child it is. Tokens with
+## and those without are in one array, and begin at two roots.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from numpy.typing import NDArray
 from bertdata.kernels.jit import always_inlined, kernel
 
 SLACK = 16
-"""Room after the ids that may be written to for nothing."""
+"""Room after the ids that may be written to."""
 NO_ROOM = -4
 CELLS_A_BLOCK = 256
 MAX_CELLS = 1 << 27
 WORD_ROOT, CONTINUATION_ROOT, UNK_ID = range(3)
 _BASE_SHIFT, _ID_SHIFT = 9, 36
 _PATIENCE = 1
-"""How many nodes of several children a block turns away before only single ones are put into it."""
-_HOLE, _OPEN = range(2)
+"""How many nodes of several children a block has no room for before it gets only nodes of one child."""
+_FREE_CELL, _OPEN_BLOCK = range(2)
+"""Where the search for a base goes on: the first cell that may be free, the first block for nodes of many children."""
 _U = np.uint64
 _0, _1 = _U(0), _U(1)
 _TAKEN, _LABEL, _BASE = _U(256), _U(511), _U(MAX_CELLS - 1)
 _TO_BASE, _TO_ID = _U(_BASE_SHIFT), _U(_ID_SHIFT)
 
 
-class Pieces(NamedTuple):
+class Trie(NamedTuple):
     """A vocabulary. A cell is, from the lowest bit: 8 of its byte, 1 that it is taken, 27 of base, 28 of id, plus 1.
 
-    A cell of no children has base 0, which no node is given; one that ends no piece has 0 for the id.
+    A cell of no children has base 0, which no node is given; one at which no token ends has 0 for the id.
     """
 
     cells: NDArray[np.uint64]
@@ -54,14 +55,14 @@ def _fits(cells: Any, bases: Any, base: Any, labels: Any, n: Any) -> Any:
 def _find_base(cells: Any, bases: Any, blocks: Any, labels: Any, n: Any, search: Any) -> Any:
     """Return a base for a node of `n` labels; -1 where there is none."""
     if n == 1:
-        for cell in range(search[_HOLE], len(cells)):
+        for cell in range(search[_FREE_CELL], len(cells)):
             if cells[cell] == _0 and not bases[cell ^ labels[0]]:
-                search[_HOLE] = max(search[_HOLE], cell - CELLS_A_BLOCK)
+                search[_FREE_CELL] = max(search[_FREE_CELL], cell - CELLS_A_BLOCK)
                 return cell ^ labels[0]
         return -1
-    while search[_OPEN] < len(blocks) and blocks[search[_OPEN]] == _PATIENCE:
-        search[_OPEN] += 1
-    for block in range(search[_OPEN], len(blocks)):
+    while search[_OPEN_BLOCK] < len(blocks) and blocks[search[_OPEN_BLOCK]] == _PATIENCE:
+        search[_OPEN_BLOCK] += 1
+    for block in range(search[_OPEN_BLOCK], len(blocks)):
         if blocks[block] < _PATIENCE:
             for base in range(block * CELLS_A_BLOCK, (block + 1) * CELLS_A_BLOCK):
                 if _fits(cells, bases, base, labels, n):
@@ -119,16 +120,16 @@ def base_of(cells: NDArray[np.uint64], byte: int) -> int:
 
 
 @always_inlined
-def longest_match(pieces: Pieces, word: Any, n_word: Any, out: Any, written: Any) -> Any:
-    """Write the ids of a word, longest piece first, or [UNK]; returns how many ids there are now, or NO_ROOM."""
+def longest_match(trie: Trie, word: Any, n_word: Any, out: Any, written: Any) -> Any:
+    """Write the ids of a word, longest token first, or [UNK]; returns how many ids there are now, or NO_ROOM."""
     start: Any = _0
     end, first = _U(n_word), written
-    root = _U(pieces.settings[WORD_ROOT])
+    root = _U(trie.settings[WORD_ROOT])
     while start < end:
         at, stop, base, found = start, start, root, _0
         while at < end:
             label = _U(word[at])
-            cell = pieces.cells[base ^ label]
+            cell = trie.cells[base ^ label]
             if cell & _LABEL != label | _TAKEN:
                 break
             at += _1
@@ -138,10 +139,10 @@ def longest_match(pieces: Pieces, word: Any, n_word: Any, out: Any, written: Any
         if written + SLACK > len(out):
             return NO_ROOM
         if found == _0:
-            out[first] = pieces.settings[UNK_ID]
+            out[first] = trie.settings[UNK_ID]
             return first + 1
         out[written] = found - _1
         written += 1
         start = stop
-        root = _U(pieces.settings[CONTINUATION_ROOT])
+        root = _U(trie.settings[CONTINUATION_ROOT])
     return written

@@ -22,7 +22,7 @@ space."""
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, START_SHIFT = 7, 3, 7, 12
 NOT_UTF8, UNKNOWN_CHARACTER, REFERENCE_CHARACTER = -1, -2, -3
 ASKED = 8
-"""The code of a character that the caller was told of: its kind is still UNKNOWN."""
+"""The code of a character that `new_characters` returned: its kind is still UNKNOWN."""
 _NOT_ASCII = np.uint64(0x8080808080808080)
 
 
