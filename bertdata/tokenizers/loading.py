@@ -1,16 +1,19 @@
-"""The registry of tokenizer families, and `load_tokenizer`, which finds the family of a directory by its files."""
+"""The registry of tokenizer families, and `load_tokenizer`, which finds the family of a directory by its files.
+
+Vocabularies that ship with bertdata have names; `vocab/NAME/README.md` says how each was made.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
-from bertdata.tokenizers.pretrained import pretrained_names, pretrained_path
 
 Family = TypeVar("Family", bound=type[Tokenizer])
 
@@ -19,6 +22,7 @@ TOKENIZERS: Registry[type[Tokenizer]] = Registry(
 )
 BUILD_FOLDER = "tokenizer"
 """The folder of a build that holds its tokenizer."""
+_VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
 
 
 def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:
@@ -67,6 +71,24 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
     raise InputError(
         f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; expected a tokenizer or a finished build", path=place
     )
+
+
+def pretrained_path(name: str) -> str | None:
+    """Return the folder of a vocabulary that ships with bertdata, or None where none has that name.
+
+    >>> pretrained_path("bertdata-30k-uncased") is None, pretrained_path("no-such-vocabulary") is None
+    (False, True)
+    """
+    return str(_VOCABULARIES / name) if name in pretrained_names() else None
+
+
+def pretrained_names() -> list[str]:
+    """Return the names of the vocabularies that ship with bertdata.
+
+    >>> pretrained_names()
+    ['bertdata-30k-cased', 'bertdata-30k-uncased']
+    """
+    return sorted(path.parent.name for path in _VOCABULARIES.glob("bertdata-*/vocab.txt"))
 
 
 def _families() -> list[type[Tokenizer]]:

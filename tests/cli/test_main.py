@@ -16,7 +16,7 @@ from bertdata import __version__
 from bertdata.cli import main
 from bertdata.cli.main import COMMANDS, dispatch
 from bertdata.errors import BertDataError
-from bertdata.tokenizers.pretrained import pretrained_names
+from bertdata.tokenizers.loading import pretrained_names
 from tests.clock import child_seconds
 from tests.small_build import write_build
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.tokenizers.pretrained import pretrained_names, pretrained_path
+from bertdata.tokenizers.loading import pretrained_names, pretrained_path
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 
