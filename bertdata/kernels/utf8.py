@@ -10,9 +10,9 @@ from bertdata.kernels.jit import inlined
 
 
 @inlined
-def decode(data: Any, i: Any, end: Any) -> Any:
+def decode(data: Any, i: Any, end: Any) -> tuple[int, int]:
     """Return the code point of the character at byte `i` and its length in bytes; (-1, 1) where it is not UTF-8."""
-    point = np.int64(data[i])
+    point: Any = np.int64(data[i])
     if point < 0x80:
         return point, 1
     size = 2 if point < 0xE0 else 3 if point < 0xF0 else 4

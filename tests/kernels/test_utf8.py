@@ -44,3 +44,12 @@ def test_the_first_and_the_last_character_are_decoded(text: list[str]) -> None:
 @pytest.mark.parametrize("data", [b"\xc3", b"\xe2\x80", b"\x80", b"\xc3\xa9\xa9\xa9", b"\xed\xa0\x80", b"\x80" * 5])
 def test_bytes_that_are_not_utf8_have_no_last_character(data: bytes) -> None:
     assert _first_and_last(array(data))[1] == (-1, 1)
+
+
+@pytest.mark.parametrize(
+    "data", [b"\x80", b"\xc1\x81", b"\xc3a", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80"]
+)
+def test_bytes_that_are_not_utf8_have_no_first_character(data: bytes) -> None:
+    with pytest.raises(UnicodeDecodeError):
+        data.decode()
+    assert _first_and_last(array(data))[0] == (-1, 1)
