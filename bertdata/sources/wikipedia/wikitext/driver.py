@@ -212,7 +212,7 @@ def _append(text: str | None, work: _Buffers) -> None:
     """Write what a template call or a link leaves; None is a placeholder, where it fits."""
     end = int(work.state[walk.WRITTEN])
     if text is None:
-        text = placeholder_after(str(work.second[max(0, end - 4) : end], "utf-8", "replace"))
+        text = placeholder_after(work.second[max(0, end - 4) : end].tobytes().decode("utf-8", "replace"))
     work.state[walk.WRITTEN] = _write("second", text, work, end)
 
 
