@@ -92,7 +92,7 @@ def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CH
             stream, machine = position, _decompressor(kind)
     if position != stream:
         raise InputError(
-            f"the file ends at byte {position}, inside the {kind} stream that starts here: it is truncated; "
+            f"the file ends at byte {position}, inside the {kind} stream that starts here: it was cut off; "
             "get it again and check its size",
             path=path,
             offset=stream,
