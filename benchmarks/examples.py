@@ -127,7 +127,7 @@ def prepare(folder: str, size: float) -> str:
         spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
         made[masks] = spec, sharded([spec]).plan(store)
     records = [run_once(task, lambda task, file: shard_part(spec, task, file)) for task in made["dynamic"][1]]
-    manifest = build_manifest({"sources": {}}, [record for _, record in store], plan, info, records)
+    manifest = build_manifest({"sources": {}, "vocabulary": {}}, [record for _, record in store], plan, info, records)
     write_dataset_files(spec.output, manifest, info)
     tokenizer.save_pretrained(f"{spec.output}/tokenizer")
     with open(f"{folder}/work.pickle", "wb") as file:
