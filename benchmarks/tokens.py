@@ -76,9 +76,9 @@ def measure(path: Path, tokenizer: WordPieceTokenizer, segmenter: SentenceSegmen
             return getattr(self._inner, name)
 
     def timed(function: Callable[..., Any], step: str) -> Callable[..., Any]:
-        def run(*arguments: Any) -> Any:
+        def run(*arguments: Any, **keywords: Any) -> Any:
             began = time.process_time()
-            result = function(*arguments)
+            result = function(*arguments, **keywords)
             spent[step] += time.process_time() - began
             return result
 

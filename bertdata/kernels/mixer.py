@@ -1,6 +1,6 @@
 """The compiled core of `counter_rng`: the mixer, for kernels that draw for themselves, and draws put in order.
 
-The readable twin of the mixer is in `counter_rng`, which makes the keys of a seed and a purpose.
+The reference of the mixer is in `counter_rng`, which makes the keys of a seed and a purpose.
 """
 
 from __future__ import annotations

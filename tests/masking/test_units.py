@@ -158,7 +158,7 @@ def test_a_span_is_no_longer_than_what_is_predicted_of_its_row() -> None:
 
 
 @pytest.mark.parametrize("unit", MASK_UNITS)
-def test_a_limit_that_bites_is_used_up(unit: str) -> None:
+def test_a_limit_that_applies_is_used_up(unit: str) -> None:
     # 124 tokens, of which 18.6 are wanted, and a limit of 10.
     row = row_of([1, 2, 1, 1, 3, 1, 1, 1] * 6, [1] * 58)
     masked = mask(repeated(row, 4000), unit, max_predictions_per_seq=10)

@@ -30,7 +30,7 @@ from bertdata.shards.verify.accounts import Build
 from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import Vocabulary, recount
-from bertdata.shards.verify.rows import is_plain, verify_rows
+from bertdata.shards.verify.unbuilt import is_plain, verify_unbuilt
 
 CACHES = "*/cache-*.arrow"
 """Results that `datasets` keeps beside the shards, as of `filter`; they are not part of a build."""
@@ -60,7 +60,7 @@ def verify(
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place
             )
-        return verify_rows(place, found, report)
+        return verify_unbuilt(place, found, report)
     names = phase_names(found)
     if not names:
         return _verify(place, found, duplicates, report)

@@ -32,7 +32,7 @@ def is_plain(manifest: Any) -> bool:
     return isinstance(info, dict) and ("task" in info or bool(manifest.get("imported")))
 
 
-def verify_rows(path: str, manifest: dict[str, Any], report: Callable[[str], None] | None) -> list[Row]:
+def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], None] | None) -> list[Row]:
     """Check shards against their manifest and return the table of what was counted.
 
     Raises VerificationError with every disagreement, one a line, each beginning with the file it is in.
