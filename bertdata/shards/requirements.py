@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 from bertdata.documents import cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata
 from bertdata.errors import ConfigError
-from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards import token_store
 
 _AT_ONCE = 256
 
@@ -41,7 +41,7 @@ def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], 
 
 def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
     ranges = cut_ranges(parts)
-    compiled = compiling_pays(sum(documents.text_bytes for documents in ranges), None)
+    compiled = sum(documents.text_bytes for documents in ranges) >= token_store.SENTENCES_COMPILED_FROM
     for documents in ranges:
         for table in read_range(documents):
             for begin in range(0, table.num_rows, _AT_ONCE):

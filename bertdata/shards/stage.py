@@ -12,9 +12,9 @@ from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards import token_store
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.token_store import TokenSlice, load_block, write_tokens
@@ -92,7 +92,7 @@ def plan_tokens(
 ) -> list[Task]:
     """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
-    compiled = compiling_pays(sum(documents.text_bytes for documents in ranges), None)
+    compiled = sum(documents.text_bytes for documents in ranges) >= token_store.SENTENCES_COMPILED_FROM
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
         for task in range_tasks(ranges, directory, "tokenize", TOKENS_REVISION, shared)

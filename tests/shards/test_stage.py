@@ -62,7 +62,7 @@ def test_the_planned_bytes_decide_whether_sentences_are_found_by_compiled_code_a
     compiled_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [record.sha256 for _, record in tokenized(tmp_path / "first", 2)]
-    monkeypatch.setattr("bertdata.kernels.warmup.COMPILED_FROM", compiled_from)
+    monkeypatch.setattr("bertdata.shards.token_store.SENTENCES_COMPILED_FROM", compiled_from)
     found = tokenized(tmp_path / "second", 2)
     assert {task.payload.compiled for task, _ in found} == {compiled_from == 0}
     assert [record.sha256 for _, record in found] == expected
