@@ -189,6 +189,8 @@ def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[A
         if loss(types, best) == float("inf"):
             raise TypeError(f"{dispatcher.py_func.__name__} is not compiled for {types}")
         entry = compile_any(best)
+        if types != best.args:  # the next call with these types finds the code without looking for the signature
+            dispatcher._insert([numba.types.unliteral(kind)._code for kind in types], entry, False)
         waiting.discard(best)
         if not waiting:
             dispatcher.disable_compile()

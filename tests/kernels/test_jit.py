@@ -142,6 +142,14 @@ def test_a_kernel_with_signatures_takes_what_converts_to_one_of_them_and_nothing
             _product(*wrong)
 
 
+def test_the_signature_for_types_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    two_forms = typed_kernel(numba.int64(numba.int64, numba.int64), numba.float64(numba.float64, numba.float64))
+    difference: Any = two_forms(lambda one, other: one - other)
+    assert difference(np.int16(6), 7) == -1
+    monkeypatch.setattr(difference, "_compile_for_args", pytest.fail)
+    assert difference(np.int16(5), 7) == -2
+
+
 def test_python_cannot_call_what_is_compiled_into_kernels_but_can_call_its_python() -> None:
     assert _product(2, 3) == 6
     with pytest.raises(TypeError, match=r"compiled into the kernels that call it; in Python call plain\(_times\)"):
