@@ -80,13 +80,13 @@ def write_build(
 
 
 def _write_documents(task: Task, file: BinaryIO) -> Counters:
-    tally = Counters()
-    with DocumentWriter(file, tally) as writer:
+    counters = Counters()
+    with DocumentWriter(file, counters) as writer:
         for number, text in enumerate(task.payload):
-            tally.add("books")
+            counters.add("books")
             writer.add(f"books:{number}", "books", f"Book {number}", "", text)
-    tally.add("books", 2)
-    tally.drop("too short", 1)
-    tally.drop("broken: it is <b>bold</b>", 1)
-    tally.details["broken"] = [{"path": "books.txt", "title": "<i>No end", "reason": "it is <b>bold</b>"}]
-    return tally
+    counters.add("books", 2)
+    counters.drop("too short", 1)
+    counters.drop("broken: it is <b>bold</b>", 1)
+    counters.details["broken"] = [{"path": "books.txt", "title": "<i>No end", "reason": "it is <b>bold</b>"}]
+    return counters

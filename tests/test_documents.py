@@ -31,11 +31,11 @@ Row = tuple[str, str, str, str, str]
 
 
 def written(rows: list[Row]) -> tuple[bytes, Counters]:
-    file, tally = io.BytesIO(), Counters()
-    with DocumentWriter(file, tally) as writer:
+    file, counters = io.BytesIO(), Counters()
+    with DocumentWriter(file, counters) as writer:
         for row in rows:
             writer.add(*row)
-    return file.getvalue(), tally
+    return file.getvalue(), counters
 
 
 def stored(data: bytes) -> list[Row]:
@@ -46,39 +46,39 @@ def stored(data: bytes) -> list[Row]:
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=20)] * 5), max_size=20))
 def test_documents_come_back_as_they_were(rows: list[Row]) -> None:
-    data, tally = written(rows)
+    data, counters = written(rows)
     assert stored(data) == rows
     assert pq.read_schema(pa.BufferReader(data)).equals(SCHEMA)
     assert SCHEMA.names == ["id", "source", "title", "url", "text"]
     texts = [len(text.encode()) for *_, text in rows]
-    assert (tally.counts.get("documents", 0), tally.counts.get("text_bytes", 0)) == (len(rows), sum(texts))
+    assert (counters.counts.get("documents", 0), counters.counts.get("text_bytes", 0)) == (len(rows), sum(texts))
     slots: dict[int, list[int]] = {}
     for (name, *_), size in zip(rows, texts, strict=True):
         found = slots.setdefault(slot(name), [0, 0])
         found[0], found[1] = found[0] + 1, found[1] + size
-    assert tally.details["slots"] == [[one, *slots[one]] for one in sorted(slots)]
+    assert counters.details["slots"] == [[one, *slots[one]] for one in sorted(slots)]
 
 
 def test_row_groups_hold_about_eight_mebibytes_of_text() -> None:
     text = "x" * (1 << 20)
-    data, tally = written([(str(i), "s", "", "", text) for i in range(20)])
-    assert tally.details["row_groups"] == [[8, ROW_GROUP_BYTES], [8, ROW_GROUP_BYTES], [4, 4 << 20]]
+    data, counters = written([(str(i), "s", "", "", text) for i in range(20)])
+    assert counters.details["row_groups"] == [[8, ROW_GROUP_BYTES], [8, ROW_GROUP_BYTES], [4, 4 << 20]]
     metadata = pq.read_metadata(pa.BufferReader(data))
     assert [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)] == [8, 8, 4]
 
 
 def test_no_documents_are_an_empty_file_that_can_be_read() -> None:
-    data, tally = written([])
+    data, counters = written([])
     assert stored(data) == []
-    assert (tally.counts, tally.details) == ({}, {"row_groups": [], "slots": []})
+    assert (counters.counts, counters.details) == ({}, {"row_groups": [], "slots": []})
 
 
 def test_what_utf8_cannot_hold_is_replaced_in_every_column_and_counted_as_stored() -> None:
-    data, tally = written([("caf\udce9:1", "s\ud800", "t\udfff", "u\udc00", "a\ud800b é 한")])
+    data, counters = written([("caf\udce9:1", "s\ud800", "t\udfff", "u\udc00", "a\ud800b é 한")])
     [(name, source, title, url, text)] = stored(data)
     assert (name, source, title, url, text) == ("caf\\udce9:1", "s\ufffd", "t\ufffd", "u\ufffd", "a\ufffdb é 한")
-    assert tally.counts["text_bytes"] == len(text.encode())
-    assert tally.details["slots"] == [[slot(name), 1, len(text.encode())]]
+    assert counters.counts["text_bytes"] == len(text.encode())
+    assert counters.details["slots"] == [[slot(name), 1, len(text.encode())]]
 
 
 def test_ids_that_are_no_utf8_stay_apart() -> None:
@@ -87,8 +87,8 @@ def test_ids_that_are_no_utf8_stay_apart() -> None:
 
 
 def test_texts_given_at_once_are_a_row_group_behind_what_was_added_before() -> None:
-    tally, file = Counters(), io.BytesIO()
-    with DocumentWriter(file, tally) as writer:
+    counters, file = Counters(), io.BytesIO()
+    with DocumentWriter(file, counters) as writer:
         writer.add("a", "s", "t", "u", "salt")
         writer.add_texts(["b", "caf\udce9"], "texts", pa.array(["é", "water"]))
         writer.add("c", "s", "", "", b"stone")
@@ -98,10 +98,10 @@ def test_texts_given_at_once_are_a_row_group_behind_what_was_added_before() -> N
         ("caf\\udce9", "texts", "", "", "water"),
         ("c", "s", "", "", "stone"),
     ]
-    assert tally.counts == {"documents": 4, "text_bytes": 16}
-    assert tally.details["row_groups"] == [[1, 4], [2, 7], [1, 5]]
+    assert counters.counts == {"documents": 4, "text_bytes": 16}
+    assert counters.details["row_groups"] == [[1, 4], [2, 7], [1, 5]]
     sizes = {"a": 4, "b": 2, "caf\\udce9": 5, "c": 5}
-    assert tally.details["slots"] == sorted([slot(name), 1, size] for name, size in sizes.items())
+    assert counters.details["slots"] == sorted([slot(name), 1, size] for name, size in sizes.items())
 
 
 def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
@@ -114,10 +114,10 @@ def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
 
 
 def test_a_failure_in_the_block_passes_and_tallies_no_details() -> None:
-    tally = Counters()
-    with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), tally):
+    counters = Counters()
+    with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), counters):
         raise RuntimeError("bug")
-    assert tally.details == {}
+    assert counters.details == {}
 
 
 def test_slots_are_in_range_and_evenly_filled() -> None:
@@ -145,10 +145,10 @@ def test_ranges_hold_every_row_group_once_and_are_of_bounded_size(parts: list[li
 
 def test_a_range_reads_its_row_groups_and_no_others(tmp_path: Path) -> None:
     rows = [(str(i), "s", "", "", "x" * (3 << 20)) for i in range(9)]
-    data, tally = written([(a, b, c, d, e) for a, b, c, d, e in rows])
+    data, counters = written([(a, b, c, d, e) for a, b, c, d, e in rows])
     (tmp_path / "x.parquet").write_bytes(data)
     ranges = cut_ranges(
-        [(str(tmp_path / "x.parquet"), PartMetadata("x", "f", 1, "s", 0, {}, {}, tally.details))], 10 << 20
+        [(str(tmp_path / "x.parquet"), PartMetadata("x", "f", 1, "s", 0, {}, {}, counters.details))], 10 << 20
     )
     assert len(ranges) == 2
     found = [[name for table in read_range(one) for name in table["id"].to_pylist()] for one in ranges]
@@ -181,11 +181,11 @@ def test_a_part_that_is_not_what_it_was_is_an_input_error_that_names_it(data: by
 
 
 def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path: Path) -> None:
-    tally = Counters()
-    with open(tmp_path / "x.parquet", "wb") as file, DocumentWriter(file, tally) as writer:
+    counters = Counters()
+    with open(tmp_path / "x.parquet", "wb") as file, DocumentWriter(file, counters) as writer:
         for number in range(30):
             writer.add(f"d{number}", "books", "", "", f"{number:02d}" * (1 << 19))
-    whole = PartMetadata("x", "f", 1, "s", 0, tally.counts, {"short": 2}, tally.details)
+    whole = PartMetadata("x", "f", 1, "s", 0, counters.counts, {"short": 2}, counters.details)
     gone = [0, 1, 2, 3, 4, 5, 6, 7, 12, 29]
     found = without_rows(whole, [Dropped(row, f"d{row}", 1 << 20, "near duplicate") for row in reversed(gone)])
     assert found.counts == {"documents": 20, "text_bytes": 20 << 20}
@@ -201,10 +201,12 @@ def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path:
 
 
 def test_a_flipped_bit_in_any_page_is_noticed_when_it_is_read(tmp_path: Path) -> None:
-    data, tally = written([(f"id{i}", "s", "", "", f"text {i} " * 40) for i in range(50)])
+    data, counters = written([(f"id{i}", "s", "", "", f"text {i} " * 40) for i in range(50)])
     path = tmp_path / "part.parquet"
     path.write_bytes(data)
-    ranges = cut_ranges([(str(path), PartMetadata("part", "f", len(data), "s", 0.0, tally.counts, {}, tally.details))])
+    ranges = cut_ranges(
+        [(str(path), PartMetadata("part", "f", len(data), "s", 0.0, counters.counts, {}, counters.details))]
+    )
     whole = [table.to_pylist() for one in ranges for table in read_range(one)]
     pages = pq.read_metadata(pa.BufferReader(data)).row_group(0)
     text = pages.column(SCHEMA.names.index("text"))

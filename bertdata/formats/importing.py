@@ -62,10 +62,10 @@ def import_shards(
                 name = f"{split}/data-{number:05d}-of-{len(found):05d}.arrow"
                 target = files.join(output, *name.split("/"))
                 with files.atomic_write(target) as file:
-                    tally = import_file(path, info, begin, file)
-                begin += tally.counts["examples"]
+                    counters = import_file(path, info, begin, file)
+                begin += counters.counts["examples"]
                 size, digest = files.size(target), files.sha256(target)
-                shards.append({"file": name, "bytes": size, "sha256": digest, "counts": tally.counts})
+                shards.append({"file": name, "bytes": size, "sha256": digest, "counts": counters.counts})
             entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
         tokenizer.save_pretrained(files.join(output, "tokenizer"))
         manifest = _manifest(info, paths, entries)
@@ -74,13 +74,13 @@ def import_shards(
 
 def import_file(path: str, info: PretrainingInfo, first_id: int, file: BinaryIO) -> Counters:
     """Write the rows of a file as one shard, `example_id` counting from `first_id`; counts what is in it."""
-    schema, tally, begin = shard_schema(info), Counters(), 0
+    schema, counters, begin = shard_schema(info), Counters(), 0
     for name in ("examples", "documents", "tokens_in_examples", "row_tokens", "labels_1", "predictions"):
-        tally.add(name, 0)
+        counters.add(name, 0)
     with pa.ipc.new_stream(file, schema) as writer:
         for fields in read_fields(path):
-            begin += _write_rows(writer, schema, checked(fields, info, path, begin), first_id + begin, info, tally)
-    return tally
+            begin += _write_rows(writer, schema, checked(fields, info, path, begin), first_id + begin, info, counters)
+    return counters
 
 
 def read_fields(path: str) -> Iterator[Fields]:
@@ -105,7 +105,9 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
     """Return what the shards say of themselves, from the first rows there are."""
     found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
     if found is None:
-        raise InputError(f"there are no rows in the files of train ({len(paths)} in all); expected some", path=paths[0])
+        raise InputError(
+            f"there are no rows in the files of train ({len(paths)} in all); expected at least one", path=paths[0]
+        )
     path, fields = found
     _check_fields(fields, path)
     has_label = "next_sentence_labels" in fields
@@ -199,7 +201,7 @@ def _write_rows(
     fields: Fields,
     first_id: int,
     info: PretrainingInfo,
-    tally: Counters,
+    counters: Counters,
 ) -> int:
     """Write checked rows as one record batch, and count them; returns how many there are."""
     number = len(fields["input_ids"])
@@ -217,19 +219,19 @@ def _write_rows(
     if info.label:
         labels = fields["next_sentence_labels"].reshape(-1).astype(np.int8)
         columns[info.label] = pa.array(labels)
-        tally.add("labels_1", int(labels.sum()))
+        counters.add("labels_1", int(labels.sum()))
     writer.write_batch(pa.RecordBatch.from_arrays([columns[field.name] for field in schema], schema=schema))
     shown, original = fields["input_ids"][targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX]
     special = np.isin(
         np.where(targets == IGNORE_INDEX, fields["input_ids"], targets), (info.cls_token_id, info.sep_token_id)
     )
-    tally.add("examples", number)
-    tally.add("row_tokens", int(lengths.sum()))
-    tally.add("tokens_in_examples", int((taken & ~special).sum()))
-    tally.add("predictions", len(original))
-    tally.add("predictions_mask", int((shown == info.mask_token_id).sum()))
-    tally.add("predictions_kept", int((shown == original).sum()))
-    tally.add("predictions_capped_rows", 0)
+    counters.add("examples", number)
+    counters.add("row_tokens", int(lengths.sum()))
+    counters.add("tokens_in_examples", int((taken & ~special).sum()))
+    counters.add("predictions", len(original))
+    counters.add("predictions_mask", int((shown == info.mask_token_id).sum()))
+    counters.add("predictions_kept", int((shown == original).sum()))
+    counters.add("predictions_capped_rows", 0)
     return number
 
 

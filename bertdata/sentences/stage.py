@@ -62,13 +62,13 @@ _SCHEMA = pa.schema(
 def counts_part(task: Task, file: BinaryIO) -> Counters:
     """Write Punkt's counts of one range of documents, each document a text of its own, sorted."""
     documents: DocumentRange = task.payload
-    counts, tally = PunktCounts(), Counters()
+    counts, counters = PunktCounts(), Counters()
     for table in read_range(documents):
         for text in table["text"].to_pylist():
             counts.add(text)
-            tally.add(PunktCount.DOCUMENTS)
-            tally.add(PunktCount.CHARACTERS, len(text))
-    tally.add(PunktCount.TOKENS, counts.tokens.total())
+            counters.add(PunktCount.DOCUMENTS)
+            counters.add(PunktCount.CHARACTERS, len(text))
+    counters.add(PunktCount.TOKENS, counts.tokens.total())
     rows = [
         (number, *(key if isinstance(key, tuple) else (key, "")), count)
         for number, name in enumerate(_TABLES)
@@ -78,7 +78,7 @@ def counts_part(task: Task, file: BinaryIO) -> Counters:
     arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
     with pa.ipc.new_stream(file, _SCHEMA) as writer:
         writer.write_table(pa.Table.from_arrays(arrays, schema=_SCHEMA))
-    return tally
+    return counters
 
 
 def read_counts(path: str) -> PunktCounts:
@@ -113,13 +113,13 @@ def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Coun
         counts.keep_within(MAX_ENTRIES)
     trained = counts.parameters(settings)
     alone = counts.parameters(dataclasses.replace(settings, abbreviations=frozenset()))
-    tally = Counters()
-    tally.add(PunktCount.TOKENS, counts.tokens.total() + counts.pruned_tokens)
-    tally.add(PunktCount.ENTRIES, len(counts))
-    tally.add(PunktCount.PRUNED_TOKENS, counts.pruned_tokens)
+    counters = Counters()
+    counters.add(PunktCount.TOKENS, counts.tokens.total() + counts.pruned_tokens)
+    counters.add(PunktCount.ENTRIES, len(counts))
+    counters.add(PunktCount.PRUNED_TOKENS, counts.pruned_tokens)
     for name in _TRAINED:
-        tally.add(name, len(getattr(trained, name)))
-    tally.details["given_not_learned"] = sorted(settings.abbreviations - alone.abbrev_types)
+        counters.add(name, len(getattr(trained, name)))
+    counters.details["given_not_learned"] = sorted(settings.abbreviations - alone.abbrev_types)
     value = {
         "abbrev_types": sorted(trained.abbrev_types),
         "collocations": sorted(map(list, trained.collocations)),
@@ -127,7 +127,7 @@ def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Coun
         "ortho_context": dict(sorted(trained.ortho_context.items())),
     }
     file.write(json.dumps(value, ensure_ascii=False, indent=0).encode())
-    return tally
+    return counters
 
 
 def read_parameters(path: str, card: dict[str, Any]) -> PunktParameters:

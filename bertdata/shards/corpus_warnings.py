@@ -82,17 +82,17 @@ def count_signs(
     sentence_ends: NDArray[np.integer],
     document_lengths: NDArray[np.integer],
     tables: SignTables,
-    tally: Counters,
+    counters: Counters,
 ) -> None:
     """Add what only warnings read to `signs`, `sample` and `longest_document` in the details of the counters.
 
     sentence_ends: where each sentence ends in `tokens`; document_lengths: the tokens of each document.
     """
     function_words, ends = tables
-    signs: Counter[str] = Counter(tally.details.get("signs", {}))
+    signs: Counter[str] = Counter(counters.details.get("signs", {}))
     signs["english_function_words"] += int(np.count_nonzero(function_words[tokens]))
     signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
-    sample: list[list[int]] = tally.details.get("sample", [])
+    sample: list[list[int]] = counters.details.get("sample", [])
     for chunk in texts.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
         data = memoryview(chunk.buffers()[2] or b"")
@@ -104,10 +104,10 @@ def count_signs(
                 signs["closing_tags"] += sampled.count(b"</")
                 signs["broken_characters"] += sum(sampled.count(characters) for characters in _BROKEN)
     longest = int(document_lengths.max()) if len(document_lengths) else 0
-    tally.details |= {
+    counters.details |= {
         "signs": dict(signs),
         "sample": sorted(sample)[:SAMPLE],
-        "longest_document": max(longest, tally.details.get("longest_document", 0)),
+        "longest_document": max(longest, counters.details.get("longest_document", 0)),
     }
 
 

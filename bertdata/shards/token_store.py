@@ -65,11 +65,11 @@ def write_tokens(
     `compiled` says whether compiled code finds the sentences. details["slices"] lists [shard, offset, length] of each
     batch. Sentences without a token are left out, and a document without any is dropped and counted.
     """
-    tally = Counters()
+    counters = Counters()
     schema = token_schema(tokenizer.id_type)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
-    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, tally, compiled) for table in documents]
+    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled) for table in documents]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
@@ -83,8 +83,8 @@ def write_tokens(
             begin = file.tell()
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
             slices.append([shard, begin, file.tell() - begin])
-    tally.details["slices"] = slices
-    return tally
+    counters.details["slices"] = slices
+    return counters
 
 
 def _tokenize(
@@ -93,7 +93,7 @@ def _tokenize(
     segmenter: SentenceSegmenter,
     schema: pa.Schema,
     signs: SignTables,
-    tally: Counters,
+    counters: Counters,
     compiled: bool,
 ) -> pa.Table:
     keep_whitespace = tokenizer.IGNORES_WHITESPACE
@@ -105,14 +105,14 @@ def _tokenize(
     sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
     token_count = np.diff(ends[borders])
     rows = np.flatnonzero(token_count > 0)
-    tally.add("documents", len(rows))
-    tally.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
-    tally.add("sentences", int(kept.sum()))
-    tally.add("tokens", len(tokens))
-    tally.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
-    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, tally)
+    counters.add("documents", len(rows))
+    counters.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
+    counters.add("sentences", int(kept.sum()))
+    counters.add("tokens", len(tokens))
+    counters.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
+    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, counters)
     if dropped := len(sentences) - len(rows):
-        tally.drop("no tokens", dropped)
+        counters.drop("no tokens", dropped)
     return pa.table(
         [
             documents["id"].combine_chunks().take(pa.array(rows)),

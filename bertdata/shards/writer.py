@@ -75,35 +75,35 @@ def write_shard(
     those of epoch 0. Each of several copies ends with a record batch that is not full, if need be an empty one, so that
     a reader knows where the next begins. A block without documents gives a shard without rows.
     """
-    tally = Counters()
+    counters = Counters()
     schema = shard_schema(info)
     for name in ("examples", "tokens_in_examples", "labels_1"):
-        tally.add(name, 0)
-    _count_block(block, info, tally, whole=length_bin == 0)
+        counters.add(name, 0)
+    _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
     file.write(schema.serialize())
     for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
         if length_bin == 0:
-            _count_copy(planned, info, tally)
+            _count_copy(planned, info, counters)
         full, of_source = True, _sources(planned, info)
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
             rows = build_rows(
                 planned.block, planned.plan, examples, cls_token_id=info.cls_token_id, sep_token_id=info.sep_token_id
             )
-            _count_rows(rows, sources, info, tally)
-            values = _masked(rows, info, masker, copy, tally)
+            _count_rows(rows, sources, info, counters)
+            values = _masked(rows, info, masker, copy, counters)
             values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
             values |= {info.label or "": rows.labels}
             if borders is not None:
-                tally.add("rows", len(borders) - 1)
+                counters.add("rows", len(borders) - 1)
             for batch in _record_batches(values, rows.offsets, borders, schema):
                 file.write(batch.serialize())
                 full = len(batch) == ROWS_PER_BATCH
         if full and several:
             file.write(pa.RecordBatch.from_pylist([], schema=schema).serialize())
     file.write(_END)
-    return tally
+    return counters
 
 
 def row_lengths(plan: Plan) -> NDArray[np.int64]:
@@ -153,7 +153,7 @@ def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
     return found
 
 
-def _count_block(block: TokenBlock, info: PretrainingInfo, tally: Counters, *, whole: bool) -> None:
+def _count_block(block: TokenBlock, info: PretrainingInfo, counters: Counters, *, whole: bool) -> None:
     """Count the documents of a shard, those of one with length bins with the first (`whole`)."""
     counts = {
         "documents": len(block.document_ends),
@@ -164,50 +164,50 @@ def _count_block(block: TokenBlock, info: PretrainingInfo, tally: Counters, *, w
         "tokens_in_copies": 0,
     }
     for name, number in counts.items():
-        tally.add(name, number if whole else 0)
+        counters.add(name, number if whole else 0)
     sizes = np.diff(block.document_ends, prepend=0)
     for number, name in enumerate(info.sources):
-        tally.add(f"examples_of_{name}", 0)
-        tally.add(f"tokens_of_{name}", int(sizes[block.document_sources == number].sum()) if whole else 0)
-        tally.add(f"tokens_in_copies_of_{name}", 0)
+        counters.add(f"examples_of_{name}", 0)
+        counters.add(f"tokens_of_{name}", int(sizes[block.document_sources == number].sum()) if whole else 0)
+        counters.add(f"tokens_in_copies_of_{name}", 0)
 
 
-def _count_copy(planned: PlannedCopy, info: PretrainingInfo, tally: Counters) -> None:
+def _count_copy(planned: PlannedCopy, info: PretrainingInfo, counters: Counters) -> None:
     block = planned.block
-    tally.add("tokens_in_copies", len(block.tokens))
+    counters.add("tokens_in_copies", len(block.tokens))
     sizes = np.diff(block.document_ends, prepend=0)
     for number, name in enumerate(info.sources):
-        tally.add(f"tokens_in_copies_of_{name}", int(sizes[block.document_sources == number].sum()))
+        counters.add(f"tokens_in_copies_of_{name}", int(sizes[block.document_sources == number].sum()))
     for name, count in planned.plan.counts.items():
-        tally.add(name, count)
+        counters.add(name, count)
 
 
-def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, tally: Counters) -> None:
-    tally.add("examples", len(rows.ids))
-    tally.add("tokens_in_examples", len(rows.special) - int(np.count_nonzero(rows.special)))
-    tally.add("labels_1", int(rows.labels.sum()))
+def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, counters: Counters) -> None:
+    counters.add("examples", len(rows.ids))
+    counters.add("tokens_in_examples", len(rows.special) - int(np.count_nonzero(rows.special)))
+    counters.add("labels_1", int(rows.labels.sum()))
     for number, name in enumerate(info.sources):
-        tally.add(f"examples_of_{name}", int((sources == number).sum()))
+        counters.add(f"examples_of_{name}", int((sources == number).sum()))
 
 
 def _masked(
-    rows: Rows, info: PretrainingInfo, masker: Masker, copy: int, tally: Counters
+    rows: Rows, info: PretrainingInfo, masker: Masker, copy: int, counters: Counters
 ) -> dict[str, NDArray[np.integer]]:
     """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
-    tally.add("row_tokens", len(rows.input_ids))
+    counters.add("row_tokens", len(rows.input_ids))
     if info.examples.masking != "static":
         number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, special=rows.special)
-        tally.add("predictions", number)
-        tally.add("predictions_capped_rows", capped)
+        counters.add("predictions", number)
+        counters.add("predictions_capped_rows", capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
     narrow = kind == np.int16
     masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, special=rows.special, narrow=narrow)
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
-    tally.add("predictions", predicted)
-    tally.add("predictions_mask", became)
-    tally.add("predictions_kept", stayed)
-    tally.add("predictions_capped_rows", masked.capped)
+    counters.add("predictions", predicted)
+    counters.add("predictions_mask", became)
+    counters.add("predictions_kept", stayed)
+    counters.add("predictions_capped_rows", masked.capped)
     return {
         "input_ids": masked.input_ids.astype(rows.input_ids.dtype, copy=False),
         "labels": masked.labels.astype(kind, copy=False),

@@ -28,7 +28,7 @@ def make(runner: Runner, to_do: Sequence[Task], work: PartFunction, inputs: Sequ
 
 
 def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Counters:
-    """Write the task's name and tally the process that did it."""
+    """Write the task's name and counters the process that did it."""
     file.write(task.name.encode())
     time.sleep(seconds)
     return Counters({"parts": 1}, {}, {"pid": os.getpid()})

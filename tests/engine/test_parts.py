@@ -43,15 +43,15 @@ def task(directory: Path | str, name: str = "part-00000", mark: str = "f1", **op
 
 
 def work(one: Task, file: BinaryIO) -> Counters:
-    tally = Counters()
+    counters = Counters()
     file.write(b"payload ")
     file.write(memoryview(b"of " + one.fingerprint.encode()))
-    tally.add("pages", 3)
-    tally.add("pages")
-    tally.drop("redirect", 2)
-    tally.drop("a")
-    tally.details["slots"] = [[1, 2, 3]]
-    return tally
+    counters.add("pages", 3)
+    counters.add("pages")
+    counters.drop("redirect", 2)
+    counters.drop("a")
+    counters.details["slots"] = [[1, 2, 3]]
+    return counters
 
 
 def never(one: Task, file: BinaryIO) -> Counters:

@@ -77,8 +77,8 @@ def block_of(documents: int, seed: int = 0, sentences: int = 8) -> TokenBlock:
 def written(block: TokenBlock, info: PretrainingInfo) -> tuple[bytes, Counters]:
     """Return the bytes of the shard of a block, and what was counted on the way."""
     file = io.BytesIO()
-    tally = write_shard(block, info, info.masker(TOKENIZER), file)
-    return file.getvalue(), tally
+    counters = write_shard(block, info, info.masker(TOKENIZER), file)
+    return file.getvalue(), counters
 
 
 def table_of(data: bytes) -> pa.Table:

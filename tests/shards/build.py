@@ -34,12 +34,12 @@ def text_of(number: int) -> str:
 
 
 def _write_documents(task: Task, file: BinaryIO) -> Counters:
-    tally = Counters()
-    with DocumentWriter(file, tally) as writer:
+    counters = Counters()
+    with DocumentWriter(file, counters) as writer:
         for name, text in task.payload:
-            tally.add("pages" if name.startswith("wiki") else "books")
+            counters.add("pages" if name.startswith("wiki") else "books")
             writer.add(name, "", name, "", text)
-    return tally
+    return counters
 
 
 def cleaned(directory: str, kind: str, documents: Sequence[tuple[str, str]]) -> tuple[Task, PartMetadata]:

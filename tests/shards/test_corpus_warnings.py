@@ -40,8 +40,8 @@ def recorded(texts: Sequence[str]) -> PartMetadata:
     """Return the record of the token store of texts, without the file."""
     tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
     table = pa.table({"id": [str(n) for n in range(len(texts))], "text": pa.array(texts, pa.string())})
-    tally = write_tokens([table], tokenizer, SentenceSegmenter.from_pretrained(), [1 << 16], pa.BufferOutputStream())
-    return PartMetadata("tokens", "f", 1, "s", 0.0, tally.counts, tally.drops, tally.details)
+    counters = write_tokens([table], tokenizer, SentenceSegmenter.from_pretrained(), [1 << 16], pa.BufferOutputStream())
+    return PartMetadata("tokens", "f", 1, "s", 0.0, counters.counts, counters.drops, counters.details)
 
 
 def about(texts: Sequence[str], **settings: bool) -> list[str]:
@@ -146,10 +146,10 @@ def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
 def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
     tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
     texts = pa.chunked_array([pa.array(["</a></a>", "salt </b>", "", "</c>"]).slice(1, 2)])
-    tally = Counters()
-    count_signs(texts, np.array([5]), np.array([1]), np.array([1]), sign_tables(tokenizer), tally)
-    assert tally.details["signs"]["closing_tags"] == 1
-    assert sorted(length for _, length in tally.details["sample"]) == [0, 9]
+    counters = Counters()
+    count_signs(texts, np.array([5]), np.array([1]), np.array([1]), sign_tables(tokenizer), counters)
+    assert counters.details["signs"]["closing_tags"] == 1
+    assert sorted(length for _, length in counters.details["sample"]) == [0, 9]
 
 
 def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:

@@ -52,7 +52,7 @@ def test_unpacking_gives_back_exactly_the_examples_of_an_unpacked_shard(
     block: TokenBlock, info: PretrainingInfo
 ) -> None:
     try:
-        single, tally = written(block, info)
+        single, counters = written(block, info)
     except ConfigError:
         return
     data, packed_tally = written(block, with_settings(info, pack=True))
@@ -62,7 +62,7 @@ def test_unpacking_gives_back_exactly_the_examples_of_an_unpacked_shard(
         return repr(sorted(row.items()))
 
     assert sorted(map(key, apart)) == sorted(map(key, table_of(single).to_pylist()))
-    assert {name: number for name, number in packed_tally.counts.items() if name != "rows"} == tally.counts
+    assert {name: number for name, number in packed_tally.counts.items() if name != "rows"} == counters.counts
     assert packed_tally.counts.get("rows", 0) == table_of(data).num_rows
 
 

@@ -38,14 +38,14 @@ def documents(texts: dict[str, str]) -> pa.Table:
 
 
 def stored(folder: Path, tables: list[pa.Table], name: str = "tokens.arrow") -> tuple[Counters, list[list[TokenSlice]]]:
-    """Write tables as one token file; returns its tally and the slices of each shard."""
+    """Write tables as one token file; returns its counters and the slices of each shard."""
     file = io.BytesIO()
-    tally = write_tokens(tables, TOKENIZER, SEGMENTER, ENDS, file)
+    counters = write_tokens(tables, TOKENIZER, SEGMENTER, ENDS, file)
     (folder / name).write_bytes(file.getvalue())
     slices: list[list[TokenSlice]] = [[] for _ in ENDS]
-    for shard, offset, length in tally.details["slices"]:
+    for shard, offset, length in counters.details["slices"]:
         slices[shard].append(TokenSlice(str(folder / name), "0" * 64, offset, length))
-    return tally, slices
+    return counters, slices
 
 
 def load(slices: list[TokenSlice], seed: int = 0) -> TokenBlock:
@@ -141,21 +141,21 @@ def test_a_token_file_is_an_arrow_stream_that_any_reader_opens(tmp_path: Path) -
 
 
 def test_documents_sentences_tokens_and_unknown_ones_are_counted(tmp_path: Path) -> None:
-    tally, _ = stored(tmp_path, [documents({"a": "The lamp. The keeper sleeps!"}), documents({"b": "The lamp."})])
+    counters, _ = stored(tmp_path, [documents({"a": "The lamp. The keeper sleeps!"}), documents({"b": "The lamp."})])
     expected = {"documents": 2, "sentences": 3, "text_bytes": 37, "tokens": 11, "unknown_tokens": 1}
-    assert {name: tally.counts[name] for name in expected} == expected
-    assert tally.drops == {}
+    assert {name: counters.counts[name] for name in expected} == expected
+    assert counters.drops == {}
 
 
 def test_a_document_without_a_token_is_dropped_and_counted(tmp_path: Path) -> None:
-    tally, slices = stored(tmp_path, [documents({"a": "The lamp.", "b": "\u200b\u200e", "c": "\x00"})])
-    assert tally.drops == {"no tokens": 2}
-    assert tally.counts["documents"] == sum(len(load(own).document_ends) for own in slices) == 1
+    counters, slices = stored(tmp_path, [documents({"a": "The lamp.", "b": "\u200b\u200e", "c": "\x00"})])
+    assert counters.drops == {"no tokens": 2}
+    assert counters.counts["documents"] == sum(len(load(own).document_ends) for own in slices) == 1
 
 
 def test_no_documents_give_a_token_file_without_slices(tmp_path: Path) -> None:
-    tally, _ = stored(tmp_path, [])
-    assert tally.details["slices"] == []
+    counters, _ = stored(tmp_path, [])
+    assert counters.details["slices"] == []
     assert pa.ipc.open_stream((tmp_path / "tokens.arrow").read_bytes()).read_all().num_rows == 0
 
 
@@ -180,9 +180,9 @@ def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> N
 def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     many = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"w{number}" for number in range(70_000))])
     file = io.BytesIO()
-    tally = write_tokens([documents({"a": "w69999 w3 w65531"})], many, SEGMENTER, (SLOTS,), file)
+    counters = write_tokens([documents({"a": "w69999 w3 w65531"})], many, SEGMENTER, (SLOTS,), file)
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
-    [(_, offset, length)] = tally.details["slices"]
+    [(_, offset, length)] = counters.details["slices"]
     slices = [TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)]
     block = load_block(slices, many.id_type, many.continuation, 0)
     assert block.tokens.tolist() == [70_004, 8, 65_536]

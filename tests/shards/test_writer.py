@@ -98,7 +98,7 @@ def test_a_shard_keeps_its_schema_and_metadata() -> None:
 
 def test_batches_hold_a_thousand_rows_and_never_two_copies() -> None:
     block, info = block_of(500), info_of("doc-sentences", max_seq_length=16, dupe_factor=2)
-    data, tally = written(block, info)
+    data, counters = written(block, info)
     sizes = [batch.num_rows for batch in pa.ipc.open_stream(data)]
     each = [len(plan_examples(block, info.examples, copy).ids) for copy in range(2)]
     expected = [
@@ -106,7 +106,7 @@ def test_batches_hold_a_thousand_rows_and_never_two_copies() -> None:
     ]
     assert min(each) > ROWS_PER_BATCH
     assert sizes == expected
-    assert sum(sizes) == tally.counts["examples"]
+    assert sum(sizes) == counters.counts["examples"]
 
 
 def test_neighbouring_rows_are_of_different_documents() -> None:
@@ -163,7 +163,7 @@ def test_static_and_dynamic_shards_hold_the_same_rows() -> None:
 
 def test_predictions_are_counted_by_what_became_of_them() -> None:
     block, info = block_of(200), info_of(masking="static")
-    data, tally = written(block, info)
+    data, counters = written(block, info)
     table = table_of(data)
     pairs = [
         (shown, label)
@@ -171,43 +171,43 @@ def test_predictions_are_counted_by_what_became_of_them() -> None:
         for shown, label in zip(row, labels, strict=True)
         if label != -100
     ]
-    assert tally.counts["predictions"] == len(pairs)
-    assert tally.counts["predictions_mask"] == sum(shown == MASK for shown, _ in pairs)
-    assert tally.counts["predictions_kept"] == sum(shown == label for shown, label in pairs)
-    assert len(pairs) / tally.counts["tokens_in_examples"] == pytest.approx(0.15, abs=0.01)
-    assert tally.counts["predictions_mask"] / len(pairs) == pytest.approx(0.8, abs=0.03)
+    assert counters.counts["predictions"] == len(pairs)
+    assert counters.counts["predictions_mask"] == sum(shown == MASK for shown, _ in pairs)
+    assert counters.counts["predictions_kept"] == sum(shown == label for shown, label in pairs)
+    assert len(pairs) / counters.counts["tokens_in_examples"] == pytest.approx(0.15, abs=0.01)
+    assert counters.counts["predictions_mask"] / len(pairs) == pytest.approx(0.8, abs=0.03)
 
 
 def test_rows_at_the_limit_of_predictions_are_counted() -> None:
     block, config = block_of(100), MaskingConfig(max_predictions_per_seq=2)
-    data, tally = written(block, info_of(masking="static", config=config))
+    data, counters = written(block, info_of(masking="static", config=config))
     each = [sum(label != -100 for label in labels) for labels in table_of(data)["labels"].to_pylist()]
     free = [
         sum(label != -100 for label in labels)
         for labels in table_of(written(block, info_of(masking="static"))[0])["labels"].to_pylist()
     ]
     assert max(each) == 2
-    assert tally.counts["predictions_capped_rows"] == sum(number > 2 for number in free) > 0
+    assert counters.counts["predictions_capped_rows"] == sum(number > 2 for number in free) > 0
 
 
 def test_labels_are_balanced() -> None:
-    tally = written(block_of(800), info_of())[1]
-    assert tally.counts["labels_1"] / tally.counts["examples"] == pytest.approx(0.5, abs=0.05)
+    counters = written(block_of(800), info_of())[1]
+    assert counters.counts["labels_1"] / counters.counts["examples"] == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("masking", MASKINGS)
 def test_a_block_of_one_document_gives_nsp_no_rows_and_its_tokens_are_counted(masking: str) -> None:
-    data, tally = written(block_of(1), info_of("nsp", masking))
-    assert table_of(data).num_rows == tally.counts["examples"] == 0
-    dropped = tally.counts["tokens_dropped_no_partner"] + tally.counts["tokens_dropped_single_word"]
-    assert dropped == tally.counts["tokens"] > 0
+    data, counters = written(block_of(1), info_of("nsp", masking))
+    assert table_of(data).num_rows == counters.counts["examples"] == 0
+    dropped = counters.counts["tokens_dropped_no_partner"] + counters.counts["tokens_dropped_single_word"]
+    assert dropped == counters.counts["tokens"] > 0
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_block_without_documents_gives_a_shard_without_rows(objective: str) -> None:
-    data, tally = written(block_from([]), info_of(objective, "static"))
+    data, counters = written(block_from([]), info_of(objective, "static"))
     assert table_of(data).num_rows == 0
-    assert tally.counts["documents"] == tally.counts["tokens"] == tally.counts["examples"] == 0
+    assert counters.counts["documents"] == counters.counts["tokens"] == counters.counts["examples"] == 0
 
 
 def test_documents_that_share_an_id_are_counted() -> None:

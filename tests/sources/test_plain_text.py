@@ -70,7 +70,7 @@ def test_a_file_that_is_read_in_small_pieces_is_read_whole(most: int, monkeypatc
 
 
 def test_a_line_becomes_a_paragraph_and_a_blank_line_ends_a_document(tmp_path: Path) -> None:
-    [first, second], [tally] = read_all(write(tmp_path / "wiki.txt", SAMPLE.encode()))
+    [first, second], [counters] = read_all(write(tmp_path / "wiki.txt", SAMPLE.encode()))
     assert first == {
         "id": "wiki.txt:0",
         "source": "documents",
@@ -79,9 +79,9 @@ def test_a_line_becomes_a_paragraph_and_a_blank_line_ends_a_document(tmp_path: P
         "text": "Salt is a mineral.\n\nIt dissolves.",
     }
     assert (second["id"], second["text"]) == ("wiki.txt:34", "Été is summer.")
-    assert tally.counts == {"rows": 2, "documents": 2, "text_bytes": 49}
-    assert tally.details["row_groups"] == [[2, 49]]
-    assert sum(count for _, count, _ in tally.details["slots"]) == 2
+    assert counters.counts == {"rows": 2, "documents": 2, "text_bytes": 49}
+    assert counters.details["row_groups"] == [[2, 49]]
+    assert sum(count for _, count, _ in counters.details["slots"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,9 @@ def flip(path: str, place: int) -> None:
 
 def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path) -> None:
     def write(task: Task, file: BinaryIO) -> Counters:
-        with DocumentWriter(file, tally := Counters()) as writer:
+        with DocumentWriter(file, counters := Counters()) as writer:
             writer.add("a", "s", "", "", "text " * 90)
-        return tally
+        return counters
 
     part = Task(str(tmp_path), "wiki-00000", ".parquet", "f", 1, None)
     run_once(part, write)
@@ -53,11 +53,11 @@ def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path
 
 
 def write_documents(task: Task, file: BinaryIO) -> Counters:
-    tally = Counters()
-    with DocumentWriter(file, tally) as writer:
+    counters = Counters()
+    with DocumentWriter(file, counters) as writer:
         for name in task.payload:
             writer.add(name, "test", "", "", f"The text of {name}.")
-    return tally
+    return counters
 
 
 def names(parts: Sequence[PartResult]) -> list[str]:

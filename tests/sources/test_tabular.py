@@ -42,14 +42,14 @@ def parquet(path: Path, table: pa.Table, row_group_size: int = 1000) -> str:
 
 def read(task: Task) -> tuple[list[Row], Counters]:
     file = io.BytesIO()
-    tally = write_documents(task, file)
+    counters = write_documents(task, file)
     rows: list[Row] = pq.read_table(pa.BufferReader(file.getvalue())).to_pylist()
-    return rows, tally
+    return rows, counters
 
 
 def read_all(path: str, target: int = 1 << 30, column: str = "text") -> tuple[list[Row], list[Counters]]:
     parts = [read(task) for task in plan_documents([path], "out", target, column)]
-    return [row for rows, _ in parts for row in rows], [tally for _, tally in parts]
+    return [row for rows, _ in parts for row in rows], [counters for _, counters in parts]
 
 
 # What is read
@@ -58,13 +58,13 @@ def read_all(path: str, target: int = 1 << 30, column: str = "text") -> tuple[li
 def test_a_row_becomes_a_document_and_other_columns_are_ignored(tmp_path: Path) -> None:
     row = {"id": "a:1", "source": "web", "title": "Salt", "url": "http://x", "text": "Salt.", "other": [1]}
     path = write(tmp_path / "x.jsonl", lines([row, {"text": "Bare."}]))
-    [first, second], [tally] = read_all(path)
+    [first, second], [counters] = read_all(path)
     assert first == {name: row[name] for name in ("id", "source", "title", "url", "text")}
     assert second == {
         "id": f"x.jsonl:{len(lines([row]))}", "source": "documents", "title": "", "url": "", "text": "Bare."
     }  # fmt: skip
-    assert tally.counts == {"rows": 2, "documents": 2, "text_bytes": 10}
-    assert tally.drops == {}
+    assert counters.counts == {"rows": 2, "documents": 2, "text_bytes": 10}
+    assert counters.drops == {}
 
 
 def test_ids_that_are_numbers_are_kept_and_empty_ones_made_up(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> N
     assert find_kind("documents", [str(tmp_path)]) == [str(path)]
     found, tallies = read_all(str(path), 100)
     assert [(row["id"], row["text"]) for row in found] == [(row["id"], row["text"]) for row in rows]
-    assert sum(tally.counts.get("rows", 0) for tally in tallies) == 50
+    assert sum(counters.counts.get("rows", 0) for counters in tallies) == 50
 
 
 def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
@@ -101,9 +101,9 @@ def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_every_kind_of_arrow_string_is_text(kind: pa.DataType, tmp_path: Path) -> None:
     path = parquet(tmp_path / "x.parquet", pa.table({"text": pa.array(["a", None], pa.string()).cast(kind)}))
-    rows, [tally] = read_all(path)
+    rows, [counters] = read_all(path)
     assert [row["text"] for row in rows] == ["a"]
-    assert tally.drops == {"no text": 1}
+    assert counters.drops == {"no text": 1}
 
 
 def test_another_column_can_hold_the_text(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_json_lines_cut_anywhere_give_each_row_once(data: st.DataObject) -> None
     path = _temporary("cut.jsonl", content)
     found, tallies = read_all(path, target)
     assert [row["id"] for row in found] == ["first", *map(str, range(len(texts)))]
-    assert sum(tally.counts.get("rows", 0) for tally in tallies) == len(texts) + 1
+    assert sum(counters.counts.get("rows", 0) for counters in tallies) == len(texts) + 1
     assert found == read_all(path)[0]
 
 
@@ -172,7 +172,7 @@ def test_parquet_cut_anywhere_gives_each_row_once(rows: int, group: int, target:
     path = _temporary("cut.parquet", file.getvalue())
     found, tallies = read_all(path, target)
     assert [row["id"] for row in found] == [f"cut.parquet:{i}" for i in range(rows)]
-    assert sum(tally.counts["rows"] for tally in tallies) == rows
+    assert sum(counters.counts["rows"] for counters in tallies) == rows
 
 
 _FOLDER: list[Path] = []
@@ -310,17 +310,17 @@ def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path
     for target in (60, 1 << 20):
         rows, tallies = read_all(path, target)
         assert [row["text"] for row in rows] == ["a", "z"]
-        broken = [one for tally in tallies for one in tally.details["broken"]]
+        broken = [one for counters in tallies for one in counters.details["broken"]]
         assert [one["place"] for one in broken] == starts[1:7]
         reasons = ["not a JSON object"] * 2 + ["no text", "not UTF-8", "not a JSON object", "no text"]
         assert [one["reason"] for one in broken] == reasons
         assert {one["path"] for one in broken} == {path}
         drops: dict[str, int] = {}
-        for tally in tallies:
-            for reason, number in tally.drops.items():
+        for counters in tallies:
+            for reason, number in counters.drops.items():
                 drops[reason] = drops.get(reason, 0) + number
         assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text": 2, "empty": 1}
-        assert sum(tally.counts.get("rows", 0) for tally in tallies) == 9
+        assert sum(counters.counts.get("rows", 0) for counters in tallies) == 9
 
 
 def test_a_damaged_parquet_file_is_told_as_the_input_and_leaves_no_part(tmp_path: Path) -> None:
@@ -357,9 +357,9 @@ def test_a_truncated_gz_is_refused_with_its_byte(tmp_path: Path) -> None:
 
 def test_a_part_that_a_stage_wrote_is_known_by_its_record(tmp_path: Path) -> None:
     def work(task: Task, file: Any) -> Counters:
-        with DocumentWriter(file, tally := Counters()) as writer:
+        with DocumentWriter(file, counters := Counters()) as writer:
             writer.add("a", "s", "", "", "text")
-        return tally
+        return counters
 
     record = run_once(Task(str(tmp_path), "p", ".parquet", "f", 0, None), work)
     path = str(tmp_path / "p.parquet")

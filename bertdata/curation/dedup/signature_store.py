@@ -55,7 +55,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
 
     details["streams"] lists [offset, length] of the documents and of each partition.
     """
-    tally = Counters()
+    counters = Counters()
     tables: list[pa.Table] = []
     keys: list[NDArray[np.uint64]] = []
     rows: list[NDArray[np.uint32]] = []
@@ -66,7 +66,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
         keys += [one for one, _ in found]
         rows += [(row + count).astype(np.uint32) for _, row in found]
         count += table.num_rows
-    tally.add(DocumentCount.DOCUMENTS, count)
+    counters.add(DocumentCount.DOCUMENTS, count)
     streams = [write_stream(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
     every = np.concatenate([np.zeros(0, np.uint64), *keys])
     owner = np.concatenate([np.zeros(0, np.uint32), *rows])
@@ -76,8 +76,8 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
     for number in range(PARTITIONS):
         chosen = order[bounds[number] : bounds[number + 1]]
         streams.append(write_stream(file, pa.table([pa.array(every[chosen]), pa.array(owner[chosen])], schema=KEYS)))
-    tally.details["streams"] = streams
-    return tally
+    counters.details["streams"] = streams
+    return counters
 
 
 def _signed(

@@ -94,9 +94,9 @@ def buckets_part(task: Task, file: BinaryIO) -> Counters:
     table = find_buckets([one.keys for one in task.payload])
     with pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
-    tally = Counters()
-    tally.add(DuplicateCount.MEMBERS, table.num_rows)
-    return tally
+    counters = Counters()
+    counters.add(DuplicateCount.MEMBERS, table.num_rows)
+    return counters
 
 
 def decision_task(directory: str, config: DedupConfig, _: None, grouped: Iterable[PartResult]) -> list[Task]:
@@ -114,11 +114,11 @@ def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
     decision: Decision = task.payload
     table = find_dropped(decision.documents, map(read_stream, decision.buckets), _threshold(config))
     pq.write_table(table, file, compression="zstd", write_statistics=False)
-    tally = Counters()
-    tally.add(DuplicateCount.DROPPED, table.num_rows)
+    counters = Counters()
+    counters.add(DuplicateCount.DROPPED, table.num_rows)
     for reason in table["reason"].to_pylist():
-        tally.drop(reason)
-    return tally
+        counters.drop(reason)
+    return counters
 
 
 def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bertdata.kernels.jit import typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 
-SHORT, LENGTH, ALONE = range(3)
+SHORT, LENGTH, SINGLE = range(3)
 """Places of the keys of the draws, and of the thresholds of those that have one."""
 
 _S32 = np.uint64(32)
@@ -65,7 +65,7 @@ def cut_documents(
         number = 0
         while begin < limit:
             space: Any = room
-            if thresholds[ALONE] and _draw(keys[ALONE], owner, copy, number) < thresholds[ALONE]:
+            if thresholds[SINGLE] and _draw(keys[SINGLE], owner, copy, number) < thresholds[SINGLE]:
                 space = room_alone
             at = sentence
             if two_sentences:

@@ -119,10 +119,10 @@ def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabu
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        tally, broken = recount(stream, info, vocabulary, copies=copies, lengths=lengths)
+        counters, broken = recount(stream, info, vocabulary, copies=copies, lengths=lengths)
     for rule in broken:
         build.note(shard.file, rule)
-    counts = tally.counts
+    counts = counters.counts
     repeated = counts.pop("repeated_example_ids")
     if repeated and not build.sharing_id(split, shard):
         build.note(shard.file, f"{repeated:,} example ids are there more than once, but no documents share an id")

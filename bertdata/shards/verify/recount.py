@@ -83,19 +83,19 @@ def recount(
     rows are checked one by one. One batch and the example ids are held in memory. Raises UncountableError where a batch
     does not fit its schema.
     """
-    tally = Counters()
+    counters = Counters()
     broken = BrokenRules()
     every_id: list[Ints] = []
     order = _Order(info, copies or info.examples.dupe_factor)
     shortest, longest = lengths or (1, info.examples.max_seq_length)
     masker, fail = info.masker(vocabulary.tokenizer), broken.add
     for name in ("examples", "tokens_in_examples", *(f"examples_of_{source}" for source in info.sources)):
-        tally.add(name, 0)
+        counters.add(name, 0)
     for arrow in batches:
         if not arrow.num_rows:
             order.end_copy()
             continue
-        single, firsts = _unpacked(arrow, info, broken.begin, tally)
+        single, firsts = _unpacked(arrow, info, broken.begin, counters)
         batch = _flat(single, info, broken.begin, fail)
         copy = order.copy_of(batch.example_ids if firsts is None else batch.example_ids[firsts], broken.begin)
         found = np.diff(batch.offsets)
@@ -104,34 +104,34 @@ def recount(
             unknown = (batch.sources < 0) | (batch.sources >= len(info.sources))
             fail("the source is not one of this build", np.flatnonzero(unknown))
             for number, source in enumerate(info.sources):
-                tally.add(f"examples_of_{source}", int((batch.sources == number).sum()))
+                counters.add(f"examples_of_{source}", int((batch.sources == number).sum()))
         special = _check_layout(batch, info, vocabulary)
         if batch.pair_labels is not None:
-            tally.add("labels_1", int((batch.pair_labels == 1).sum()))
+            counters.add("labels_1", int((batch.pair_labels == 1).sum()))
             number = len(info.objective.label_names)
             known = " or ".join(map(str, range(number)))
             fail(f"{info.label} is not {known}", np.flatnonzero(~np.isin(batch.pair_labels, range(number))))
         fail("the example id is negative", np.flatnonzero(batch.example_ids < 0))
         per_row = np.add.reduceat(special, batch.offsets[:-1], dtype=np.int64)
         available = np.diff(batch.offsets) - per_row
-        tally.add("examples", len(available))
-        tally.add("row_tokens", len(batch.ids))
-        tally.add("tokens_in_examples", int(available.sum()))
+        counters.add("examples", len(available))
+        counters.add("row_tokens", len(batch.ids))
+        counters.add("tokens_in_examples", int(available.sum()))
         if batch.labels is None:
             drawn, capped = masker.count(batch.ids, batch.offsets, batch.example_ids, 0, special=special)
-            tally.add("predictions", drawn)
-            tally.add("predictions_capped_rows", capped)
+            counters.add("predictions", drawn)
+            counters.add("predictions_capped_rows", capped)
         else:
-            _check_predictions(batch, batch.labels, masker, vocabulary, special, copy, tally)
+            _check_predictions(batch, batch.labels, masker, vocabulary, special, copy, counters)
         every_id.append(batch.example_ids)
         broken.begin += len(available)
     ids = np.concatenate(every_id) if every_id else np.zeros(0, np.int64)
-    tally.add("repeated_example_ids", len(ids) - len(np.unique(ids)))
-    return tally, broken.lines()
+    counters.add("repeated_example_ids", len(ids) - len(np.unique(ids)))
+    return counters, broken.lines()
 
 
 def _unpacked(
-    arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, tally: Counters
+    arrow: pa.RecordBatch, info: PretrainingInfo, begin: int, counters: Counters
 ) -> tuple[pa.RecordBatch, Ints | None]:
     """Return a batch of single examples and, for packed rows, which are counted, the number of the first of each."""
     if not info.examples.pack:
@@ -147,7 +147,7 @@ def _unpacked(
             f"the record batch of row {begin:,} has a packed row of {longest:,} tokens; expected at most "
             f"{info.examples.row_length:,}"
         )
-    tally.add("rows", arrow.num_rows)
+    counters.add("rows", arrow.num_rows)
     return single, first_examples(arrow)
 
 
@@ -224,7 +224,7 @@ def _check_predictions(
     vocabulary: Vocabulary,
     special: Flags,
     copy: int,
-    tally: Counters,
+    counters: Counters,
 ) -> None:
     """Check and count the static masks of a batch."""
     predicted = labels != IGNORE_INDEX
@@ -243,10 +243,10 @@ def _check_predictions(
     )
     batch.fail("the number of predictions is not the one drawn", np.flatnonzero(number != wanted))
     batch.fail_at("the mask is not the one drawn", (labels != drawn.labels) | (batch.shown != drawn.input_ids))
-    tally.add("predictions_capped_rows", drawn.capped)
-    tally.add("predictions", len(at))
-    tally.add("predictions_mask", int(masked.sum()))
-    tally.add("predictions_kept", int(kept.sum()))
+    counters.add("predictions_capped_rows", drawn.capped)
+    counters.add("predictions", len(at))
+    counters.add("predictions_mask", int(masked.sum()))
+    counters.add("predictions_kept", int(kept.sum()))
 
 
 class _Order:

@@ -74,23 +74,23 @@ class BooksFormat(SourceFormat):
         Its id begins with its file's label; the number of the chapter follows the book's id.
         """
         group: BookGroup = task.payload
-        tally = Counters()
+        counters = Counters()
         broken: list[dict[str, Any]] = []
         drops: Counter[str] = Counter()
         encodings: Counter[str] = Counter()
-        with DocumentWriter(file, tally, filtering(task.filters)) as writer:
+        with DocumentWriter(file, counters, filtering(task.filters)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
                 for book in read_books(path, notes=encodings, members=volume.members):
-                    tally.add(InputCount.BOOKS)
+                    counters.add(InputCount.BOOKS)
                     if not isinstance(book, Book):
                         broken.append({"path": path, "title": book.title, "reason": book.reason})
                         drops[f"broken: {book.reason}"] += 1
                         continue
                     if group.split_chapters:
                         chapters = clean_chapters(book.text, drops=drops, compiled=group.compiled)
-                        tally.add(InputCount.BOOKS_IN_CHAPTERS, int(bool(chapters)))
-                        tally.add(InputCount.CHAPTERS, len(chapters))
+                        counters.add(InputCount.BOOKS_IN_CHAPTERS, int(bool(chapters)))
+                        counters.add(InputCount.CHAPTERS, len(chapters))
                         for number, chapter in enumerate(chapters, 1):
                             title = f"{book.title}: {chapter.title}" if chapter.title else book.title
                             writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
@@ -99,11 +99,11 @@ class BooksFormat(SourceFormat):
                     if text is not None:
                         writer.add(f"{label}:{book.id}", "books", book.title, "", text)
         for encoding, number in sorted(encodings.items()):
-            tally.add(f"read as {encoding}", number)
+            counters.add(f"read as {encoding}", number)
         for reason, number in drops.items():
-            tally.drop(reason, number)
-        tally.details["broken"] = broken
-        return tally
+            counters.drop(reason, number)
+        counters.details["broken"] = broken
+        return counters
 
 
 BOOKS = BooksFormat()

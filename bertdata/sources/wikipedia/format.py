@@ -107,13 +107,13 @@ class WikipediaFormat(SourceFormat):
         namespaces = Namespaces.from_siteinfo(site.namespaces)
         templates = own_templates(work.templates) if work.templates else BUILT_IN
         wiki = site.dbname or site.language or "wiki"
-        tally = Counters()
+        counters = Counters()
         broken: list[dict[str, Any]] = []
-        with _rejects(work.rejects) as reject, DocumentWriter(file, tally, filtering(task.filters)) as writer:
+        with _rejects(work.rejects) as reject, DocumentWriter(file, counters, filtering(task.filters)) as writer:
             for page in read_pages(work.span, site, compiled=work.compiled):
-                tally.add(InputCount.PAGES)
+                counters.add(InputCount.PAGES)
                 if isinstance(page, Page):
-                    tally.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
+                    counters.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
                     text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
                     if not reason:
                         on_drop = partial(reject, page.id, page.title, page.offset)
@@ -124,10 +124,10 @@ class WikipediaFormat(SourceFormat):
                     place = {"path": work.span.path, "offset": page.offset}
                     broken.append({**place, "title": page.title, "reason": page.reason})
                     reason = f"broken: {page.reason}"
-                tally.drop(reason)
+                counters.drop(reason)
                 reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
-        tally.details["broken"] = broken
-        return tally
+        counters.details["broken"] = broken
+        return counters
 
 
 WIKIPEDIA = WikipediaFormat()

@@ -42,8 +42,8 @@ def store(folder: Path, files: Sequence[Sequence[Document]], threshold: float | 
         ids, texts = ([one[part] for one in documents] for part in (0, 1))
         table = pa.table({"id": pa.array(ids, pa.string()), "text": pa.array(texts, pa.string())})
         with atomic_write(path) as file:
-            tally = write_signatures([table] if documents else [], threshold, file)
-        streams.append([Stream(path, "s", *place) for place in tally.details["streams"]])
+            counters = write_signatures([table] if documents else [], threshold, file)
+        streams.append([Stream(path, "s", *place) for place in counters.details["streams"]])
     return streams
 
 

@@ -56,24 +56,24 @@ def has(rules: list[str], rule: str) -> bool:
 @settings(max_examples=150)
 def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: PretrainingInfo) -> None:
     try:
-        data, tally = written(block, info)
+        data, counters = written(block, info)
     except ConfigError:
         return
     found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
     assert rules == []
     assert found.counts.pop("repeated_example_ids") == 0
-    claimed = {name: number for name, number in tally.counts.items() if name in found.counts}
+    claimed = {name: number for name, number in counters.counts.items() if name in found.counts}
     assert claimed == {name: number for name, number in found.counts.items() if name in claimed}
-    left = {name for name in tally.counts if name not in found.counts and not is_of_the_block(name)}
+    left = {name for name in counters.counts if name not in found.counts and not is_of_the_block(name)}
     assert all(name.startswith("labels_1") for name in left)
 
 
 def test_copies_of_more_than_a_thousand_rows_are_told_apart() -> None:
     info = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3)
-    data, tally = written(block_of(500), info)
+    data, counters = written(block_of(500), info)
     found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
     assert rules == []
-    assert found.counts["examples"] == tally.counts["examples"] > 3000
+    assert found.counts["examples"] == counters.counts["examples"] > 3000
 
 
 def test_a_rule_is_told_with_the_number_of_rows_and_the_first_of_them() -> None:
@@ -191,10 +191,10 @@ def test_a_copy_more_than_the_settings_say_is_found() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_copies_of_a_single_row_are_told_apart(seed: int) -> None:
     info = info_of("doc-sentences", "static", max_seq_length=64, dupe_factor=8, seed=seed, short_seq_prob=0)
-    data, tally = written(block_of(1, sentences=4), info)
+    data, counters = written(block_of(1, sentences=4), info)
     found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
     assert rules == []
-    assert found.counts["examples"] == tally.counts["examples"] == 8
+    assert found.counts["examples"] == counters.counts["examples"] == 8
 
 
 def test_rows_are_numbered_through_all_batches() -> None:
@@ -227,10 +227,10 @@ def test_a_negative_example_id_is_found() -> None:
 def test_an_example_id_that_stands_twice_is_counted() -> None:
     info = info_of("sop")
     documents = [[[FIRST_WORD, FIRST_WORD + 1], [FIRST_WORD + 2]] for _ in range(5)]
-    data, tally = written(block_from(documents, [7, 8, 7, 7, 9]), info)
+    data, counters = written(block_from(documents, [7, 8, 7, 7, 9]), info)
     found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
     assert rules == []
-    assert found.counts["repeated_example_ids"] == tally.counts["documents_sharing_id"] == 2
+    assert found.counts["repeated_example_ids"] == counters.counts["documents_sharing_id"] == 2
 
 
 def predicted_place(columns: Columns, row: int) -> int:
@@ -378,7 +378,7 @@ def test_ids_of_a_large_vocabulary_are_counted() -> None:
     nothing, everything = np.zeros(80_000, np.bool_), np.ones(80_000, np.bool_)
     large = Vocabulary(nothing, everything, TOKENIZER)
     large.special[TOKENIZER.special_ids] = True
-    data, tally = written(block, info)
+    data, counters = written(block, info)
     found, rules = recount(pa.ipc.open_stream(data), info, large)
     assert rules == []
-    assert found.counts["tokens_in_examples"] == tally.counts["tokens_in_examples"] == 30
+    assert found.counts["tokens_in_examples"] == counters.counts["tokens_in_examples"] == 30
