@@ -12,7 +12,8 @@ if __name__ == "__main__":
     exit_with_parent()
     todo = os.environ.get("IDLE", "sleep")
     if todo == "sleep":
-        print("ready", flush=True)
+        sys.stdout.write("ready\n")  # one write, so that the lines of two workers do not mix
+        sys.stdout.flush()
         time.sleep(60)
     if todo == "path":
         import random
