@@ -6,6 +6,7 @@ A thread of the parent waits for each worker.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -61,9 +62,11 @@ class Workers:
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         last = bytearray()
         reader = threading.Thread(target=_read_last_lines, args=(process, last, self.compiling), daemon=True)
-        reader.start()
+        with contextlib.suppress(RuntimeError):  # no memory for another thread: what the process says is not read
+            reader.start()
         code = process.wait()
-        reader.join(1)
+        if reader.ident is not None:
+            reader.join(1)
         with self._lock:
             if code and not self._ended and self.lost is None:
                 self.lost = _exit_message(process.pid, code, bytes(last))

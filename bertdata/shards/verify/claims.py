@@ -151,7 +151,7 @@ class Claims:
         path = inside(self.path, shard.file)
         if (size := files.size(path)) != shard.bytes:
             raise InputError(
-                f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build "
+                f"has {size:,} bytes, {MANIFEST} says {shard.bytes!r}: it was cut off or changed; delete it and build "
                 "again"
             )
         if (digest := files.sha256(path)) != shard.sha256:
