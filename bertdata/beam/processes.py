@@ -6,7 +6,6 @@ A thread of the parent waits for each worker.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -62,8 +61,10 @@ class Workers:
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         last = bytearray()
         reader = threading.Thread(target=_read_last_lines, args=(process, last, self.compiling), daemon=True)
-        with contextlib.suppress(RuntimeError):  # no memory for another thread: what the process says is not read
+        try:
             reader.start()
+        except RuntimeError:  # no memory for another thread: this one reads, as a full pipe would stop the process
+            _read_last_lines(process, last, self.compiling)
         code = process.wait()
         if reader.ident is not None:
             reader.join(1)

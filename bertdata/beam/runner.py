@@ -34,7 +34,7 @@ from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
-COMPILING = "compiling kernels, once: there is no progress for up to a minute; later runs load them"
+COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
 _LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
 """Beam's runners on this machine."""
 BYTES_PER_WORKER = 8 << 20

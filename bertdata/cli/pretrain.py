@@ -12,7 +12,7 @@ from bertdata.options.flags import add_flags, from_flags
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
-    from bertdata.torch.models.registry import presets
+    from bertdata.torch.models.families import presets
     from bertdata.torch.training.settings import PretrainSettings
 
     parser.add_argument("shards", help="a finished build, of one length or several, or one of its splits")

@@ -92,7 +92,7 @@ def answers_from_logits(
                 f"row {number} has {len(starts)} tokens, but {start_logits.shape[1]} logits; expected one for each"
             )
         if question not in texts:
-            raise ConfigError(f"there is no context for the question {question!r}; give that of every question")
+            raise ConfigError(f"the question {question!r} has no context; give a context for each question")
         first, last = (logits[number, : len(starts)].astype(np.float64) for logits in (start_logits, end_logits))
         null = float(first[0] + last[0])
         null_scores[question] = min(null_scores.get(question, null), null)

@@ -27,7 +27,7 @@ def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
     r"""Yield the elements of the list under `name` in the object that a JSON file holds, compressed or not.
 
     They are those of `json.loads`. Raises InputError, with the byte of the text, where it is not JSON or cut off, and
-    where there is no such list, or two. `chunk` is how many bytes are read at a time.
+    where the object has no list of that name, or two. `chunk`: the bytes that are read at a time.
     """
     with compression.open_decompressed(path) as file:
         text = _Window(file, path, chunk)

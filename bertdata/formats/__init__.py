@@ -9,9 +9,9 @@ parquet, jsonl, hf, mds, tfrecord, hdf5
                 one format each (`tfrecord` with `example`: protobuf, and `crc32c`)
 """
 
+from bertdata.formats.base import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
 from bertdata.formats.exporting import ExportOptions, export
 from bertdata.formats.importing import import_shards
-from bertdata.formats.registry import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
 from bertdata.formats.shard import ExportedShard
 
 __all__ = [

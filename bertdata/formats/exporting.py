@@ -15,7 +15,7 @@ from bertdata import __version__
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
-from bertdata.formats.registry import EXPORT_FORMATS, static_formats
+from bertdata.formats.base import EXPORT_FORMATS, static_formats
 from bertdata.formats.shard import ExportedShard
 from bertdata.formats.static import StaticRows, static_rows
 from bertdata.io import files

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bertdata.errors import InputError, MissingExtraError
-from bertdata.formats.registry import ExportFormat, ImportFormat
+from bertdata.formats.base import ExportFormat, ImportFormat
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.io import files
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
-from bertdata.formats.registry import ExportFormat
+from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.shards import Shards

@@ -19,7 +19,7 @@ from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.registry import IMPORT_FORMATS, ImportFormat
+from bertdata.formats.base import IMPORT_FORMATS, ImportFormat
 from bertdata.formats.shard import Fields
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
@@ -106,7 +106,7 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
     found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
     if found is None:
         raise InputError(
-            f"there are no rows in the files of train ({len(paths)} in all); expected at least one", path=paths[0]
+            f"the files of train ({len(paths)} in all) have no rows; expected at least one row", path=paths[0]
         )
     path, fields = found
     _check_fields(fields, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import BinaryIO
 
-from bertdata.formats.registry import ExportFormat
+from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 
 

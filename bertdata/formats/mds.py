@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.formats.registry import ExportFormat
+from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.shards import Shards

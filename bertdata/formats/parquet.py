@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from bertdata.formats.registry import ExportFormat
+from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 
 ROW_GROUP_BYTES = 32 << 20

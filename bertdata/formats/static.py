@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.registry import static_formats
+from bertdata.formats.base import static_formats
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards import Shards

@@ -13,9 +13,9 @@ from typing import BinaryIO
 import numpy as np
 
 from bertdata.errors import InputError
+from bertdata.formats.base import ExportFormat, ImportFormat
 from bertdata.formats.crc32c import checksums, masked
 from bertdata.formats.example import decode_examples, encode_examples
-from bertdata.formats.registry import ExportFormat, ImportFormat
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.formats.static import FIELDS
 from bertdata.io import compression

@@ -147,7 +147,7 @@ _LOCATORS = ("UserProvided", "UserWide", "InTree")
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """Keeps machine code in the user's cache, and in the package only where there is no such folder.
+    """Keeps machine code in the user's cache folder, or beside the module where that folder cannot be used.
 
     What is written into the folder of an installed package stays there when the package is removed, and hides the
     package that is installed next.
@@ -176,7 +176,7 @@ def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
 
 def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Return a method that compiles the first of the signatures that arguments of some types can be given to."""
-    compile_any, waiting = dispatcher.compile, set(signatures)
+    compile_any = dispatcher.compile
 
     def loss(types: tuple[Any, ...], signature: Any) -> float:
         """Return what the worst conversion of an argument loses, as numba rates it: 0 or more, infinity for none."""
@@ -191,9 +191,6 @@ def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[A
         entry = compile_any(best)
         if types != best.args:  # the next call with these types finds the code without looking for the signature
             dispatcher._insert([numba.types.unliteral(kind)._code for kind in types], entry, False)
-        waiting.discard(best)
-        if not waiting:
-            dispatcher.disable_compile()
         return entry
 
     return compile_one

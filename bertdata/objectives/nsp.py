@@ -124,7 +124,7 @@ def exchange(
 
     A pair without such a neighbour leaves its circle and looks for a pair of another document, NotNext or IsNext, with
     which it can exchange Bs if both are cut at other sentence ends or, with `words`, at a word boundary. To keep the
-    labels balanced, every second such pair becomes IsNext instead. Where there is no such pair (one document has nearly
+    labels balanced, every second such pair becomes IsNext instead. If no such pair exists (one document has nearly
     all the text), it borrows a copy of another document's B, and its own B is in no row; both are counted.
     """
     from bertdata.objectives.kernels import nsp as nsp_kernel

@@ -12,7 +12,7 @@ from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards import token_store
+from bertdata.shards.token_store import compiling_sentences_pays
 
 _AT_ONCE = 256
 
@@ -41,7 +41,7 @@ def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], 
 
 def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
     ranges = cut_ranges(parts)
-    compiled = sum(documents.text_bytes for documents in ranges) >= token_store.SENTENCES_COMPILED_FROM
+    compiled = compiling_sentences_pays(ranges)
     for documents in ranges:
         for table in read_range(documents):
             for begin in range(0, table.num_rows, _AT_ONCE):

@@ -14,10 +14,9 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards import token_store
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.token_store import TokenSlice, load_block, write_tokens
+from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_block, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
@@ -92,7 +91,7 @@ def plan_tokens(
 ) -> list[Task]:
     """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
     shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
-    compiled = sum(documents.text_bytes for documents in ranges) >= token_store.SENTENCES_COMPILED_FROM
+    compiled = compiling_sentences_pays(ranges)
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
         for task in range_tasks(ranges, directory, "tokenize", TOKENS_REVISION, shared)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, text_bits
-from bertdata.documents import slot
+from bertdata.documents import DocumentRange, slot
 from bertdata.engine.byte_ranges import ByteRange, read_at
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
@@ -49,6 +49,11 @@ def token_schema(id_type: pa.DataType) -> pa.Schema:
 
 SENTENCES_COMPILED_FROM = 1 << 20
 """Bytes of text from which compiled code finds the sentences; plain Python takes an eighth of a second for as many."""
+
+
+def compiling_sentences_pays(ranges: Iterable[DocumentRange]) -> bool:
+    """Tell whether compiled code finds the sentences of these documents; a function of their size alone."""
+    return sum(documents.text_bytes for documents in ranges) >= SENTENCES_COMPILED_FROM
 
 
 def write_tokens(

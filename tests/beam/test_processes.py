@@ -117,6 +117,21 @@ def test_a_killed_worker_is_named_with_what_to_do() -> None:
         )
 
 
+def test_what_a_worker_says_is_read_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = threading.Thread.start
+
+    def start_watchers(thread: threading.Thread) -> None:
+        if "_read_last_lines" in repr(thread):
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_watchers)
+    with Workers() as workers:
+        start(workers, "raise")
+        assert comes(lambda: workers.lost)
+        assert "there is no such library" in (workers.lost or "")
+
+
 def test_a_crashed_worker_is_named_with_its_signal() -> None:
     with Workers() as workers:
         process = start(workers)

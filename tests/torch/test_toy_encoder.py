@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
-from bertdata.torch.models import registry
+from bertdata.torch.models import families
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import checkpoint
 
@@ -45,8 +45,8 @@ dispatch([*pretrain, str(place / "cut")])
 finetune = ["finetune", str(place / "task/shards"), "--model", str(place / "cut"), "--output", str(place / "tuned")]
 dispatch([*finetune, "--epochs", "1", "--device", "cpu"])
 
-config, ids = registry.load_config(place / "cut"), torch.tensor([[2, 7, 3]])
-model = registry.FAMILIES["toy"].pretraining(config, None).from_pretrained(place / "cut").eval()
+config, ids = families.load_config(place / "cut"), torch.tensor([[2, 7, 3]])
+model = families.FAMILIES["toy"].pretraining(config, None).from_pretrained(place / "cut").eval()
 classifier = BertForSequenceClassification.from_pretrained(place / "tuned").eval()
 found = {
     "config": [type(config).__name__, config.kernel_size],

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Encoder, initialize
+from bertdata.torch.models.families import FAMILIES, EncoderFamily
 from bertdata.torch.models.pretraining import MaskedLanguageModel
-from bertdata.torch.models.registry import FAMILIES, EncoderFamily
 
 
 @dataclass

@@ -151,7 +151,7 @@ class Claims:
         path = inside(self.path, shard.file)
         if (size := files.size(path)) != shard.bytes:
             raise InputError(
-                f"has {size:,} bytes, {MANIFEST} says {shard.bytes!r}: it was cut off or changed; delete it and build "
+                f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build "
                 "again"
             )
         if (digest := files.sha256(path)) != shard.sha256:
@@ -178,5 +178,8 @@ def whole_counts(values: Mapping[str, Any]) -> Counts:
 
 
 def _split(values: Mapping[str, Any]) -> SplitEntry:
-    shards = [ShardEntry(**shard | {"counts": whole_counts(shard["counts"])}) for shard in values["shards"]]
+    shards = [
+        ShardEntry(**shard | whole_counts({"bytes": shard["bytes"]}) | {"counts": whole_counts(shard["counts"])})
+        for shard in values["shards"]
+    ]
     return SplitEntry(whole_counts(values["counts"]), shards)

@@ -27,7 +27,7 @@ from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
-from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates, own_templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, own_templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
 REVISION = 5

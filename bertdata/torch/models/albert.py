@@ -18,8 +18,8 @@ from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import OLD_NAMES, BertSelfAttention, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Blocks, initialize, sequential
+from bertdata.torch.models.families import EncoderFamily
 from bertdata.torch.models.pretraining import MaskedLanguageModel
-from bertdata.torch.models.registry import EncoderFamily
 
 
 @dataclass

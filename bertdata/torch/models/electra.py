@@ -23,9 +23,9 @@ from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
+from bertdata.torch.models.families import EncoderFamily
 from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import Fraction, LossTerm, MaskedLanguageModel, PretrainingOutput
-from bertdata.torch.models.registry import EncoderFamily
 from bertdata.torch.models.weights import PreTrainedModel, load
 
 DISCRIMINATOR_WEIGHT = 50.0

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import EncoderInputs, initialize, mean_cross_entropy
-from bertdata.torch.models.registry import FAMILIES, linear_classifier, load_config
+from bertdata.torch.models.families import FAMILIES, linear_classifier, load_config
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
 

@@ -16,7 +16,7 @@ from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.io import files
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import Encoder
-from bertdata.torch.models.registry import FAMILIES, load_config
+from bertdata.torch.models.families import FAMILIES, load_config
 
 WEIGHTS = "model.safetensors"
 

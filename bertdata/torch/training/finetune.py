@@ -20,8 +20,8 @@ from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.families import check_tokenizer, load_config
 from bertdata.torch.models.heads import TaskModel
-from bertdata.torch.models.registry import check_tokenizer, load_config
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.settings import FinetuneSettings

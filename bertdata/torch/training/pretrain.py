@@ -21,7 +21,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
-from bertdata.torch.models import registry
+from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.distributed import Group, init_distributed
@@ -101,8 +101,8 @@ def _start(
     config: str | EncoderConfig, phases: list[Phase], output: str, settings: PretrainSettings, group: Group
 ) -> Run:
     info = longest_info(phases)
-    shape = registry.resolve_config(config, info)
-    kind = registry.model_class(shape, info)
+    shape = families.resolve_config(config, info)
+    kind = families.model_class(shape, info)
     said = {name: value for name, value in asdict(settings).items() if name not in _FREE}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in asdict(shape).items()}
@@ -113,12 +113,12 @@ def _start(
         [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
         ResumableBatchSampler(phase.dataset, 1, epochs=None, seed=settings.seed).load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
-    elif isinstance(config, str) and config not in registry.presets():
-        model = registry.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
+    elif isinstance(config, str) and config not in families.presets():
+        model = families.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
     else:
         model = kind(shape)
     model.to(group.device).train()
     optimizer = adamw(model, settings.weight_decay, settings.adam_beta2)
     if last is not None:
         checkpoint.load_optimizer(last, optimizer, group.device)
-    return Run(model, optimizer, group, last, output, said, registry.about(info))
+    return Run(model, optimizer, group, last, output, said, families.about(info))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,16 @@ def test_a_shard_of_another_size_is_found(own_static_build: Path, change: Callab
     path.write_bytes(change(path.read_bytes()))
     [line] = disagreements(own_static_build)
     assert line.startswith(f"{TRAIN}: has {path.stat().st_size:,} bytes, manifest.json says ")
+
+
+def test_a_size_that_is_a_text_is_not_a_whole_manifest(own_static_build: Path) -> None:
+    path = own_static_build / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest.pop("checksum", None)
+    manifest["splits"]["train"]["shards"][0]["bytes"] = "many"
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(VerificationError, match="is not a whole manifest"):
+        verify(str(own_static_build))
 
 
 def test_a_missing_shard_is_found(own_static_build: Path) -> None:

@@ -13,8 +13,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig
 from bertdata.torch.models.bert import BertModel
+from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.heads import BertForSequenceClassification
-from bertdata.torch.models.registry import FAMILIES
 from bertdata.torch.models.weights import parameter_count
 
 CONFIG = BertConfig(

@@ -23,9 +23,9 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
+from bertdata.torch.models.families import load_config
 from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.heads import BertForSequenceClassification
-from bertdata.torch.models.registry import load_config
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
+from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -20,7 +21,6 @@ from bertdata.torch.models.heads import (
     TaskModel,
     TaskOutput,
 )
-from bertdata.torch.models.registry import FAMILIES
 from bertdata.torch.models.weights import PreTrainedModel, parameter_count
 
 SIZES: dict[str, Any] = {

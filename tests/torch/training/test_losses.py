@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from bertdata.torch.models.electra import ReplacedTokenOutput
+from bertdata.torch.models.families import FAMILIES, presets
 from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import LossTerm, PretrainingOutput
-from bertdata.torch.models.registry import FAMILIES, presets
 from bertdata.torch.training.losses import Sums, loss_of
 
 

@@ -1,7 +1,7 @@
 """Functions that make the functions which write a template's text: an argument kept, fixed text, arguments joined.
 
 `wikitext/symbol_table` reads back what each made, where the kernels write the same. The functions for one template each
-are in `templates/functions`; `templates/registry` says which template uses which.
+are in `templates/functions`; `templates/table` says which template uses which.
 """
 
 from __future__ import annotations

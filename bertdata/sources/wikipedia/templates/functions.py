@@ -1,7 +1,7 @@
 """The small functions that write the text of a template: dates, fractions, ships, quotations, foreign words.
 
 Each takes the arguments as MediaWiki numbers them ("1", "2", ... and the named ones), already rendered, and returns the
-text, or None where the call leaves nothing. `templates/registry` says which template uses which function.
+text, or None where the call leaves nothing. `templates/table` says which template uses which function.
 """
 
 from __future__ import annotations

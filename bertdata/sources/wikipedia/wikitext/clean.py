@@ -28,7 +28,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
     REDIRECT,
     Namespaces,
 )
-from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, resolve_brackets
 from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
 from bertdata.sources.wikipedia.wikitext.reference.inline import resolve_inline

@@ -12,7 +12,7 @@ from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, SECTIONS_WIT
 from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import convert
 from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES
-from bertdata.sources.wikipedia.templates.registry import Templates
+from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import common, inline, tags, template_calls, templates
 from bertdata.sources.wikipedia.wikitext.kernels.common import TEMPLATE, Ints

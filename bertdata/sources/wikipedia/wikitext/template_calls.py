@@ -17,7 +17,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
     fold_prefix,
 )
 from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
-from bertdata.sources.wikipedia.templates.registry import BUILT_IN, Templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES
 
 _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)

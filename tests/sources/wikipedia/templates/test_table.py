@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
-from bertdata.sources.wikipedia.templates.registry import BUILT_IN
+from bertdata.sources.wikipedia.templates.table import BUILT_IN
 
 
 def rendered(call: str) -> str | None:
