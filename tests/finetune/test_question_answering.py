@@ -298,5 +298,5 @@ def test_logits_and_features_that_do_not_go_together_are_refused() -> None:
             answers_from_logits(
                 np.zeros((1, 2)), np.zeros((1, 2)), table, {"q": "the"}, n_best=n_best, max_answer_length=longest
             )
-    with pytest.raises(ConfigError, match="no context for the question 'q'"):
+    with pytest.raises(ConfigError, match="the question 'q' has no context"):
         answers_from_logits(np.zeros((1, 2)), np.zeros((1, 2)), table, {})
