@@ -6,8 +6,9 @@ Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default
 It works on a copy of the tree. A mutant is tried by the tests that enter the changed function, in the files that mirror
 its module or import it (or what imports it, of a kernel), and by its doctests, nearest and fastest first, until one
 fails. Where all pass it survived: either an assertion is missing, or the change makes no difference. Those that make
-none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain Python; what survives
-that is compiled. With `--most 15` a hundred take a few minutes; a survivor is then to be tried again, by `--at`.
+none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain Python, and what
+survives that is compiled; in other modules the kernels are compiled first, and plain Python, which checks the bounds of
+arrays, comes second. With `--most 15` a hundred take a few minutes; a survivor is then to be tried again, by `--at`.
 
 mutmut puts a function in front of each that it changes, which numba does not compile, and leaves constants of modules
 alone; cosmic-ray starts a new pytest for each mutant, and finds `pipelines` and `vocab`, which lie outside the folder
@@ -238,7 +239,7 @@ class Tests:
             nearest = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
             self.ranks |= {(module, test): rank for test, rank in ranks.items() if rank <= nearest}
         self.compiled = self.record(modules, False)
-        self.python = self.record(sorted(self.kernels), True) if self.kernels else {}
+        self.python: dict[str, dict[str, dict[str, Any]]] = {}
 
     def is_kernel(self, module: str) -> bool:
         """Return whether a module is compiled, or imported by one that is."""
@@ -263,10 +264,12 @@ class Tests:
     def kill(self, mutation: Mutation) -> tuple[str | None, int]:
         """Return which test kills a mutant, None if none does, and how many were tried."""
         tried = 0
-        for python in [True, False] if mutation.path in self.kernels else [False]:
+        for python in [mutation.path in self.kernels, mutation.path not in self.kernels]:
+            if python and mutation.path not in self.python:
+                self.python[mutation.path] = self.record([mutation.path], True)
             names = self.concerned(mutation, python)
             files = list(dict.fromkeys(name.split("::")[0] for name in names))
-            tests = self.python if python else self.compiled
+            tests = self.python[mutation.path] if python else self.compiled
             seconds = 30 + 3 * sum(tests[name]["seconds"] for name in names) + 300 * (mutation.path in self.kernels)
             tried += len(names)
             if not names:
@@ -282,8 +285,8 @@ class Tests:
 
     def concerned(self, mutation: Mutation, python: bool) -> list[str]:
         """Return the tests to run, the nearest first: those that enter the function, or all near the module."""
-        tests = self.python if python else self.compiled
-        traced = self.python if mutation.path in self.kernels else self.compiled
+        tests = self.python[mutation.path] if python else self.compiled
+        traced = self.python[mutation.path] if mutation.path in self.kernels else self.compiled
         chosen = []
         for name, outcome in tests.items():
             near = self.ranks.get((mutation.path, name.split("::")[0]))
