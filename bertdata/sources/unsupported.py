@@ -53,7 +53,7 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
     kind = "." + name.rpartition(".")[2] if "." in name else ""
-    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:32]
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
     found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)

@@ -25,6 +25,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
 
 FORMATS = [name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static and name in IMPORT_FORMATS]
+assert len(FORMATS) >= 2
 
 
 @pytest.fixture(scope="module")

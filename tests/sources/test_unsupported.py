@@ -20,8 +20,11 @@ from tests.sources.planned import plan_documents
         ("download", b"%PDF-1.7\n", "is a PDF; expected text"),
         ("page.html", b"<p>Salt</p>\n", "is HTML; expected text"),
         ("rows.jsonl", b"\xef\xbb\xbf<!DOCTYPE html>\n<html>", "is HTML; expected text"),
+        ("letter", b"{\\rtf1 Salt}\n", "is rich text; expected text"),
+        ("page", b"  <html>\n", "is HTML; expected text"),
         ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with --wikipedia"),
         ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
+        ("rows.json", b'{"text": "Sal\n', "the first line is"),
         ("rows.jsonl", b"Salt\n", "the first line is not a JSON object"),
     ],
 )
@@ -44,6 +47,7 @@ def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
         (["dataset_dict.json"], r'load_from_disk\("FOLDER"\)\["train"\]\.to_parquet'),
         (["dataset_dict.json", "manifest.json"], "is a finished build"),
         (["a.csv", "b.csv", "notes"], r"holds 2 files ending in \.csv; a file of these is a table"),
+        (["a.csv", "notes"], r"holds 1 file ending in \.csv"),
         (["notes.odd"], r"holds no file ending in \.parquet"),
     ],
 )
