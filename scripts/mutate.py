@@ -292,8 +292,11 @@ class Tests:
             near = self.ranks.get((mutation.path, name.split("::")[0]))
             entered = [tuple(pair) for pair in traced.get(name, {}).get("entered", ())]
             into = any(path == mutation.path and mutation.function in (None, line) for path, line in entered)
-            if outcome["passed"] and near is not None and (into or self.thorough or mutation.function is None):
+            if outcome["passed"] and near is not None:
                 chosen.append((not into, near, outcome["seconds"], name))
+        entering = [one for one in chosen if not one[0]]  # none enters what runs when the module is imported
+        if entering and not self.thorough and mutation.function is not None:
+            chosen = entering
         return [name for *_, name in sorted(chosen)][: self.most or None]
 
 
