@@ -4,8 +4,8 @@ Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default
      python scripts/mutate.py --at bertdata/shards/schema.py:120   (every mutation of one line)
 
 It works on a copy of the tree. A mutant is tried by the tests that enter the changed function, in the files that mirror
-its module or import it (or what imports it, of a kernel), and by its doctests, nearest and fastest first, until one
-fails. Where all pass it survived: either an assertion is missing, or the change makes no difference. Those that make
+its module or are the nearest to import it (of a kernel, what imports it), and by its doctests, nearest and fastest
+first, until one fails. Where all pass it survived: either an assertion is missing, or the change makes no difference. Those that make
 none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain Python, and what
 survives that is compiled; in other modules the kernels are compiled first, and plain Python, which checks the bounds of
 arrays, comes second. With `--most 15` a hundred take a few minutes; a survivor is then to be tried again, by `--at`.
@@ -214,12 +214,17 @@ class Imports:
         return self.read[path]
 
     def rank(self, module: str, test: str) -> int:
-        """Return how near a file of tests is: 0 mirrors a module, 1 imports it, 2 imports an importer, 9 no such."""
+        """Return how near a file of tests is: 0 mirrors a module, 1 imports it, 2 imports an importer, to 9."""
         folder, name = os.path.split(module)
         if test in (module, f"{folder.replace('bertdata', 'tests', 1)}/test_{name}"):
             return 0
-        near = {path for path in self.of(test) if path.startswith(("bertdata/", "pipelines/"))}
-        return 1 if module in near else 2 if any(module in self.of(path) for path in near) else 9
+        seen = near = {path for path in self.of(test) if path.startswith(("bertdata/", "pipelines/"))}
+        for rank in range(1, 9):
+            if module in near:
+                return rank
+            near = set[str]().union(*map(self.of, near)) - seen
+            seen = seen | near
+        return 9
 
 
 class Tests:
@@ -236,7 +241,8 @@ class Tests:
         self.ranks: dict[tuple[str, str], int] = {}
         for module in modules:
             ranks = {test: self.imports.rank(module, test) for test in [*(given or files), module]}
-            nearest = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
+            least = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
+            nearest = max(least, min(rank for test, rank in ranks.items() if test != module))
             self.ranks |= {(module, test): rank for test, rank in ranks.items() if rank <= nearest}
         self.compiled = self.record(modules, False)
         self.python: dict[str, dict[str, dict[str, Any]]] = {}
