@@ -5,10 +5,11 @@ Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default
 
 It works on a copy of the tree. A mutant is tried by the tests that enter the changed function, in the files that mirror
 its module or are the nearest to import it (of a kernel, what imports it), and by its doctests, nearest and fastest
-first, until one fails. Where all pass it survived: either an assertion is missing, or the change makes no difference. Those that make
-none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain Python, and what
-survives that is compiled; in other modules the kernels are compiled first, and plain Python, which checks the bounds of
-arrays, comes second. With `--most 15` a hundred take a few minutes; a survivor is then to be tried again, by `--at`.
+first, until one fails. Where all pass it survived: either an assertion is missing, or the change makes no difference.
+Those that make none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain
+Python, and what survives that is compiled; in other modules the kernels are compiled first, and plain Python, which
+checks the bounds of arrays, comes second. With `--most 15` a hundred take a few minutes; a survivor is then to be tried
+again, by `--at`.
 
 mutmut puts a function in front of each that it changes, which numba does not compile, and leaves constants of modules
 alone; cosmic-ray starts a new pytest for each mutant, and finds `pipelines` and `vocab`, which lie outside the folder

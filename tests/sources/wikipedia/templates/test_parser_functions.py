@@ -1,0 +1,78 @@
+"""Parser functions and variables give the text that MediaWiki's documentation says."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, render_parser_function
+
+
+def rendered(call: str, title: str = "") -> str | None:
+    """Return the text of a call that is written without its braces."""
+    head, *arguments = call.split("|")
+    return render_parser_function(head, arguments, title)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("#switch: a | a = one | b = two", "one"),
+        ("#switch: b | a = one | b = two", "two"),
+        ("#switch: a | a | b = both", "both"),
+        ("#switch: c | a = one", ""),
+        ("#switch: c | a = one | other", "other"),
+        ("#switch: c | a = one | #default = other | b = two", "other"),
+        ("#switch: c | #default | a = one", ""),
+        ("#switch: c | bare | a = one", ""),
+    ],
+)
+def test_a_switch_gives_the_result_of_the_first_case_that_matches_or_of_the_default(call: str, text: str) -> None:
+    assert rendered(call) == text
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("#if: x | yes | no", "yes"),
+        ("#if:  | yes | no", "no"),
+        ("#if: | yes", ""),
+        ("#ifeq: a | a | same | not", "same"),
+        ("#ifeq: a | b | same | not", "not"),
+        ("#ifeq: a | b | same", ""),
+        ("plural: 1 | page | pages", "page"),
+        ("plural: 2 | page | pages", "pages"),
+        ("plural: 2", ""),
+    ],
+)
+def test_a_condition_chooses_an_argument_or_nothing(call: str, text: str) -> None:
+    assert rendered(call) == text
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("formatnum: 1234567.5", "1,234,567.5"),
+        ("formatnum: 1,234 | R", "1234"),
+        ("formatnum: 1,234 | R | more", "1234"),
+        ("lc: SaLT", "salt"),
+        ("uc: SaLT", "SALT"),
+        ("lcfirst: SALT", "sALT"),
+        ("ucfirst: salt water", "Salt water"),
+        ("padleft: 7 | 3 | 0", "7"),
+        ("#dateformat: 1 May 2009 | mdy", "1 May 2009"),
+    ],
+)
+def test_a_function_of_text_gives_text(call: str, text: str) -> None:
+    assert rendered(call) == text
+
+
+@pytest.mark.parametrize("name", ["PAGENAME", "FULLPAGENAME", "BASEPAGENAME", "SUBPAGENAME"])
+def test_a_name_of_the_page_is_its_title(name: str) -> None:
+    assert rendered(name, "Salt") == "Salt"
+
+
+def test_every_function_that_is_listed_gives_text_and_no_other_does() -> None:
+    assert {"formatnum", "#switch", "pagename"} <= FUNCTIONS
+    assert {name for name in FUNCTIONS if rendered(f"{name}: x | y | z", "Salt") is not None} == FUNCTIONS
+    assert rendered("CURRENTYEAR") is None
+    assert rendered("#invoke: module | function") is None
