@@ -176,6 +176,9 @@ def test_an_answer_longer_than_any_window_is_counted() -> None:
     encoded = encode_question_answering(TOKENIZER, [one], max_seq_length=14, doc_stride=2)
     assert encoded.counts["answers_in_no_window"] == 1
     assert set(encoded.columns["start_positions"].to_pylist()) == {0}
+    short = Question("q", "the", context, (("the", 0),))
+    found = encode_question_answering(TOKENIZER, [short], max_seq_length=14, doc_stride=2)
+    assert found.counts["answers_in_no_window"] == 0
 
 
 def test_settings_that_leave_a_context_no_room_are_refused() -> None:

@@ -15,6 +15,8 @@ from bertdata.sources.wikipedia.wikitext.rules import PLACEHOLDER
         (f"a {PLACEHOLDER} b{PLACEHOLDER}c", "a bc"),
         (f"a {PLACEHOLDER}{PLACEHOLDER} b", "a b"),
         (f"a{PLACEHOLDER}b", "ab"),
+        (f"a{PLACEHOLDER}{PLACEHOLDER}b", "ab"),
+        (f"{PLACEHOLDER}b ", "b"),
         (f"a, {PLACEHOLDER}.", "a."),
         (f"a; {PLACEHOLDER}!", "a!"),
         (f"a ({PLACEHOLDER}) b", "a b"),
