@@ -54,6 +54,8 @@ def arguments(call: str) -> dict[str, str]:
         "9|km|mi|abbr=values": "9 (5.6)",
         "500|/sqmi|/km2|disp=preunit|people|people": "500 people per square mile (190 people/km2)",
         "100|$/acre|$/ha": "$100 per acre ($250/ha)",
+        "1|e3m|m|0": "1 thousand metres (1,000 m)",
+        "2|long ton|t": "2 long tons (2.0 t)",
         "3|e6acre|km2": "3 million acres (12,000 km2)",
         "4.2|ly|km": "4.2 light-years (4.0×1013 km)",
         "0|km|mi": "0 kilometres (0 mi)",
