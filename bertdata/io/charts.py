@@ -1,7 +1,4 @@
-"""HTML and SVG as elements, and three charts: a stacked bar, a histogram, and curves in panels.
-
-Elements are those of `xml.etree.ElementTree`, which escapes texts and attributes when they are written.
-"""
+"""HTML and SVG as elements of `xml.etree.ElementTree`, which escapes texts and attributes, and charts of curves."""
 
 from __future__ import annotations
 
@@ -10,11 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, tostring
 
-_BAR_WIDTH, _BAR_HEIGHT = 480, 18
 _COLORS = ("#1f5fa8", "#c2571a", "#2c8a4b", "#8a3fa0", "#7a6a00", "#b0305c")
 _DASHES = ("none", "7 3", "2 3", "9 3 2 3", "none", "7 3")
-Part = tuple[str, int, str]
-"""A part of a bar: what it is, how many, and the CSS class that colours it."""
 
 
 def element(tag: str, *contents: Element | str | Iterable[Element | str], **attributes: object) -> Element:
@@ -44,68 +38,6 @@ def element(tag: str, *contents: Element | str | Iterable[Element | str], **attr
 def markup(root: Element) -> str:
     """Return an element as text that is well-formed XML and that browsers read as HTML."""
     return tostring(root, encoding="unicode", short_empty_elements=False)
-
-
-def stacked_bar(name: str, parts: Sequence[Part]) -> Element:
-    """Return one bar divided in proportion to the numbers of its parts; parts of 0 are not drawn.
-
-    >>> len(stacked_bar("documents", [("kept", 3, "c0"), ("dropped", 1, "c1"), ("broken", 0, "c2")]))
-    2
-    """
-    total, left, rects = sum(number for _, number, _ in parts), 0.0, []
-    for label, number, color in parts:
-        if number:
-            width = _BAR_WIDTH * number / total
-            title = element("title", f"{label}: {number:,} ({number / total:.1%})")
-            box = {"x": left, "y": 0, "width": max(width - 1, 0.75), "height": _BAR_HEIGHT}
-            rects.append(element("rect", title, class_=color, **box))
-            left += width
-    label = f"{name}: " + ", ".join(f"{label} {number:,}" for label, number, _ in parts)
-    size = f"0 0 {_BAR_WIDTH} {_BAR_HEIGHT}"
-    return element("svg", rects, class_="bar", role="img", aria_label=label, viewBox=size, preserveAspectRatio="none")
-
-
-def histogram(name: str, axis: str, bins: Sequence[tuple[int, int, int]]) -> Element:
-    """Return a histogram of bins (first value, last value, how many), in the order given.
-
-    Pointing at a bar shows its numbers. `axis` says what the values count, such as "tokens".
-
-    >>> len(histogram("row lengths", "tokens", [(1, 8, 5), (9, 16, 20)]).findall("rect"))
-    2
-    """
-    left, right, top, base = 56, _BAR_WIDTH, 12, 192
-    ticks = count_ticks(max([number for _, _, number in bins], default=1))
-    step, total = (right - left) / max(1, len(bins)), max(1, sum(number for _, _, number in bins))
-    marks = []
-    for tick in ticks:
-        y = base - (base - top) * tick / ticks[-1]
-        marks += [_line(left, y, right, y, class_="grid"), _text(left - 8, y + 4, f"{tick:,}", "end")]
-    labelled = max(1, -(-len(bins) // 6))
-    for place, (first, last, number) in enumerate(bins):
-        x, height = left + place * step, (base - top) * number / ticks[-1]
-        title = element("title", f"{first} to {last} {axis}: {number:,} ({number / total:.1%})")
-        box = {"x": x + 1, "y": base - height, "width": step - 2, "height": height}
-        marks.append(element("rect", title, class_="c0", **box))
-        if (len(bins) - 1 - place) % labelled == 0:
-            marks.append(_text(x + step / 2, base + 17, str(last)))
-    marks.append(_line(left, base, right, base, class_="axis"))
-    marks.append(_text((left + right) / 2, base + 37, f"up to so many {axis}"))
-    label = f"{name}: " + ", ".join(f"{first} to {last}: {number:,}" for first, last, number in bins)
-    size = f"0 0 {right} {base + 42}"
-    return element("svg", marks, class_="histogram", role="img", aria_label=label, viewBox=size)
-
-
-def count_ticks(largest: int) -> list[int]:
-    """Return 0 and up to five multiples of 1, 2 or 5 times a power of ten, the last one not below `largest`.
-
-    >>> count_ticks(495), count_ticks(1), count_ticks(0)
-    ([0, 100, 200, 300, 400, 500], [0, 1], [0, 1])
-    """
-    largest, unit = max(1, largest), 1
-    while unit * 25 < largest:
-        unit *= 10
-    step = next(step for step in (unit, 2 * unit, 5 * unit) if step * 5 >= largest)
-    return list(range(0, largest + step, step))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from bertdata.inspect import show, stats, summary
 from bertdata.inspect.report.ledger import Step, ledger
 from bertdata.inspect.report.style import STYLE
 from bertdata.io import files
-from bertdata.io.charts import Part, element, histogram, markup, stacked_bar
+from bertdata.io.charts import element, markup
 from bertdata.io.console import counted
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
@@ -24,6 +24,8 @@ _GENERATOR = "bertdata report"
 _SHOWN_BROKEN = 20
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """Nothing may be loaded, even if a text were not escaped."""
+Part = tuple[str, int, str]
+"""A part of a bar: what it is, how many, and the CSS class that colours it."""
 
 
 def report_html(path: str, *, examples: int = 4) -> str:
@@ -147,16 +149,32 @@ def _bar(
 ) -> Element:
     """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
     total = max(1, sum(number for _, number, _ in parts))
-    shown = keys or [(color, f"{label}: {number:,} ({number / total:.1%})") for label, number, color in parts]
+    texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
+    bar = [
+        element("span", class_=color, style=f"flex-grow: {number}", title=text)
+        for (_, number, color), text in zip(parts, texts, strict=True)
+        if number
+    ]
+    shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
     items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
     heading = element("h3", title, remarks)
-    return element("div", heading, stacked_bar(title, parts), element("ul", items, class_="keys"), class_="step")
+    return element(
+        "div", heading, element("div", bar, class_="bar"), element("ul", items, class_="keys"), class_="step"
+    )
 
 
 def _lengths(split: str, figures: stats.Figures) -> Element:
+    """Return a histogram of the tokens in a row, one bin below another."""
     text = f"{split}: {figures.rows:,} rows, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
-    chart = histogram(f"{split} row lengths", "tokens", stats.histogram(figures.lengths))
-    return element("figure", element("figcaption", text), chart)
+    bins = stats.histogram(figures.lengths)
+    most = max([1, *(number for _, _, number in bins)])
+    rows = []
+    for first, last, number in bins:
+        bar = element("span", class_="c0", style=f"width: {number / most:.1%}")
+        numbers = f"{number:,} ({number / max(1, figures.rows):.1%})"
+        cells = (element("td", element("div", bar, class_="bar")), element("td", numbers))
+        rows.append(element("tr", element("th", f"{first} to {last} tokens"), cells))
+    return element("figure", element("figcaption", text), element("table", element("tbody", rows), class_="histogram"))
 
 
 def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> list[Element]:

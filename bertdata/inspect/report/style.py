@@ -29,17 +29,18 @@ h3 { font-size: 1rem; font-weight: 600; margin: 0 0 .4rem; }
 .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .step { margin: 0 0 1.25rem; }
 .step h3 { display: flow-root; }
-.bar { display: block; width: 100%; height: 18px; }
+.bar { display: flex; gap: 1px; height: 18px; }
+.step .bar span { min-width: 1px; }
 .keys { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.25rem; margin: .4rem 0 0; padding: 0;
   font-size: .9rem; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; width: .75em; height: .75em; border-radius: 2px; margin-right: .4em; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 0; }
 figcaption { font-size: .9rem; margin-bottom: .4rem; }
-.histogram { width: 100%; height: auto; }
-.histogram text { fill: var(--quiet); font-size: 14px; font-variant-numeric: tabular-nums; }
-.histogram .grid { stroke: var(--line); stroke-width: 1; }
-.histogram .axis { stroke: var(--quiet); stroke-width: 1; }
+.histogram { width: 100%; font-size: .85rem; }
+.histogram th { font-weight: 400; color: var(--quiet); white-space: nowrap; width: 1%; }
+.histogram td + td { white-space: nowrap; width: 1%; }
+.histogram .bar { height: 14px; }
 article { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; margin: .9rem 0; }
 article p { margin: .35rem 0 0; padding-left: 1.6rem; overflow-wrap: anywhere; }
 .segment { float: left; margin-left: -1.6rem; color: var(--quiet); font-weight: 600; }
@@ -53,6 +54,6 @@ details { margin: .75rem 0 0; }
 summary { cursor: pointer; }
 pre { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
 """ + "\n".join(
-    f"rect.{name} {{ fill: var(--{name}); }}\n.swatch.{name}, b.{name} {{ background: var(--{name}); }}"
+    f".bar .{name}, .swatch.{name}, b.{name} {{ background: var(--{name}); }}"
     for name in ("c0", "c1", "d0", "d1", "d2", "d3", "d4", "d5", "mask", "random", "kept")
 )

@@ -15,7 +15,7 @@ from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.report import report_html
 from bertdata.inspect.report.ledger import ledger
 from bertdata.inspect.show import label_texts, read_examples
-from bertdata.inspect.stats import mask_text, measure
+from bertdata.inspect.stats import histogram, mask_text, measure
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
@@ -39,6 +39,11 @@ def parsed(page: str) -> ElementTree.Element:
 
 def text_of(element: ElementTree.Element) -> str:
     return re.sub(r"\s+", " ", "".join(element.itertext()))
+
+
+def parts_of(element: ElementTree.Element) -> list[ElementTree.Element]:
+    """Return the parts of the bars in an element."""
+    return [part for bar in element.iter("div") if bar.get("class") == "bar" for part in bar]
 
 
 def test_the_page_is_well_formed_and_the_same_every_time(build: Path) -> None:
@@ -141,7 +146,7 @@ def test_each_split_has_its_lengths_labels_and_masks(build: Path) -> None:
     for shards in open_splits(str(build)):
         one = measure(shards)
         filled = f"{shards.split}: {one.rows:,} rows, {one.fill:.1%} of {one.max_seq_length} tokens filled"
-        assert f"to {one.max_seq_length} tokens: " in shown
+        assert f"to {one.max_seq_length} tokens" in shown
         assert filled in shown
         assert f"{shards.split}: {mask_text(one)}." in shown
         if shards.info.label:
@@ -164,7 +169,7 @@ def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_togethe
     source["counts"]["books"] = source["counts"]["documents"] + 36
     files.write_json(str(build / "manifest.json"), sealed(manifest))
     step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
-    bars = [(bar.get("class"), text_of(bar).split(" (")[0]) for bar in step.iter("rect")]
+    bars = [(bar.get("class"), bar.get("title", "").split(" (")[0]) for bar in parts_of(step)]
     assert bars[1:] == [
         ("d0", "reason 7: 8"),
         ("d1", "reason 6: 7"),
@@ -176,6 +181,33 @@ def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_togethe
     keys = [(key[0].get("class"), text_of(key).split(" (")[0]) for key in step.iter("li")]
     assert keys[1:] == [(f"swatch d{min(place, 5)}", f"{8 - place} dropped, reason {7 - place}") for place in range(8)]
     assert "adds up" in text_of(step)
+
+
+def test_the_parts_of_a_bar_are_in_proportion_and_none_is_drawn_for_0(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    manifest = json.loads((build / "manifest.json").read_text())
+    manifest["sources"]["books"]["drops"] = {"none": 0, "a < b": 90}
+    files.write_json(str(build / "manifest.json"), sealed(manifest))
+    step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
+    documents = manifest["sources"]["books"]["counts"]["documents"]
+    share = 90 / (documents + 90)
+    assert [(part.get("style"), part.get("title")) for part in parts_of(step)] == [
+        (f"flex-grow: {documents}", f"went on: {documents} ({1 - share:.1%})"),
+        ("flex-grow: 90", f"a < b: 90 ({share:.1%})"),
+    ]
+
+
+def test_a_histogram_has_a_bar_for_each_bin_as_wide_as_its_share_of_the_largest(build: Path) -> None:
+    tables = [table for table in parsed(report_html(str(build))).iter("table") if table.get("class") == "histogram"]
+    for table, shards in zip(tables, open_splits(str(build)), strict=True):
+        figures = measure(shards)
+        bins = histogram(figures.lengths)
+        assert [[text_of(cell) for cell in row] for row in table.iter("tr")] == [
+            [f"{first} to {last} tokens", "", f"{number:,} ({number / figures.rows:.1%})"]
+            for first, last, number in bins
+        ]
+        most = max(number for *_, number in bins)
+        assert [part.get("style") for part in parts_of(table)] == [f"width: {n / most:.1%}" for *_, n in bins]
 
 
 def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Path) -> None:
