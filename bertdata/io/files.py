@@ -303,13 +303,10 @@ def remove(path: str) -> None:
 
 def sha256(path: str) -> str:
     """Return the SHA-256 of a file's bytes, of which there may be none, as 64 hexadecimal digits."""
-    digest = hashlib.sha256()
     if size(path) == 0:
-        return digest.hexdigest()
+        return hashlib.sha256().hexdigest()
     with open_raw(path) as file:
-        while data := file.read(CHUNK):
-            digest.update(data)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def write_bytes(path: str, data: bytes) -> None:

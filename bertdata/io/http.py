@@ -8,7 +8,6 @@ shards that are read over HTTP (`shards.cache`); other file systems, such as `s3
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import http.client
 import io
@@ -23,6 +22,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import cache, partial
 from typing import Any, BinaryIO
 
 from bertdata import __version__
@@ -61,7 +61,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-@functools.cache
+@cache
 def _opener() -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(_Redirects)
 
@@ -101,7 +101,7 @@ class Client:
         with _open_part(part) as file:
             if sha1 is None:
                 file.truncate(0)
-            resumed = end_of(file) > 0
+            resumed = _end_of(file) > 0
             self._fetch_whole(url, file, path)
             if sha1 is not None and resumed and _sha1(file) != sha1:
                 self._say(f"{files.name(path)}: the part of an earlier run is of another file: starting again")
@@ -114,7 +114,7 @@ class Client:
                     "run the same command again, or choose another --mirror",
                     path=url,
                 )
-            with writing(path):
+            with _writing(path):
                 os.fsync(file.fileno())
                 os.replace(part, path)
         self.sleep(self.pause)
@@ -130,17 +130,17 @@ class Client:
         """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
         failures = 0
-        with _progress_bar(None if self.quiet else path, end_of(file)) as progress:
+        with _progress_bar(None if self.quiet else path, _end_of(file)) as progress:
             while True:
-                before = end_of(file)
+                before = _end_of(file)
                 try:
                     response, validator = self._ask(url, file, validator)
                     if response is not None:
                         with response:
-                            copy_body(response, file, progress)
+                            _copy_body(response, file, progress)
                     return
                 except TryAgainError as error:
-                    failures = 1 if end_of(file) > before else failures + 1
+                    failures = 1 if _end_of(file) > before else failures + 1
                     problem = ""
                     if failures >= self.attempts:
                         problem = f"gave up after {failures} tries without progress"
@@ -155,7 +155,7 @@ class Client:
 
     def _ask(self, url: str, file: BinaryIO, validator: str | None) -> tuple[Any, str | None]:
         """Request the bytes after the end of a file; returns the response, None if there are none, and a validator."""
-        start = end_of(file)
+        start = _end_of(file)
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
@@ -166,7 +166,7 @@ class Client:
         except urllib.error.HTTPError as error:
             with error:
                 if error.code != 416 or not start:
-                    raise http_error(error, url) from error
+                    raise _http_error(error, url) from error
                 if error.headers.get("Content-Range", "").strip() == f"bytes */{start}":
                     return None, validator
                 file.truncate(0)
@@ -177,16 +177,17 @@ class Client:
                 raise InputError(
                     f"the server's certificate is not valid ({reason}); check --mirror", path=url
                 ) from error
-            raise TryAgainError(reason_of(reason)) from error
+            raise TryAgainError(_reason_of(reason)) from error
         except ValueError as error:
             raise InputError(f"is, or redirects to, no valid address ({error}); check --mirror", path=url) from error
-        if start and not begins_at(response, start):
+        content_range = response.headers.get("Content-Range") or ""
+        if start and not (response.status == 206 and content_range.startswith(f"bytes {start}-")):
             file.truncate(0)
             file.seek(0)
             if response.status == 206:
                 response.close()
                 raise TryAgainError("the server sent another range than the one requested")
-        check_response(response, file, url)
+        _check_response(response, file, url)
         tag = response.headers.get("ETag", "")
         return response, tag if tag.startswith('"') else response.headers.get("Last-Modified")
 
@@ -217,7 +218,7 @@ def _open_part(path: str) -> Iterator[BinaryIO]:
     """Open and lock a partial file; one that stays empty is deleted."""
     import fcntl
 
-    with writing(path):
+    with _writing(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         file = open(path, "a+b", buffering=0)  # noqa: SIM115
     with file:
@@ -234,15 +235,12 @@ def _open_part(path: str) -> Iterator[BinaryIO]:
 
 
 def _sha1(file: BinaryIO) -> str:
-    digest = hashlib.sha1(usedforsecurity=False)
     file.seek(0)
-    while data := file.read(CHUNK):
-        digest.update(data)
-    return digest.hexdigest()
+    return hashlib.file_digest(file, partial(hashlib.sha1, usedforsecurity=False)).hexdigest()  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager
-def writing(path: str) -> Iterator[None]:
+def _writing(path: str) -> Iterator[None]:
     """Raise OutputError for an OSError in the block."""
     try:
         yield
@@ -251,36 +249,30 @@ def writing(path: str) -> Iterator[None]:
         raise OutputError(f"cannot be written ({reason}); make room, or choose another --output", path=path) from error
 
 
-def end_of(file: BinaryIO) -> int:
+def _end_of(file: BinaryIO) -> int:
     """Return the length of a file, and go to its end."""
     return file.seek(0, os.SEEK_END)
 
 
-def reason_of(error: object) -> str:
+def _reason_of(error: object) -> str:
     """Return the message of an error, or its class if it has none."""
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
-def length_of(response: Any) -> int | None:
+def _length_of(response: Any) -> int | None:
     """Return the Content-Length of a response, None where it is missing or not a number in ASCII digits.
 
     >>> from types import SimpleNamespace
-    >>> [length_of(SimpleNamespace(headers={"Content-Length": text})) for text in ("12", "\u00b2", "", "9" * 5000)]
+    >>> [_length_of(SimpleNamespace(headers={"Content-Length": text})) for text in ("12", "\u00b2", "", "9" * 5000)]
     [12, None, None, None]
     """
     value = response.headers.get("Content-Length") or ""
     return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else None
 
 
-def begins_at(response: Any, start: int) -> bool:
-    """Return whether a response is the range of a file that begins at a byte."""
-    content_range = response.headers.get("Content-Range") or ""
-    return response.status == 206 and content_range.startswith(f"bytes {start}-")
-
-
-def check_response(response: Any, file: BinaryIO, url: str) -> None:
+def _check_response(response: Any, file: BinaryIO, url: str) -> None:
     """Raise InputError for a web page or a list that is too long, OutputError where the disk is too small."""
-    length, path = length_of(response) or 0, getattr(file, "name", None)
+    length, path = _length_of(response) or 0, getattr(file, "name", None)
     if response.headers.get_content_type() == "text/html" and not url.endswith(("/", ".html")):
         response.close()
         raise InputError("the server sent a web page instead of the file; check --mirror", path=url)
@@ -292,9 +284,9 @@ def check_response(response: Any, file: BinaryIO, url: str) -> None:
         raise OutputError(f"{length:,} bytes are missing, {free:,} are free; make room, or move --output", path=path)
 
 
-def copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
+def _copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
     """Append a response's body to a file, and update a tqdm progress bar; raises TryAgainError where it is cut off."""
-    done, length = end_of(file), length_of(response)
+    done, length = _end_of(file), _length_of(response)
     total = progress.total = None if length is None else done + length
     progress.update(done - progress.n)
     cut: str | None = None
@@ -304,7 +296,7 @@ def copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
         except http.client.IncompleteRead as error:
             data, cut = error.partial, "the connection was cut"
         except (OSError, http.client.HTTPException) as error:
-            data, cut = b"", reason_of(error)
+            data, cut = b"", _reason_of(error)
         if not data:
             break
         _write(file, data)
@@ -317,25 +309,25 @@ def copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
 def _write(file: BinaryIO, data: bytes) -> None:
     if isinstance(file, io.BytesIO) and file.tell() + len(data) > _LARGEST_LIST:
         raise InputError("the server sends more than a short list; check --mirror")
-    with writing(getattr(file, "name", "memory")):
+    with _writing(getattr(file, "name", "memory")):
         view = memoryview(data)
         while view:
             view = view[file.write(view) :]
 
 
-def http_error(error: urllib.error.HTTPError, url: str) -> Exception:
+def _http_error(error: urllib.error.HTTPError, url: str) -> Exception:
     """Return the error for a response with an error code: TryAgainError if it may be temporary."""
     if error.code in _PASSING:
-        return TryAgainError(f"HTTP {error.code} {error.reason}", retry_after(error.headers.get("Retry-After")))
+        return TryAgainError(f"HTTP {error.code} {error.reason}", _retry_after(error.headers.get("Retry-After")))
     if error.code in _ABSENT:
         return NotThereError(f"is not there (HTTP {error.code}); check the name and --mirror", path=url)
     return InputError(f"the server refused (HTTP {error.code} {error.reason}); check --mirror", path=url)
 
 
-def retry_after(value: str | None) -> float:
+def _retry_after(value: str | None) -> float:
     """Return the seconds of a Retry-After header, a number or a date; 0 for anything else.
 
-    >>> retry_after("7"), retry_after("soon"), retry_after("Thu, 01 Jan 1970 00:00:00 GMT")
+    >>> _retry_after("7"), _retry_after("soon"), _retry_after("Thu, 01 Jan 1970 00:00:00 GMT")
     (7.0, 0.0, 0.0)
     """
     if value is None or re.fullmatch(r"\s*[0-9]{1,18}\s*", value):

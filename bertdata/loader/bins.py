@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import key
-from bertdata.loader.sample_order import CYCLE, Members, MixedOrder, PermutedOrder, SampleOrder, apportion, blocks_of
+from bertdata.loader.sample_order import CYCLE, Members, MixedOrder, PermutedOrder, SampleOrder, apportion, members_of
 from bertdata.options.option import require
 
 AUTOMATIC_BINS = 8
@@ -55,24 +55,27 @@ def bins_of(
     require(batch_size is None or batch_size >= 1, f"batch_size is {batch_size}; expected at least 1")
     examples = len(dataset)
     require(examples >= 1, "the data set holds no examples; expected at least one")
-    parts = _parts(dataset, weights)
+    sizes, owners = _parts(dataset, weights)
     shares = [weights[name] for name in dataset.source_names] if isinstance(weights, Mapping) else weights
     if shares is not None:
-        _check_weights(shares, [part.size for part in parts])
+        _check_weights(shares, sizes)
     chances = [1.0] if shares is None else [share / sum(shares) for share in shares]
     if widths is None:
         widths = getattr(dataset, "bins", None) or None
     if widths is None and max_tokens is None:
-        [some] = _members(parts, None, 1)
-        pieces = [_Piece(part.first, part.size, one) for part, one in zip(parts, some, strict=True)]
-        return (Bin(0, examples, batch_size or 0, _order(pieces, chances, seed, 0)),)
+        members = None if owners is None else members_of(owners, len(sizes))
+        return (Bin(0, examples, batch_size or 0, _order(sizes, members, chances, seed, 0)),)
 
     require(hasattr(dataset, "lengths"), "bins and max_tokens need a data set with `lengths`, as ShardDataset has")
     edges = _edges(widths, int(dataset.lengths.max()))
-    classes = np.searchsorted(edges, dataset.lengths).astype(np.uint8)
-    counts = np.stack([np.bincount(part.of(classes), minlength=len(edges)) for part in parts])
-    members = _members(parts, classes, len(edges))
-    rates = np.array(chances)[:, None] * counts / np.array([part.size for part in parts])[:, None]
+    classes = len(sizes) * len(edges)
+    kind = np.min_scalar_type(classes)
+    parts = np.repeat(np.arange(len(sizes), dtype=kind), sizes) if owners is None else owners.astype(kind)
+    parts *= kind.type(len(edges))
+    parts += np.searchsorted(edges, dataset.lengths).astype(kind)
+    counts = np.bincount(parts, minlength=classes).reshape(len(sizes), len(edges))
+    members = members_of(parts, classes)
+    rates = np.array(chances)[:, None] * counts / np.array(sizes)[:, None]
     epoch = apportion(examples, rates.sum(0).tolist())
     bins = []
     for number, width in enumerate(edges):
@@ -83,52 +86,20 @@ def bins_of(
             f"max_tokens is {max_tokens}, but the bin up to {width} tokens has rows of {padded} when padded to a "
             "multiple of 8; expected room for at least one row",
         )
-        pieces = [
-            _Piece(part.first, int(count), one)
-            for part, count, one in zip(parts, counts[:, number], members[number], strict=True)
-        ]
         if epoch[number]:
-            bins.append(Bin(width, epoch[number], batch, _order(pieces, rates[:, number].tolist(), seed, number)))
+            own, shares = members[number :: len(edges)], rates[:, number].tolist()
+            order = _order(counts[:, number].tolist(), own, shares, seed, number)
+            bins.append(Bin(width, epoch[number], batch, order))
     return tuple(bins)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What has one weight: consecutive examples, or those of one source; `owners` is the source of each example."""
+def _parts(dataset: Any, weights: Weights | None) -> tuple[Sequence[int], NDArray[np.uint8] | None]:
+    """Return the sizes of the parts to mix, and the part of each example, None where they lie one after another.
 
-    first: int
-    size: int
-    owners: NDArray[np.uint8] | None = None
-    source: int = 0
-    sources: int = 1
-
-    def of(self, classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the classes of its examples."""
-        if self.owners is None:
-            return classes[self.first : self.first + self.size]
-        own: NDArray[np.uint8] = classes[self.owners == self.source]
-        return own
-
-
-def _members(parts: Sequence[_Part], classes: NDArray[np.uint8] | None, bins: int) -> list[list[Members | None]]:
-    """Return for each bin the examples of each part, None for all of a part; bins share one byte an example."""
-    owners, sources = parts[0].owners, parts[0].sources
-    if owners is None:
-        if classes is None:
-            return [[None for _ in parts]]
-        blocks = [blocks_of(part.of(classes)) for part in parts]
-        return [[Members(block, number) for block in blocks] for number in range(bins)]
-    require(
-        bins * sources < 255, f"{bins} bins and {sources} sources are too many together; expected under 255 of both"
-    )
-    shared = blocks_of(owners if classes is None else (classes * np.uint8(sources) + owners).astype(np.uint8))
-    return [[Members(shared, number * sources + part.source) for part in parts] for number in range(bins)]
-
-
-def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
-    """Return the parts to mix: all examples as one part, the sets of shards, or their sources."""
+    They are all examples as one part, the sets of shards, or their sources.
+    """
     if weights is None:
-        return [_Part(0, len(dataset))]
+        return [len(dataset)], None
     if isinstance(weights, Mapping):
         names = tuple(getattr(dataset, "source_names", ()))
         require(
@@ -136,40 +107,35 @@ def _parts(dataset: Any, weights: Weights | None) -> list[_Part]:
             f"weights are given for {', '.join(weights) or 'no source'}, but the sources of these shards are "
             f"{', '.join(names) or 'unknown'}; expected one for each",
         )
-        owners = dataset.sources
-        counts = np.bincount(owners, minlength=len(names)).tolist()
-        return [_Part(0, count, owners, number, len(names)) for number, count in enumerate(counts)]
+        return np.bincount(dataset.sources, minlength=len(names)).tolist(), dataset.sources
     sizes = tuple(getattr(dataset, "sizes", (len(dataset),)))
     require(
         len(weights) == len(sizes),
         f"{len(weights)} weights are given for {len(sizes)} sets of shards; expected one for each, "
         "with a ShardDataset of a list of sets",
     )
-    starts = np.cumsum([0, *sizes]).tolist()
-    return [_Part(first, size) for first, size in zip(starts, sizes, strict=False)]
+    return sizes, None
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """The examples of one part in a bin: the part's first number, how many examples, and which (None: all)."""
+def _order(
+    sizes: Sequence[int], members: Sequence[Members] | None, chances: Sequence[float], seed: int, number: int
+) -> SampleOrder:
+    """Return the order of a bin, its parts mixed by their probabilities where there are several.
 
-    first: int
-    size: int
-    members: Members | None
-
-
-def _order(pieces: Sequence[_Piece], chances: Sequence[float], seed: int, number: int) -> SampleOrder:
-    """Return the order of a bin, its parts mixed by their probabilities where there are several."""
+    members: the examples of each part, None where the parts lie one after another.
+    """
     name = f"sampler epoch, bin {number}" if number else "sampler epoch"
-    if len(pieces) == 1:
-        return PermutedOrder(pieces[0].size, key(seed, name), pieces[0].first, pieces[0].members)
-    filled = [(place, piece) for place, piece in enumerate(pieces) if piece.size]
-    orders = tuple(
-        PermutedOrder(piece.size, key(seed, f"{name}, set {place}"), piece.first, piece.members)
-        for place, piece in filled
-    )
-    shares = apportion(CYCLE, [chances[place] for place, _ in filled])
-    return MixedOrder(orders, tuple(shares), key(seed, f"{name}, mixture"))
+    firsts = np.cumsum([0, *sizes]).tolist()
+    orders, filled = [], []
+    for part, size in enumerate(sizes):
+        if size:
+            first, own = (0, members[part]) if members else (firsts[part], None)
+            part_key = key(seed, f"{name}, set {part}" if len(sizes) > 1 else name)
+            orders.append(PermutedOrder(size, part_key, first, own))
+            filled.append(chances[part])
+    if len(sizes) == 1:
+        return orders[0]
+    return MixedOrder(tuple(orders), tuple(apportion(CYCLE, filled)), key(seed, f"{name}, mixture"))
 
 
 def _edges(widths: Sequence[int] | None, longest: int) -> list[int]:

@@ -102,34 +102,38 @@ def _assigned(shares: tuple[int, ...], key: int) -> tuple[Ints, NDArray[np.int32
     return owners, ranks
 
 
-def blocks_of(classes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the classes of examples as `Members` takes them: blocks of 512, the last padded with 255."""
-    padding = np.full(-len(classes) % _BLOCK, 255, np.uint8)
-    return np.concatenate([classes, padding]).reshape(-1, _BLOCK)
-
-
+@dataclass(frozen=True, eq=False)
 class Members:
-    """The examples of one class, found by their rank in it without a list of them; `blocks` come from `blocks_of`.
+    """The examples of one class, found by their rank in it without a list of them.
 
-    >>> Members(blocks_of(np.array([0, 1, 1, 0, 1], np.uint8)), 1).numbers(np.array([2, 0])).tolist()
-    [4, 1]
+    blocks: the classes of all examples (B, 512); before: the members in the blocks before each block (B + 1,).
     """
 
-    def __init__(self, blocks: NDArray[np.uint8], wanted: int) -> None:
-        self._blocks, self._wanted = blocks, wanted
-        counts = np.fromiter((np.count_nonzero(block == wanted) for block in self._blocks), np.int64)
-        self._before = np.concatenate([[0], np.cumsum(counts)])
-
-    def __len__(self) -> int:
-        return int(self._before[-1])
+    blocks: NDArray[np.unsignedinteger]
+    wanted: int
+    before: Ints
 
     def numbers(self, ranks: Ints) -> Ints:
         """Return the numbers of the members of some ranks, int64 (P,)."""
-        block = np.searchsorted(self._before, ranks, side="right") - 1
-        seen = np.cumsum(self._blocks[block] == self._wanted, axis=1, dtype=np.int16)
-        inside = ranks - self._before[block]
+        block = np.searchsorted(self.before, ranks, side="right") - 1
+        seen = np.cumsum(self.blocks[block] == self.wanted, axis=1, dtype=np.int16)
+        inside = ranks - self.before[block]
         numbers: Ints = block * _BLOCK + np.argmax(seen > inside[:, None], axis=1)
         return numbers
+
+
+def members_of(classes: NDArray[np.unsignedinteger], number: int) -> list[Members]:
+    """Return the members of each of some classes, which share one array; `classes` are those of all examples (N,).
+
+    >>> members_of(np.array([0, 1, 1, 0, 1], np.uint8), 2)[1].numbers(np.array([2, 0])).tolist()
+    [4, 1]
+    """
+    padding = np.full(-len(classes) % _BLOCK, number, classes.dtype)
+    blocks = np.concatenate([classes, padding]).reshape(-1, _BLOCK)
+    counts = np.zeros((number, len(blocks) + 1), np.int64)
+    for place, block in enumerate(blocks, 1):
+        counts[:, place] = np.bincount(block, minlength=number)[:number]
+    return [Members(blocks, wanted, before) for wanted, before in enumerate(counts.cumsum(axis=1))]
 
 
 def apportion(total: int, weights: Sequence[float]) -> list[int]:

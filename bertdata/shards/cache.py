@@ -188,7 +188,7 @@ def _unlink(path: str) -> None:
 def read(url: str) -> bytes | None:
     """Return the bytes of a small file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
-        from bertdata.io.http_responses import NotThereError
+        from bertdata.io.http import NotThereError
 
         try:
             return bytes(_client().read(url))

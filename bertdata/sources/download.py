@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.io.http import Client
-from bertdata.io.http_responses import NotThereError
+from bertdata.io.http import Client, NotThereError
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"

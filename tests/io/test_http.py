@@ -14,9 +14,8 @@ import pytest
 
 from bertdata import __version__
 from bertdata.errors import InputError, OutputError
-from bertdata.io import http, http_responses
-from bertdata.io.http import Client
-from bertdata.io.http_responses import NotThereError
+from bertdata.io import http
+from bertdata.io.http import Client, NotThereError
 from tests.server import File, Server, serve
 
 DATA = random.Random(7).randbytes(3 << 20)
@@ -261,7 +260,7 @@ def test_two_downloads_of_one_file_do_not_mix(server: Server, client: Client, tm
 
 
 def test_a_list_that_does_not_end_is_refused(server: Server, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_responses, "_LARGEST_LIST", 1000)
+    monkeypatch.setattr(http, "_LARGEST_LIST", 1000)
     for chunked in (False, True):
         server.files["/sums.txt"] = File(DATA, chunked=chunked)
         with pytest.raises(InputError, match="check --mirror"):
