@@ -29,7 +29,7 @@ import torch
 from bertdata.cli.encode_task import encode_task
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
 from bertdata.finetune.settings import TaskConfig
-from bertdata.io.charts import Curve, Panel, line_chart, markup, smoothed
+from bertdata.io.charts import line_chart, markup, smoothed
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
@@ -86,13 +86,13 @@ def write_fresh(place: Path, seed: int) -> Path:
 
 def draw_losses(place: Path, pictures: Path) -> None:
     """Draw the masked words' loss of each run, in means over 100 steps."""
-    curves = []
+    curves = {}
     for name in MASKS:
         records = read(place / "models" / name / "log.jsonl")
         points = [(record["step"], record["mlm_loss"]) for record in records]
-        curves.append(Curve(f"{name} masks", smoothed(points, 5)))
-    panel = Panel("loss of masked words", curves)
-    picture = line_chart([panel], x_label="step", title="Loss of static, dynamic, whole-word")
+        curves[f"{name} masks"] = smoothed(points, 5)
+    title = "Loss of static, dynamic, whole-word"
+    picture = line_chart({"loss of masked words": curves}, x_label="step", title=title)
     (pictures / "encoder-masks.svg").write_text(markup(picture))
 
 

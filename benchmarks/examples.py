@@ -97,7 +97,7 @@ def prepare(folder: str, size: float) -> str:
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards.manifest import build_manifest, write_dataset_files
     from bertdata.shards.plan import plan_shards
-    from bertdata.shards.pretraining_info import pretraining_info
+    from bertdata.shards.pretraining_info import PretrainingInfo
     from bertdata.shards.settings import ShardsConfig
     from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 
@@ -123,10 +123,10 @@ def prepare(folder: str, size: float) -> str:
     made = {}
     for masks in ("static", "dynamic"):
         examples = ExamplesConfig(masking=masks, max_seq_length=LENGTH)
-        info = pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=20))
+        info = PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig(max_predictions_per_seq=20))
         spec = ShardsSpec(f"{folder}/{masks}", plan, info, place)
         made[masks] = spec, sharded([spec]).plan(store)
-    records = [run_once(task, lambda task, file: shard_part(spec, task, file)) for task in made["dynamic"][1]]
+    records = [run_once(task, lambda task, file: shard_part([spec], task, file)) for task in made["dynamic"][1]]
     manifest = build_manifest({"sources": {}, "vocabulary": {}}, [record for _, record in store], plan, info, records)
     write_dataset_files(spec.output, manifest, info)
     tokenizer.save_pretrained(f"{spec.output}/tokenizer")
@@ -148,7 +148,7 @@ def _write_rows(folder: str, made: Any) -> None:
     rows: list[list[int]] = []
     for task in tasks:
         buffer = io.BytesIO()
-        shard_part(spec, task, buffer)
+        shard_part([spec], task, buffer)
         for batch in pa.ipc.open_stream(buffer.getvalue()):
             rows += [row for row in batch["input_ids"].to_pylist() if len(row) == LENGTH]
     np.save(f"{folder}/rows.npy", np.array(rows, np.uint16))
@@ -186,7 +186,7 @@ def shards(folder: str, masking: str) -> Run:
         buffers, written = [], []
         for task in tasks:
             buffers.append(io.BytesIO())
-            written.append(shard_part(spec, task, buffers[-1]))
+            written.append(shard_part([spec], task, buffers[-1]))
 
         def describe() -> Answer:
             table = pa.concat_tables([pa.ipc.open_stream(buffer.getvalue()).read_all() for buffer in buffers])

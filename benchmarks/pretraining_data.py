@@ -140,7 +140,7 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
     from bertdata.masking.settings import MaskingConfig
     from bertdata.objectives.settings import ExamplesConfig
     from bertdata.shards.plan import plan_shards
-    from bertdata.shards.pretraining_info import pretraining_info
+    from bertdata.shards.pretraining_info import PretrainingInfo
     from bertdata.shards.settings import ShardsConfig
     from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
     from bertdata.sources.formats import Request, SourceFile, write_documents
@@ -160,10 +160,10 @@ def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Ru
         for part_task in plan_tokens(cut_ranges([(task.path, record)]), str(output / "tokens"), tokens)
     ]
     examples = ExamplesConfig(masking=way, max_seq_length=LENGTH, dupe_factor=copies)
-    info = pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=PREDICTIONS))
+    info = PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig(max_predictions_per_seq=PREDICTIONS))
     spec = ShardsSpec(str(output / "shards"), plan, info, place)
     made = [
-        (part_task, run_once(part_task, lambda part, file: shard_part(spec, part, file)))
+        (part_task, run_once(part_task, lambda part, file: shard_part([spec], part, file)))
         for part_task in sharded([spec]).plan(store)
     ]
 

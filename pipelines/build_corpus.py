@@ -41,7 +41,7 @@ from bertdata.options.option import stored_values
 from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.finished import finished_manifest, mark_finished
+from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.lengths import plan_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards

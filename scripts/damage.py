@@ -103,7 +103,7 @@ def rows(output: Path) -> str:
         for example in examples.__getitems__(list(range(len(examples)))):
             for name, value in sorted(example.items()):
                 digest.update(f"{name}{value.tolist() if hasattr(value, 'tolist') else value}".encode())
-        digest.update(f"{examples.sets[0].replacement_ids.tolist()}".encode())
+        digest.update(f"{examples.sets[0].tokenizer().replacement_ids.tolist()}".encode())
     return digest.hexdigest()
 
 

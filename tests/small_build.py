@@ -13,7 +13,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
-from bertdata.shards.pretraining_info import pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers import Tokenizer
@@ -62,13 +62,13 @@ def write_build(
     pieces, segmenter = pieces or tokenizer(), SentenceSegmenter.from_pretrained("english")
     place = str(output / "tokenizer")
     pieces.save_pretrained(place)
-    info = pretraining_info(pieces, examples, masking or MaskingConfig())
+    info = PretrainingInfo.of(pieces, examples=examples, masking=masking or MaskingConfig())
     tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends)
     tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)
     tokenized = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file))) for one in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
     written = [
-        run_once(one, lambda part, file: shard_part(spec, part, file)) for one in sharded([spec]).plan(tokenized)
+        run_once(one, lambda part, file: shard_part([spec], part, file)) for one in sharded([spec]).plan(tokenized)
     ]
     sources = {"books": source_entry([("books.txt", 1000)], [cleaned])}
     vocabulary = {"pieces": pieces.vocab_size, "asked": 30_000}

@@ -54,13 +54,6 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     return parsed  # type: ignore[no-any-return]
 
 
-def make_runner(name: str) -> Any:
-    """Return the runner of a name or of a class with its module; raises what Beam raises where it cannot be made."""
-    from apache_beam.runners.runner import create_runner
-
-    return create_runner(name)
-
-
 def new_pipeline(runner: Any, options: Any) -> Any:
     """Return a pipeline without the folder that Beam makes for each, which only external transforms need."""
     from apache_beam import Pipeline

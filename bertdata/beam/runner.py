@@ -210,9 +210,11 @@ def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> No
 
 def _check_runner(parsed: argparse.Namespace) -> None:
     """Raise ConfigError for a runner that is not there, MissingExtraError for one whose packages are not."""
+    from apache_beam.runners import create_runner
+
     name = _runner_name(parsed)
     try:
-        internals.make_runner(parsed.runner)
+        create_runner(parsed.runner)
     except (ValueError, ImportError, AttributeError, TypeError) as error:
         raise _refused(error) from error
     served = parsed.job_endpoint or parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar

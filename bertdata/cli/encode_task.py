@@ -35,8 +35,7 @@ from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
-from bertdata.shards.task_info import TASK_SPLITS, TaskInfo, make_task_info
-from bertdata.shards.tasks import TASKS
+from bertdata.shards.tasks import TASK_SPLITS, TASKS, TaskInfo
 from bertdata.tokenizers.loading import load_tokenizer
 
 EXAMPLES_AT_ONCE = 4096
@@ -71,7 +70,7 @@ def encode_task(
             f"expected the splits {', '.join(paths)}, and labels that differ"
         )
     stride = settings.doc_stride if task.windows else 0
-    info = make_task_info(tokenizer, settings.task, settings.length, labels, stride)
+    info = TaskInfo.of(tokenizer, task=settings.task, labels=labels, max_seq_length=settings.length, doc_stride=stride)
     origin = Origin.of("encode-task", paths.values())
     with output_lock(directory, "task data", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):

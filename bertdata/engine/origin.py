@@ -49,16 +49,9 @@ class Origin:
 
     def left_out(self, other: Origin) -> list[str]:
         """Return the files of this run that another one reads neither at their path nor moved or renamed."""
-        kept = {_size_and_time(identity) for identity in other.files.values()}
-        return [
-            path
-            for path, identity in self.files.items()
-            if path not in other.files and _size_and_time(identity) not in kept
-        ]
-
-
-def _size_and_time(identity: str) -> tuple[str, ...]:
-    return tuple(identity.rsplit(":", 2)[1:])
+        sizes_and_times = {path: identity.rsplit(":", 2)[1:] for path, identity in self.files.items()}
+        kept = [identity.rsplit(":", 2)[1:] for identity in other.files.values()]
+        return [path for path, found in sizes_and_times.items() if path not in other.files and found not in kept]
 
 
 def absolute(path: str) -> str:
@@ -90,9 +83,7 @@ def begin(directory: str, origin: Origin, *, force: bool = False) -> list[str]:
     if refused and not force:
         raise OutputError(refused, path=directory)
     messages = [f"{what}: {text}" for what, text in changes(directory, origin)]
-    finished, begun = read_origin(directory)
-    if (finished, begun) != (origin, origin):
-        _write(directory, None if refused else finished, origin)
+    _write(directory, None if refused else read_origin(directory)[0], origin)
     return messages
 
 
@@ -113,13 +104,13 @@ def refusal(directory: str, origin: Origin) -> str:
 
 def finish(directory: str, origin: Origin) -> None:
     """Record that a run of this origin is finished."""
-    if read_origin(directory) != (origin, origin):
-        _write(directory, origin, origin)
+    _write(directory, origin, origin)
 
 
 def _write(directory: str, finished: Origin | None, begun: Origin) -> None:
-    value = {"finished": asdict(finished) if finished else None, "begun": asdict(begun)}
-    files.write_json(files.join(directory, ORIGIN), sealed(value))
+    if read_origin(directory) != (finished, begun):
+        value = {"finished": asdict(finished) if finished else None, "begun": asdict(begun)}
+        files.write_json(files.join(directory, ORIGIN), sealed(value))
 
 
 def changes(directory: str, origin: Origin) -> list[tuple[str, str]]:

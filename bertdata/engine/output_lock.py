@@ -42,8 +42,9 @@ def output_lock(directory: str, kind: str, origin: Origin | None = None, *, forc
 
 def refuse_own(directory: str, paths: Sequence[str]) -> None:
     """Raise ConfigError where a source lies in the output directory."""
-    for path in paths:
-        if f"{_place(os.path.realpath(path))}/".startswith(f"{_place(os.path.realpath(directory))}/"):
+    output, *places = (os.path.realpath(path).rpartition("://")[2].strip("/") + "/" for path in [directory, *paths])
+    for path, place in zip(paths, places, strict=True):
+        if place.startswith(output):
             raise ConfigError("lies in --output; name another --output", path=path)
 
 
@@ -68,9 +69,7 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
 def _refuse_others(directory: str) -> None:
     if not files.is_remote(directory) and os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError("is a file; choose a directory for --output", path=directory)
-    entries = files.names(directory)
-    others = [name for name in entries if not name.startswith(files.TEMPORARY)]
-    if others:
+    if others := [name for name in files.names(directory) if not name.startswith(files.TEMPORARY)]:
         shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
         raise OutputError(
             f"holds something else ({shown}); choose an empty or new directory for --output", path=directory
@@ -97,7 +96,3 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
                 "another build is writing here; wait for it, or choose another --output", path=directory
             ) from error
         yield
-
-
-def _place(path: str) -> str:
-    return path.rpartition("://")[2].strip("/")

@@ -131,6 +131,11 @@ class Counters:
         name = str(name)
         self.counts[name] = self.counts.get(name, 0) + number
 
+    def add_all(self, **numbers: int) -> None:
+        """Add to several counts."""
+        for name, number in numbers.items():
+            self.add(name, number)
+
     def drop(self, reason: str, number: int = 1) -> None:
         """Add to the drops of one reason."""
         self.drops[reason] = self.drops.get(reason, 0) + number

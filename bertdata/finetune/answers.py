@@ -20,7 +20,7 @@ from bertdata.documents import open_parquet
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.shards import Shards
-from bertdata.shards.task_info import TaskInfo
+from bertdata.shards.tasks import TaskInfo
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from bertdata.formats.static import StaticRows, static_rows
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.reader import open_splits
-from bertdata.shards.task_info import TASK_SPLITS
+from bertdata.shards.tasks import TASK_SPLITS
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
-from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
@@ -117,7 +117,7 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
     length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]
     examples = ExamplesConfig(objective=chosen, masking="static", max_seq_length=length)
-    return pretraining_info(tokenizer, examples, MaskingConfig(max_predictions_per_seq=room))
+    return PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig(max_predictions_per_seq=room))
 
 
 def _check_fields(fields: Fields, path: str) -> None:

@@ -5,8 +5,9 @@ Batches are read one after another from the memory map, so memory does not grow 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pyarrow as pa
@@ -68,44 +69,36 @@ def measure(shards: Shards) -> Figures:
     """Measure every row of one split."""
     info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
-    masker, unk_token_id = info.masker(tokenizer), tokenizer.unk_token_id
-    static = not info.draws_masks
-    packed = [np.zeros(0, np.int64)]
+    masker, static = info.masker(tokenizer), not info.draws_masks
+    lengths = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
-    examples = tokens = ordinary = unknown = predictions = masked = kept = 0
+    counts: Counter[str] = Counter()
     for rows in shards.table.to_batches():
-        packed.append(np.diff(rows["input_ids"].offsets.to_numpy()))
+        lengths.append(np.diff(rows["input_ids"].offsets.to_numpy()))
         batch = unpacked(rows)
-        examples += batch.num_rows
-        ids = batch["input_ids"].flatten().to_numpy()
-        offsets = batch["input_ids"].offsets.to_numpy()
-        targets = batch["labels"].flatten().to_numpy() if static else np.full(len(ids), IGNORE_INDEX)
-        original = np.where(targets == IGNORE_INDEX, ids.astype(np.int64), targets)
-        special = masker.special(original)
-        tokens += len(ids)
-        unknown += int((original == unk_token_id).sum())
-        ordinary += len(ids) - int(special.sum())
+        ids, offsets = batch["input_ids"].flatten().to_numpy(), batch["input_ids"].offsets.to_numpy()
+        original = ids
         if static:
-            chosen = targets != IGNORE_INDEX
-            predictions += int(chosen.sum())
-            masked += int((ids[chosen] == info.mask_token_id).sum())
-            kept += int((ids[chosen] == targets[chosen]).sum())
+            targets = batch["labels"].flatten().to_numpy()
+            predicted = targets != IGNORE_INDEX
+            original = np.where(predicted, targets, ids.astype(np.int64))
+            masked, kept = (predicted & (ids == other) for other in (info.mask_token_id, original))
+            counts.update(predictions=int(predicted.sum()), masked=int(masked.sum()), kept=int(kept.sum()))
         else:
-            predictions += masker.count(ids, offsets - offsets[0], batch["example_id"].to_numpy(), 0)[0]
+            counts.update(predictions=masker.count(ids, offsets - offsets[0], batch["example_id"].to_numpy(), 0)[0])
+        ordinary = len(ids) - int(masker.special(original).sum())
+        unknown = int((original == tokenizer.unk_token_id).sum())
+        counts.update(examples=batch.num_rows, tokens=len(ids), ordinary_tokens=ordinary, unknown_tokens=unknown)
         if info.label:
             labels += np.bincount(batch[info.label].to_numpy(), minlength=2)
     return Figures(
         rows=len(shards),
-        examples=examples,
-        tokens=tokens,
-        ordinary_tokens=ordinary,
-        unknown_tokens=unknown,
         max_seq_length=info.examples.row_length,
-        lengths=tuple(np.bincount(np.concatenate(packed), minlength=info.examples.row_length + 1).tolist()),
+        lengths=tuple(np.bincount(np.concatenate(lengths), minlength=info.examples.row_length + 1).tolist()),
         labels=tuple(labels.tolist()),
-        predictions=predictions,
-        masked=masked if static else None,
-        kept=kept if static else None,
+        masked=counts["masked"] if static else None,
+        kept=counts["kept"] if static else None,
+        **{name: counts[name] for name in ("examples", "tokens", "ordinary_tokens", "unknown_tokens", "predictions")},
     )
 
 
@@ -186,18 +179,16 @@ class VocabularyFigures:
 
 def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> VocabularyFigures:
     """Measure a vocabulary on text files; raises InputError, with the offset, where a file is not UTF-8."""
-    size = words = tokens = single = unknown = 0
+    counts: Counter[str] = Counter()
     for path in paths:
         for text, taken in _chunks(path):
             ids: NDArray[np.unsignedinteger] = tokenizer.encode_batch(pa.array([text])).flatten().to_numpy()
             begins = ~tokenizer.continuation[ids]
             last = np.append(begins[1:], True)
-            size += taken
-            tokens += len(ids)
-            words += int(begins.sum())
-            unknown += int((ids == tokenizer.unk_token_id).sum())
-            single += int((begins & last & (ids != tokenizer.unk_token_id)).sum())
-    return VocabularyFigures(size, words, tokens, single, unknown)
+            unknown = ids == tokenizer.unk_token_id
+            counts.update(bytes=taken, words=int(begins.sum()), tokens=len(ids), unknown_words=int(unknown.sum()))
+            counts.update(single_token_words=int((begins & last & ~unknown).sum()))
+    return VocabularyFigures(**{field.name: counts[field.name] for field in fields(VocabularyFigures)})
 
 
 def _chunks(path: str) -> Iterator[tuple[str, int]]:

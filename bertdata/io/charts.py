@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, tostring
 
 _COLORS = ("#1f5fa8", "#c2571a", "#2c8a4b", "#8a3fa0", "#7a6a00", "#b0305c")
 _DASHES = ("none", "7 3", "2 3", "9 3 2 3", "none", "7 3")
+Points = Sequence[tuple[float, float]]
+"""The points (x, y) of a curve in order of x."""
 
 
 def element(tag: str, *contents: Element | str | Iterable[Element | str], **attributes: object) -> Element:
@@ -40,28 +41,7 @@ def markup(root: Element) -> str:
     return tostring(root, encoding="unicode", short_empty_elements=False)
 
 
-@dataclass(frozen=True)
-class Curve:
-    """A name and its points, (x, y) in order of x; points that are not finite are left out."""
-
-    name: str
-    points: Sequence[tuple[float, float]]
-
-    @property
-    def finite(self) -> list[tuple[float, float]]:
-        """The points that can be drawn."""
-        return [point for point in self.points if math.isfinite(point[1])]
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Axes with curves: what the y-axis shows, and the curves."""
-
-    label: str
-    curves: Sequence[Curve]
-
-
-def smoothed(points: Sequence[tuple[float, float]], window: int) -> list[tuple[float, float]]:
+def smoothed(points: Points, window: int) -> list[tuple[float, float]]:
     """Return the mean of each block of `window` points, at the last of them; blocks do not overlap.
 
     >>> smoothed([(1, 4.0), (2, 2.0), (3, 3.0)], 2)
@@ -71,17 +51,22 @@ def smoothed(points: Sequence[tuple[float, float]], window: int) -> list[tuple[f
     return [(block[-1][0], sum(y for _, y in block) / len(block)) for block in blocks]
 
 
-def line_chart(panels: Sequence[Panel], *, x_label: str, title: str = "") -> Element:
+def line_chart(panels: Mapping[str, Mapping[str, Points]], *, x_label: str, title: str = "") -> Element:
     """Return panels one below another: one range of x for all, and for each panel a range of y of its own.
 
-    It is a whole SVG picture, whose colours do not depend on a page.
+    panels: for the label of each y-axis the curves by name; points that are not finite are left out. It is a whole SVG
+    picture, whose colours do not depend on a page.
     """
     width, height = 720, 420 if len(panels) == 1 else 260
     total = height * max(len(panels), 1)
-    x_range = _range([x for panel in panels for curve in panel.curves for x, _ in curve.finite], margin=0.0)
+    finite = {
+        label: {name: [point for point in points if math.isfinite(point[1])] for name, points in curves.items()}
+        for label, curves in panels.items()
+    }
+    x_range = _range([x for curves in finite.values() for points in curves.values() for x, _ in points], margin=0.0)
     picture = element(
         "svg",
-        element("title", title or ", ".join(panel.label for panel in panels)),
+        element("title", title or ", ".join(panels)),
         element("rect", width=width, height=total, fill="#ffffff"),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width} {total}",
@@ -89,17 +74,23 @@ def line_chart(panels: Sequence[Panel], *, x_label: str, title: str = "") -> Ele
         font_size=13,
         role="img",
     )
-    for number, panel in enumerate(panels):
-        picture.extend(_panel(panel, number * height, width, height, x_range, x_label))
+    for number, (label, curves) in enumerate(finite.items()):
+        picture.extend(_panel(label, curves, number * height, width, height, x_range, x_label))
     return picture
 
 
 def _panel(
-    panel: Panel, start: int, width: int, height: int, x_range: tuple[float, float], x_label: str
+    label: str,
+    curves: Mapping[str, Points],
+    start: int,
+    width: int,
+    height: int,
+    x_range: tuple[float, float],
+    x_label: str,
 ) -> Iterator[Element]:
     """Yield the parts of a panel whose upper edge is at `start`."""
     left, right, top, bottom = 64, width - 16, start + 16, start + height - 48
-    y_range = _range([y for curve in panel.curves for _, y in curve.finite], margin=0.05)
+    y_range = _range([y for points in curves.values() for _, y in points], margin=0.05)
 
     def x_at(x: float) -> float:
         return left + (x - x_range[0]) / (x_range[1] - x_range[0]) * (right - left)
@@ -116,18 +107,18 @@ def _panel(
     yield _text((left + right) / 2, start + height - 8, x_label, fill="#333333")
     middle = (top + bottom) / 2
     turned = f"rotate(-90 16 {middle})"
-    yield element("g", _text(16, middle + 4, panel.label, fill="#333333"), transform=turned)
-    for number, curve in enumerate(panel.curves):
+    yield element("g", _text(16, middle + 4, label, fill="#333333"), transform=turned)
+    for number, (name, points) in enumerate(curves.items()):
         style = {
             "stroke": _COLORS[number % len(_COLORS)],
             "stroke_width": 1.8,
             "stroke_dasharray": _DASHES[number % len(_DASHES)],
         }
-        points = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in curve.finite)
-        yield element("polyline", points=points, fill="none", **style)
+        places = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in points)
+        yield element("polyline", points=places, fill="none", **style)
         y = top + 18 + 20 * number
         yield _line(width - 230, y - 4, width - 200, y - 4, **style)
-        yield _text(width - 192, y, curve.name, "start", fill="#333333")
+        yield _text(width - 192, y, name, "start", fill="#333333")
 
 
 def ticks(low: float, high: float, number: int = 6) -> list[float]:

@@ -12,26 +12,20 @@ from bertdata.errors import InputError, OutputError
 
 MEMORY = "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
 
-_LIMITS = (
-    (
-        (errno.EMFILE, errno.ENFILE),
-        re.compile("Too many open files"),
-        "too many files are open; allow more (ulimit -n 4096), or use fewer --workers",
-    ),
-    (
-        (errno.ENOMEM,),
-        re.compile(
-            "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|"
-            "malloc of size .* failed|bad_alloc|LLVM.*memory|Out of memory"
-        ),
-        MEMORY,
-    ),
-    ((errno.EIO,), None, "the disk or the network drive failed (input/output error); check it, and copy the file"),
-    (
-        (errno.ENOSPC, errno.EDQUOT),
-        None,
-        "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again",
-    ),
+_FILES = "too many files are open; allow more (ulimit -n 4096), or use fewer --workers"
+_DISK = "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again"
+_DRIVE = "the disk or the network drive failed (input/output error); check it, and copy the file"
+_BY_NUMBER = {
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
+    errno.ENOMEM: MEMORY,
+    errno.EIO: _DRIVE,
+    errno.ENOSPC: _DISK,
+    errno.EDQUOT: _DISK,
+}
+_NO_MEMORY = re.compile(
+    "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|malloc of size .* failed|"
+    "bad_alloc|LLVM.*memory|Out of memory"
 )
 
 
@@ -45,12 +39,12 @@ def limit_of(error: BaseException) -> str | None:
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen:
         seen.add(id(cause))
-        number = cause.errno if isinstance(cause, OSError) else None
+        if isinstance(cause, OSError) and cause.errno in _BY_NUMBER:
+            return _BY_NUMBER[cause.errno]
         text = f"{type(cause).__name__}: {cause}"
-        for numbers, pattern, message in _LIMITS:
-            if number in numbers or (pattern and pattern.search(text)):
-                return message
-        if isinstance(cause, SystemError) and "without" in text and _memory_is_limited():
+        if "Too many open files" in text:
+            return _FILES
+        if _NO_MEMORY.search(text) or (isinstance(cause, SystemError) and "without" in text and _memory_is_limited()):
             return MEMORY
         cause = cause.__cause__ or cause.__context__
     return None

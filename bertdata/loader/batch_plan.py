@@ -49,7 +49,8 @@ class BatchPlan:
         places, ends = list(positions), self.ends(positions)
         if ends is None:
             while True:
-                yield [self._take(places, self._behind(places, range(len(places))))]
+                number = self._behind(places, range(len(places)))
+                yield [_advance(places, number, self.bins[number].batch * self.world_size)]
         main, pool = self._ends_alone(places, ends)
         while open_bins := [number for number in range(len(main)) if places[number] < main[number]]:
             number = self._behind(places, open_bins)
@@ -112,9 +113,6 @@ class BatchPlan:
                     step.append(_advance(places, number, taken))
                     size -= taken
             yield step
-
-    def _take(self, places: list[int], number: int) -> Segment:
-        return _advance(places, number, self.bins[number].batch * self.world_size)
 
     def _behind(self, places: Sequence[int], numbers: Sequence[int]) -> int:
         """Return the bin with the smallest share of its examples taken; of equal ones the first."""

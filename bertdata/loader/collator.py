@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.loader.epoch import Epoch
+from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
@@ -29,7 +29,7 @@ Examples = Sequence[Mapping[str, Any]]
 Lists = Sequence[NDArray[np.integer]]
 
 
-class BatchCollator:
+class BatchCollator(HasEpoch):
     """Makes batches of (N, L) int64 arrays of examples from `ShardExamples`; L is a multiple of `pad_to_multiple_of`.
 
     A batch holds input_ids, token_type_ids, attention_mask (1 at tokens, 0 at padding), labels (the id to predict, -100
@@ -53,8 +53,6 @@ class BatchCollator:
         collator = BatchCollator(examples)
         batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
     """
-
-    _epoch_type: type[Epoch] = Epoch
 
     def __init__(
         self,
@@ -89,18 +87,6 @@ class BatchCollator:
         self._masker: Masker | None = None
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed)
-
-    @property
-    def epoch(self) -> int | None:
-        """The epoch of examples without one; None if it was not set."""
-        return self._epoch.get()
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of the masks of examples without an epoch, in worker processes too.
-
-        Raises ConfigError for what is not a number of 0 or more.
-        """
-        self._epoch.set(epoch)
 
     def __call__(self, examples: Examples) -> Any:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""

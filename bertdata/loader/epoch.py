@@ -1,4 +1,4 @@
-"""`Epoch`: the epoch of a data set or a collator, set by `set_epoch`."""
+"""The epoch of a data set or a collator, set by `set_epoch`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,26 @@ class Epoch:
     def set(self, epoch: int) -> None:
         """Set the epoch; raises ConfigError for what is not a number of 0 or more."""
         self._value = checked(epoch)
+
+
+class HasEpoch:
+    """What has an epoch for the examples that have none of their own."""
+
+    _epoch_type: type[Epoch] = Epoch
+    _epoch: Epoch
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of examples that have none, as those that are indexed by a number alone; None until it is set."""
+        return self._epoch.get()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch of examples that have none, in worker processes too.
+
+        Accelerate calls it before each iteration of a loader that it prepared, and so does the `Trainer` of
+        transformers. Raises ConfigError for what is not a number of 0 or more.
+        """
+        self._epoch.set(epoch)
 
 
 def checked(epoch: Any) -> int:

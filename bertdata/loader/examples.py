@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
-from bertdata.loader.epoch import Epoch
+from bertdata.loader.epoch import HasEpoch
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
 
@@ -48,12 +48,12 @@ class Example(UserDict[str, Any]):
     """
 
 
-class ShardExamples:
+class ShardExamples(HasEpoch):
     """A map-style data set over shards: lists as read-only NumPy views of the file, numbers as int.
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair, or `set_epoch` was called. Fine-tuning shards have the columns of `shards.task_info`. A packed row
+    index was a pair, or `set_epoch` was called. Fine-tuning shards have the columns of `shards.tasks`. A packed row
     is one example here: its ids and labels are arrays, and cu_seqlens int32 has the offsets of the examples in it.
     `__getitems__` reads a batch at once. Pickling keeps paths only, and unpickling opens the memory map again, so it
     works with any number of workers, forked or spawned.
@@ -69,8 +69,6 @@ class ShardExamples:
         ShardExamples(["wikipedia/train", "books/train"]).sizes     # (1200000, 800000)
     """
 
-    _epoch_type: type[Epoch] = Epoch
-
     def __init__(self, shards: Source | Sequence[Source], split: str | None = None) -> None:
         self._epoch = self._epoch_type()
         self.sets: tuple[Shards, ...] = opened(shards, split)
@@ -85,19 +83,6 @@ class ShardExamples:
 
     def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
         return type(self), (self.sets,), {"_epoch": self._epoch}
-
-    @property
-    def epoch(self) -> int | None:
-        """The epoch of examples that are indexed by their number alone; None until `set_epoch` is called."""
-        return self._epoch.get()
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch of examples that are indexed by their number alone, in worker processes too.
-
-        Accelerate calls it before each iteration of a loader that it prepared, and so does the `Trainer` of
-        transformers. Raises ConfigError for what is not a number of 0 or more.
-        """
-        self._epoch.set(epoch)
 
     @property
     def shards(self) -> Shards:

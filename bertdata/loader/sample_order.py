@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +22,6 @@ CYCLE = 1 << 16
 """Positions of a mixed order in which each set gets its exact share."""
 
 _BLOCK = 512
-
-
-class SampleOrder(Protocol):
-    """An endless order of examples."""
-
-    def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
-        """Return the epochs and the numbers of the examples at some positions, both int64 (P,)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +62,7 @@ class MixedOrder:
     True
     """
 
-    orders: tuple[SampleOrder, ...]
+    orders: tuple[PermutedOrder, ...]
     shares: tuple[int, ...]
     key: int
 
@@ -90,6 +81,9 @@ class MixedOrder:
             here = owners == owner
             epochs[here], numbers[here] = self.orders[owner].pairs(inner[here])
         return epochs, numbers
+
+
+SampleOrder = PermutedOrder | MixedOrder
 
 
 @lru_cache(maxsize=16)

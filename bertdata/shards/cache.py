@@ -26,14 +26,14 @@ from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import files
 from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
 
-_SUFFIX, _PART, _PINS = ".arrow", ".fetching", ".pins"
+_SUFFIX, _PART, _PINS, _LOCKS = ".arrow", ".fetching", ".pins", ".locks"
 _AT_ONCE = 4
 _ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
-class RemoteShard:
-    """A shard as the manifest names it: its URL, bytes and SHA-256 (None where the manifest has none)."""
+class ShardFile:
+    """A shard as the manifest names it: its path or URL, bytes and SHA-256 (None where the manifest has none)."""
 
     url: str
     size: int
@@ -55,7 +55,7 @@ class ShardCache:
             raise ConfigError(f"BERTDATA_CACHE_BYTES is {limit!r}; expected a number of bytes, as {256 << 30}")
         return ShardCache(cache_directory(), int(limit))
 
-    def hold(self, shards: Sequence[RemoteShard]) -> Held:
+    def hold(self, shards: Sequence[ShardFile]) -> Held:
         """Return the local paths of shards, fetched and checked; they are not deleted as long as the list is kept.
 
         Raises ConfigError where they do not fit together, or not beside those that others hold, InputError that names
@@ -69,9 +69,10 @@ class ShardCache:
                 path=os.path.dirname(shards[0].url),
             )
         try:
-            os.makedirs(os.path.join(self.directory, _PINS), exist_ok=True)
+            for folder in (_PINS, _LOCKS):
+                os.makedirs(os.path.join(self.directory, folder), exist_ok=True)
             wanted = {os.path.basename(self.path(shard)): shard.size for shard in shards}
-            with _locked(os.path.join(self.directory, ".lock")):
+            with _locked(self.directory, "all"):
                 self._make_room(wanted)
                 held = Held([self.path(shard) for shard in shards], _pin(self.directory, wanted))
             kept = [shard for shard in shards if self._touched(shard)]
@@ -89,12 +90,12 @@ class ShardCache:
             ) from error
         return held
 
-    def path(self, shard: RemoteShard) -> str:
+    def path(self, shard: ShardFile) -> str:
         """Return where a shard is kept."""
         name = shard.sha256 or hashlib.sha256(f"{shard.url}\x1f{shard.size}".encode()).hexdigest()
         return os.path.join(self.directory, name + _SUFFIX)
 
-    def _touched(self, shard: RemoteShard) -> bool:
+    def _touched(self, shard: ShardFile) -> bool:
         """Return whether a shard is there, and note that it is used."""
         path = self.path(shard)
         try:
@@ -105,9 +106,9 @@ class ShardCache:
             return False
         return True
 
-    def _fetched(self, shard: RemoteShard) -> None:
+    def _fetched(self, shard: ShardFile) -> None:
         path = self.path(shard)
-        with _locked(path + ".lock"):
+        with _locked(self.directory, os.path.basename(path)[:2]):
             if not self._touched(shard):
                 part = path + _PART
                 try:
@@ -118,7 +119,6 @@ class ShardCache:
                         remember(path, shard.sha256)
                 finally:
                     _unlink(part)
-        _unlink(path + ".lock")
 
     def _make_room(self, wanted: Mapping[str, int]) -> None:
         """Delete shards, those used longest ago first, until `wanted` fits; those that a process holds stay and count.
@@ -218,12 +218,15 @@ def fetch(url: str, path: str) -> None:
                 raise InputError(f"cannot be fetched ({error}); check that it can be reached", path=url) from error
 
 
-def _check(path: str, shard: RemoteShard) -> None:
-    size = os.stat(path).st_size
-    if size != shard.size:
-        raise InputError(
-            f"has {size} bytes, the manifest says {shard.size}: it was cut off or changed; build again", path=shard.url
-        )
+def require_size(path: str, size: int, shown: str) -> None:
+    """Raise InputError, which names the file as `shown`, where a file has another size than its manifest says."""
+    if (found := files.size(path)) != size:
+        problem = f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again"
+        raise InputError(problem, path=shown)
+
+
+def _check(path: str, shard: ShardFile) -> None:
+    require_size(path, shard.size, shard.url)
     if shard.sha256 is not None and (found := files.sha256(path)) != shard.sha256:
         raise InputError(
             f"has the SHA-256 {found}, the manifest says {shard.sha256}: it was damaged or changed; "
@@ -243,19 +246,8 @@ def _client() -> Any:
 
 
 @contextlib.contextmanager
-def _locked(path: str) -> Iterator[Any]:
-    """Hold a lock that other processes on this machine wait for."""
-    while True:
-        with open(path, "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if _is_same(file, path):
-                yield
-                return
-
-
-def _is_same(file: Any, path: str) -> bool:
-    """Return whether an open file still has its name; the process that held the lock before may have deleted it."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-    except FileNotFoundError:
-        return False
+def _locked(directory: str, name: str) -> Iterator[None]:
+    """Hold a lock of a cache that other processes on this machine wait for; its empty file is kept."""
+    with open(os.path.join(directory, _LOCKS, name), "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

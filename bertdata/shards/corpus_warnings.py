@@ -7,10 +7,10 @@ same however it is divided into parts.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -52,19 +52,10 @@ _START = 512
 LOOKED_AT, STRIDE = 1 << 13, 1 << 16
 """Markup and broken characters are counted in the first LOOKED_AT bytes of each STRIDE bytes of a text."""
 
+CorpusWarning = dict[str, str | float]
+"""One warning: what it is about, the figure and the threshold it passed, what was found, and what to do."""
 SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """By token id, whether it is an English function word, and whether a sentence may end in it (also [UNK])."""
-
-
-@dataclass(frozen=True)
-class Warned:
-    """One warning: what was found, the figure and the threshold it passed, and what to do."""
-
-    about: str
-    figure: float
-    threshold: float
-    found: str
-    remedy: str
 
 
 def sign_tables(tokenizer: Tokenizer) -> SignTables:
@@ -183,68 +174,65 @@ def warnings_of(
     deduplicated: bool = False,
 ) -> list[dict[str, Any]]:
     """Return the warnings of a build, as the manifest has them; `english`: sentences are cut by English parameters."""
-    found = [*_of_sources(sources), *_of_vocabulary(vocabulary), *_of_tokens(tokens, vocabulary, english, deduplicated)]
-    return [asdict(warning) for warning in found]
+    return [*_of_sources(sources), *_of_vocabulary(vocabulary), *_of_tokens(tokens, vocabulary, english, deduplicated)]
 
 
-def _warning(about: str, figure: float, threshold: float, remedy: str = "", **values: Any) -> Warned:
-    found, usual_remedy = _TEXTS[about]
-    text = found.format(figure=figure, per_thousand=1000 * figure, **values)
-    return Warned(about, figure, threshold, text, remedy or usual_remedy)
+def _check(
+    about: str, figure: float, *, most: float = math.inf, least: float = 0.0, remedy: str = "", **values: Any
+) -> Iterator[CorpusWarning]:
+    """Yield the warning about a figure if it has passed a threshold."""
+    if not least <= figure <= most:
+        found, usual = _TEXTS[about]
+        text = found.format(figure=figure, per_thousand=1000 * figure, **values)
+        threshold = most if figure > most else least
+        yield {"about": about, "figure": figure, "threshold": threshold, "found": text, "remedy": remedy or usual}
 
 
-def _of_sources(sources: Mapping[str, Any]) -> Iterator[Warned]:
+def _of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
     for name, source in sources.items():
         drops: Mapping[str, int] = source["drops"]
         expected = sum(n for reason, n in drops.items() if any(part in reason for part in _EXPECTED_DROPS))
         came = input_count(source["counts"]) - expected
-        lost = sum(drops.values()) - expected
-        if came >= FEWEST_DOCUMENTS and lost > MOST_DROPPED * came:
-            most = max(drops, key=lambda reason: drops[reason])
-            yield _warning("dropped documents", lost / came, MOST_DROPPED, source=name, reason=most)
+        if came >= FEWEST_DOCUMENTS:
+            most = max(drops, key=lambda reason: drops[reason], default="")
+            lost = (sum(drops.values()) - expected) / came
+            yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
 
 
-def _of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[Warned]:
-    size, asked = vocabulary.get("pieces", 0), vocabulary.get("asked", 0)
-    if asked and size < LEAST_VOCABULARY * asked:
-        yield _warning("small vocabulary", size / asked, LEAST_VOCABULARY, size=size, asked=asked)
+def _of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[CorpusWarning]:
+    if asked := vocabulary.get("asked", 0):
+        size = vocabulary.get("pieces", 0)
+        yield from _check("small vocabulary", size / asked, least=LEAST_VOCABULARY, size=size, asked=asked)
 
 
 def _of_tokens(
     records: Sequence[PartMetadata], vocabulary: Mapping[str, Any], english: bool, deduplicated: bool
-) -> Iterator[Warned]:
+) -> Iterator[CorpusWarning]:
     counts = add_counts(record.counts for record in records)
     tokens, documents = counts.get("tokens", 0), counts.get("documents", 0)
     signs = add_counts(record.details["signs"] for record in records if "signs" in record.details)
     if not tokens or not signs:
         return
     sentences = counts["sentences"]
-    if (unknown := counts["unknown_tokens"] / tokens) > MOST_UNKNOWN:
-        remedy = "raise --limit-alphabet, or train on more text" if vocabulary.get("asked") else ""
-        yield _warning("[UNK]", unknown, MOST_UNKNOWN, remedy)
-    words = signs["english_function_words"] / tokens
-    if english and words < LEAST_FUNCTION_WORDS:
-        yield _warning("language", words, LEAST_FUNCTION_WORDS)
+    mean = tokens / sentences
     sampled_tokens = max(1, tokens * signs.get("bytes_looked_at", 0) / max(1, counts["text_bytes"]))
-    if (tags := signs.get("closing_tags", 0) / sampled_tokens) > MOST_MARKUP:
-        yield _warning("markup", tags, MOST_MARKUP)
-    if (broken := signs.get("broken_characters", 0) / sampled_tokens) > MOST_BROKEN_CHARACTERS:
-        yield _warning("broken characters", broken, MOST_BROKEN_CHARACTERS)
-    if (unended := signs["sentences_without_end"] / sentences) > MOST_UNENDED:
-        yield _warning("line breaks", unended, MOST_UNENDED)
-    if (mean := tokens / sentences) < LEAST_SENTENCE:
-        remedy = "join what belongs together: in .txt a line is a sentence"
-        yield _warning("length of sentences", mean, LEAST_SENTENCE, remedy)
-    elif mean > MOST_SENTENCE:
-        yield _warning("length of sentences", mean, MOST_SENTENCE)
-    if (mean := tokens / documents) < LEAST_DOCUMENT:
-        yield _warning("length of documents", mean, LEAST_DOCUMENT)
-    longest = max(record.details.get("longest_document", 0) for record in records)
-    if longest > MOST_OF_ONE * tokens and documents > 1:
-        yield _warning("one document", longest / tokens, MOST_OF_ONE)
+    train = "raise --limit-alphabet, or train on more text" if vocabulary.get("asked") else ""
+    yield from _check("[UNK]", counts["unknown_tokens"] / tokens, most=MOST_UNKNOWN, remedy=train)
+    if english:
+        yield from _check("language", signs["english_function_words"] / tokens, least=LEAST_FUNCTION_WORDS)
+    yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)
+    broken = signs.get("broken_characters", 0) / sampled_tokens
+    yield from _check("broken characters", broken, most=MOST_BROKEN_CHARACTERS)
+    yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED)
+    join = "join what belongs together: in .txt a line is a sentence" if mean < LEAST_SENTENCE else ""
+    yield from _check("length of sentences", mean, least=LEAST_SENTENCE, most=MOST_SENTENCE, remedy=join)
+    yield from _check("length of documents", tokens / documents, least=LEAST_DOCUMENT)
+    if documents > 1:
+        longest = max(record.details.get("longest_document", 0) for record in records)
+        yield from _check("one document", longest / tokens, most=MOST_OF_ONE)
     copies, sampled = share_of_copies([record.details.get("sample", []) for record in records])
-    if not deduplicated and sampled >= FEWEST_DOCUMENTS and copies > MOST_COPIES:
-        yield _warning("copies", copies, MOST_COPIES)
+    if not deduplicated and sampled >= FEWEST_DOCUMENTS:
+        yield from _check("copies", copies, most=MOST_COPIES)
 
 
 @cache

@@ -47,12 +47,9 @@ def plan_phases(output: str, examples: Sequence[ExamplesConfig]) -> list[Phase]:
     ['corpus/128', 'corpus/512']
     """
     records = files.join(output, "stages", "shards")
-    if len(examples) == 1:
-        return [Phase(output, records, examples[0])]
-    return [
-        Phase(files.join(output, name), files.join(records, name), settings)
-        for name, settings in ((str(settings.max_seq_length), settings) for settings in examples)
-    ]
+    names = [[str(settings.max_seq_length)] if len(examples) > 1 else [] for settings in examples]
+    folders = [(files.join(output, *name), files.join(records, *name)) for name in names]
+    return [Phase(*folder, settings) for folder, settings in zip(folders, examples, strict=True)]
 
 
 def delete_other_layout(output: str, phases: Sequence[Phase]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -18,7 +17,7 @@ from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
 from bertdata.shards.packed import CU_SEQLENS
-from bertdata.shards.schema import SPLITS, ShardInfo, id_type, label_type, vocabulary_fields
+from bertdata.shards.schema import SPLITS, ShardInfo, id_type, label_type
 from bertdata.sources.names import units_of
 from bertdata.tokenizers.base import Tokenizer
 
@@ -118,9 +117,6 @@ class PretrainingInfo(ShardInfo):
             columns[CU_SEQLENS] = pa.list_(pa.int32())
         return [pa.field(name, kind) for name, kind in columns.items()]
 
-    def values(self) -> dict[str, Any]:
-        return asdict(self) | {"sources": list(self.sources), "epochs": list(self.epochs)}
-
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
         try:
@@ -180,20 +176,3 @@ class PretrainingInfo(ShardInfo):
             "--pack": "packed" if self.packed else "not packed",
             "masking settings": asdict(self.masking),
         }
-
-
-def pretraining_info(
-    tokenizer: Tokenizer,
-    examples: ExamplesConfig,
-    masking: MaskingConfig,
-    sources: Sequence[str] = (),
-    epochs: Sequence[float] = (),
-) -> PretrainingInfo:
-    """Return what shards made with a tokenizer, settings and sources say of themselves."""
-    return PretrainingInfo(
-        examples=examples,
-        masking=masking,
-        sources=tuple(sources),
-        epochs=tuple(epochs),
-        **vocabulary_fields(tokenizer),
-    )

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.shards.cache import RemoteShard, ShardCache, read
+from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.lengths import phase_names
@@ -126,7 +125,7 @@ class Shards:
         self._tokenizer: Tokenizer | None = None
         try:
             self._entries = [
-                (inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
+                ShardFile(inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
                 for shard in manifest["splits"][split]["shards"]
             ]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -136,11 +135,11 @@ class Shards:
             ) from error
         if not self._entries:
             raise InputError(f"names no shards of {split}; build again", path=files.join(build, MANIFEST))
-        self.paths = [path for path, _, _ in self._entries]
+        self.paths = [shard.url for shard in self._entries]
         self.local_paths: Sequence[str] = self.paths
         if files.is_remote(build):
             self.cache = cache or ShardCache.default()
-            self.local_paths = self.cache.hold([RemoteShard(*entry) for entry in self._entries])
+            self.local_paths = self.cache.hold(self._entries)
         self.check_sizes()
         tables = []
         for path in self.local_paths:
@@ -186,7 +185,7 @@ class Shards:
         """
         wanted = sorted(self._unchecked if numbers is None else self._unchecked.intersection(numbers))
         if wanted:
-            found = [(self.local_paths[one], self._entries[one][2]) for one in wanted]
+            found = [(self.local_paths[one], self._entries[one].sha256) for one in wanted]
             require_whole([(path, digest) for path, digest in found if digest is not None])
             self._unchecked.difference_update(wanted)
 
@@ -212,10 +211,8 @@ class Shards:
 
     def check_sizes(self) -> None:
         """Raise InputError, naming the shard, where one is missing or has another size than the manifest says."""
-        for path, (_, size, _) in zip(self.local_paths, self._entries, strict=True):
-            if (found := files.size(path)) != size:
-                problem = f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again"
-                raise InputError(problem, path=path)
+        for path, shard in zip(self.local_paths, self._entries, strict=True):
+            require_size(path, shard.size, path)
 
     def expect_pretraining(self) -> PretrainingInfo:
         """Return how pretraining shards were made; raises InputError where the rows are for a task."""
@@ -247,16 +244,6 @@ class Shards:
                 )
             self._tokenizer = tokenizer
         return self._tokenizer
-
-    @property
-    def replacement_ids(self) -> NDArray[np.int64]:
-        """The ids that may replace a masked token: neither special nor [unused], int64."""
-        return self.tokenizer().replacement_ids.astype(np.int64)
-
-    @property
-    def continuation(self) -> NDArray[np.bool_]:
-        """Which token ids continue a word, bool (V,)."""
-        return self.tokenizer().continuation
 
 
 def _value(column: pa.Array) -> Any:

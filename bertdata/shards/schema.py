@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -40,6 +40,11 @@ class ShardInfo(ABC):
 
     splits: ClassVar[tuple[str, ...]]
     """The names of possible splits, in their order."""
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, **others: Any) -> Self:
+        """Return it for shards made with a tokenizer; `others` are the fields of the subclass."""
+        return cls(**vocabulary_fields(tokenizer), **others)
 
     @property
     @abstractmethod
@@ -90,9 +95,10 @@ class ShardInfo(ABC):
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard."""
 
-    @abstractmethod
     def values(self) -> dict[str, Any]:
         """Return the JSON that schemas and manifests hold."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return values
 
     @classmethod
     @abstractmethod
@@ -145,7 +151,7 @@ KINDS: Registry[type[ShardInfo]] = Registry(
     "kind of shards",
     {
         "pretraining": "bertdata.shards.pretraining_info:PretrainingInfo",
-        "task": "bertdata.shards.task_info:TaskInfo",
+        "task": "bertdata.shards.tasks:TaskInfo",
     },
 )
 

@@ -111,17 +111,14 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], lengt
     """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
     ordered = tuple(sorted(slices, key=lambda part: (part.path, part.offset)))
     parts = [[part.sha256, part.offset, part.length, part.source] for part in ordered]
-    bins = len(spec.info.examples.bins)
-    mixed = spec.plan.split(shard) == "train"
-    epochs = mixed and spec.info.epochs
-    revisions = spec.info.raised_revisions()
-    made_from = fingerprint("shard", SHARDS_REVISION, asdict(spec.info), parts, length_bin, epochs, *revisions)
+    info, bins, mixed = spec.info, len(spec.info.examples.bins), spec.plan.split(shard) == "train"
+    epochs = mixed and info.epochs
+    made_from = fingerprint("shard", SHARDS_REVISION, asdict(info), parts, length_bin, epochs, *info.raised_revisions())
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = sum(part.length for part in ordered) // bins
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
-    payload = BinnedSlices(ordered, length_bin, mixed, phase)
-    stem = name.removesuffix(".arrow")
-    return Task(files.join(spec.output, folder), stem, ".arrow", made_from, weight, payload, records)
+    place, stem = files.join(spec.output, folder), name.removesuffix(".arrow")
+    return Task(place, stem, ".arrow", made_from, weight, BinnedSlices(ordered, length_bin, mixed, phase), records)
 
 
 def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
@@ -139,9 +136,8 @@ def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tup
 
 def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[TokenSlice]) -> list[Task]:
     """Return the tasks of one shard: one, or one for each length bin."""
-    (phase, shard), parts = key, tuple(slices)
-    spec = specs[phase]
-    return [shard_task(spec, shard, parts, number, phase) for number in range(len(spec.info.examples.bins))]
+    (phase, shard), parts, bins = key, tuple(slices), len(specs[key[0]].info.examples.bins)
+    return [shard_task(specs[phase], shard, parts, number, phase) for number in range(bins)]
 
 
 def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
@@ -152,14 +148,10 @@ def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
     ]
 
 
-def phase_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
-    """Write one shard of the phase that its task names."""
-    return shard_part(specs[task.payload.phase], task, file)
-
-
-def shard_part(spec: ShardsSpec, task: Task, file: BinaryIO) -> Counters:
-    """Write one shard, or one length bin of it, from its slices of the token store."""
+def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
+    """Write one shard of a phase, or one length bin of it, from its slices of the token store."""
     shard: BinnedSlices = task.payload
+    spec = specs[shard.phase]
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     copies: Iterable[PlannedCopy]
     if len(spec.info.examples.bins) > 1:

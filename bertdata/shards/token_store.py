@@ -110,11 +110,10 @@ def _tokenize(
     sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
     token_count = np.diff(ends[borders])
     rows = np.flatnonzero(token_count > 0)
-    counters.add("documents", len(rows))
-    counters.add("text_bytes", pc.sum(pc.binary_length(documents["text"])).as_py() or 0)
-    counters.add("sentences", int(kept.sum()))
-    counters.add("tokens", len(tokens))
-    counters.add("unknown_tokens", int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id)))
+    text_bytes = pc.sum(pc.binary_length(documents["text"])).as_py() or 0
+    unknown = int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id))
+    counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(kept.sum()))
+    counters.add_all(tokens=len(tokens), unknown_tokens=unknown)
     count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, counters)
     if dropped := len(sentences) - len(rows):
         counters.drop("no tokens", dropped)
@@ -156,17 +155,15 @@ def load_block(
 
     batches = list(read_slices(slices, token_schema(id_type)))
     names = [name for batch in batches for name in batch["id"].to_pylist()]
-    tokens = [_rows(batch["tokens"]) for batch in batches]
-    lengths = [_rows(batch["sentence_lengths"]) for batch in batches]
-    flat_tokens = [row for rows in tokens for row in rows]
-    flat_lengths = [row for rows in lengths for row in rows]
+    flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
+    flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
     keys = np.array([text_bits(name) for name in names], np.uint64)
     sources = np.repeat(np.array([one.source for one in slices], np.int8), [batch.num_rows for batch in batches])
-    draws = bits(key(seed, "document order"), keys).tolist() if len(keys) else []
+    draws = bits(key(seed, "document order"), keys).tolist()
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
-    ids = np.concatenate([flat_tokens[i] for i in order]) if order else np.zeros(0, numpy_type(id_type))
-    sentences = np.concatenate([flat_lengths[i] for i in order]) if order else np.zeros(0, np.int32)
+    ids = np.concatenate([np.zeros(0, numpy_type(id_type)), *(flat_tokens[i] for i in order)])
+    sentences = np.concatenate([np.zeros(0, np.int32), *(flat_lengths[i] for i in order)])
     starts = np.empty(len(ids), np.bool_)
     if not word_starts(ids, continuation, starts):
         raise InputError(
@@ -178,8 +175,8 @@ def load_block(
         word_start=starts,
         sentence_ends=np.cumsum(sentences, dtype=np.int64),
         document_ends=np.cumsum([len(flat_tokens[i]) for i in order], dtype=np.int64),
-        document_keys=keys[order] if order else keys,
-        document_sources=sources[order] if order else sources,
+        document_keys=keys[np.array(order, np.int64)],
+        document_sources=sources[np.array(order, np.int64)],
     )
 
 

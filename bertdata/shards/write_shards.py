@@ -5,42 +5,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from bertdata.documents import cut_ranges
+import pyarrow.compute as pc
+
+from bertdata.documents import cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata, PartResult
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import check_mix, epochs_of
+from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.lengths import delete_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
-from bertdata.shards.pretraining_info import pretraining_info
-from bertdata.shards.requirements import require_documents_for
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.stage import ShardsSpec, TokensSpec, phase_part, plan_tokens, sharded, tokens_part
-from bertdata.sources.inputs import SourcePart
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
+from bertdata.shards.token_store import compiling_sentences_pays
+from bertdata.sources.inputs import GivenDocuments, Inputs, SourcePart
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.wordpiece.stage import account_of, trained_tokenizer
 
-
-class DocumentSources(Protocol):
-    """Assigns the documents of a build to its sources."""
-
-    def named(self, parts: Sequence[PartResult]) -> list[SourcePart]:
-        """Return parts of documents with the names of their sources, in the order that numbers the token store."""
-
-    def names(self, parts: Sequence[SourcePart]) -> list[str]:
-        """Return the names of all sources, in the order that numbers them."""
-
-    def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
-        """Return the names and sizes of a source's files, and how many of their bytes its parts are made from."""
+_TEXTS_AT_ONCE = 256
+DocumentSources = Inputs | GivenDocuments
+"""What assigns the documents of a build to its sources."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +106,9 @@ class WriteShards:
             ShardsSpec(
                 phase.output,
                 plan,
-                pretraining_info(tokenizer, phase.examples, self.masking, names, epochs),
+                PretrainingInfo.of(
+                    tokenizer, examples=phase.examples, masking=self.masking, sources=tuple(names), epochs=epochs
+                ),
                 files.join(phase.output, "tokenizer"),
                 phase.records,
             )
@@ -132,7 +129,7 @@ class WriteShards:
         return Plan(
             [
                 Step("tokenize", partial(tokens_part, tokens), plan_tokens(ranges, store, tokens, source_of)),
-                Step("write shards", partial(phase_part, specs), grouping=sharded(specs), unit="shard"),
+                Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
             ],
             partial(self._finish, standing, specs, parts),
             partial(self._prepare, specs, tokenizer),
@@ -141,17 +138,17 @@ class WriteShards:
             notes=plan.notes,
         )
 
-    def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> list[float]:
+    def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> tuple[float, ...]:
         """Return the epochs of each source that the mix takes, none without one."""
         check_mix(self.mix, names)
         if not self.mix:
-            return []
+            return ()
         sizes = dict.fromkeys(names, 0)
         for name, (_, record) in parts:
             sizes[name] += record.counts.get("text_bytes", 0)
         dupe_factor = self.phases[0].dupe_factor
         epochs = epochs_of(self.mix, sizes, dupe_factor)
-        return [epochs.get(name, float(dupe_factor)) for name in names]
+        return tuple(epochs.get(name, float(dupe_factor)) for name in names)
 
     def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer) -> None:
         """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
@@ -210,3 +207,37 @@ def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
             + (f", and {sharing:,} have the id of another, so give each an `id` of its own" if sharing else "")
             + "; add documents, or choose another objective"
         )
+
+
+def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> None:
+    """Raise ConfigError where the documents of parts (path, record) do not suit the objective of a name.
+
+    NSP takes B from another document, so it needs two documents; pairs of sentences need a document with two sentences.
+    Documents are read until one is found.
+    """
+    objective, total = find_objective(name), sum(record.counts.get("documents", 0) for _, record in parts)
+    if total < objective.min_documents:
+        others = [other for other in OBJECTIVES if find_objective(other).min_documents <= total]
+        raise ConfigError(
+            f"--objective {name} takes B from another document, so it needs {objective.min_documents} documents at "
+            f"least, and the corpus has {total}; add documents, or choose --objective {' or '.join(others)}"
+        )
+    if objective.sentence_pairs and total and not _has_two_sentences(parts, segmenter):
+        others = [other for other in OBJECTIVES if not find_objective(other).label]
+        raise ConfigError(
+            f"--objective {name} makes pairs of the sentences of a document, and none of the {total:,} documents "
+            "has two; give documents of several sentences, other --sentences parameters if these do not find their "
+            f"ends, or choose --objective {' or '.join(others)}"
+        )
+
+
+def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
+    ranges = cut_ranges(parts)
+    compiled = compiling_sentences_pays(ranges)
+    for documents in ranges:
+        for table in read_range(documents):
+            for begin in range(0, table.num_rows, _TEXTS_AT_ONCE):
+                sentences = segmenter.segment_batch(table["text"].slice(begin, _TEXTS_AT_ONCE), compiled=compiled)
+                if (pc.max(pc.list_value_length(sentences)).as_py() or 0) > 1:
+                    return True
+    return False

@@ -77,14 +77,14 @@ def write_shard(
     """
     counters = Counters()
     schema = shard_schema(info)
-    for name in ("examples", "tokens_in_examples", "labels_1"):
-        counters.add(name, 0)
     _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
     file.write(schema.serialize())
     for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
         if length_bin == 0:
-            _count_copy(planned, info, counters)
+            by_source = _tokens_by_source(planned.block, info)
+            counters.add_all(tokens_in_copies=len(planned.block.tokens), **planned.plan.counts)
+            counters.add_all(**{f"tokens_in_copies_of_{name}": number for name, number in by_source.items()})
         full, of_source = True, _sources(planned, info)
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
@@ -153,41 +153,30 @@ def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
     return found
 
 
+def _tokens_by_source(block: TokenBlock, info: PretrainingInfo) -> dict[str, int]:
+    sizes = np.diff(block.document_ends, prepend=0)
+    return {name: int(sizes[block.document_sources == number].sum()) for number, name in enumerate(info.sources)}
+
+
 def _count_block(block: TokenBlock, info: PretrainingInfo, counters: Counters, *, whole: bool) -> None:
-    """Count the documents of a shard, those of one with length bins with the first (`whole`)."""
+    """Count the documents of a shard, those of one with length bins with the first (`whole`); begin the others at 0."""
     counts = {
         "documents": len(block.document_ends),
         "documents_sharing_id": len(block.document_keys) - len(np.unique(block.document_keys)),
         "sentences": len(block.sentence_ends),
         "tokens": len(block.tokens),
         "unknown_tokens": int(np.count_nonzero(block.tokens == info.unk_token_id)),
-        "tokens_in_copies": 0,
+        **dict.fromkeys(("tokens_in_copies", "examples", "tokens_in_examples", "labels_1"), 0),
     }
-    for name, number in counts.items():
-        counters.add(name, number if whole else 0)
-    sizes = np.diff(block.document_ends, prepend=0)
-    for number, name in enumerate(info.sources):
-        counters.add(f"examples_of_{name}", 0)
-        counters.add(f"tokens_of_{name}", int(sizes[block.document_sources == number].sum()) if whole else 0)
-        counters.add(f"tokens_in_copies_of_{name}", 0)
-
-
-def _count_copy(planned: PlannedCopy, info: PretrainingInfo, counters: Counters) -> None:
-    block = planned.block
-    counters.add("tokens_in_copies", len(block.tokens))
-    sizes = np.diff(block.document_ends, prepend=0)
-    for number, name in enumerate(info.sources):
-        counters.add(f"tokens_in_copies_of_{name}", int(sizes[block.document_sources == number].sum()))
-    for name, count in planned.plan.counts.items():
-        counters.add(name, count)
+    for name, tokens in _tokens_by_source(block, info).items():
+        counts |= {f"tokens_of_{name}": tokens, f"tokens_in_copies_of_{name}": 0, f"examples_of_{name}": 0}
+    counters.add_all(**{name: number if whole else 0 for name, number in counts.items()})
 
 
 def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, counters: Counters) -> None:
-    counters.add("examples", len(rows.ids))
-    counters.add("tokens_in_examples", len(rows.special) - int(np.count_nonzero(rows.special)))
-    counters.add("labels_1", int(rows.labels.sum()))
-    for number, name in enumerate(info.sources):
-        counters.add(f"examples_of_{name}", int((sources == number).sum()))
+    ordinary = len(rows.special) - int(np.count_nonzero(rows.special))
+    counters.add_all(examples=len(rows.ids), tokens_in_examples=ordinary, labels_1=int(rows.labels.sum()))
+    counters.add_all(**{f"examples_of_{name}": int((sources == i).sum()) for i, name in enumerate(info.sources)})
 
 
 def _masked(
@@ -197,16 +186,13 @@ def _masked(
     counters.add("row_tokens", len(rows.input_ids))
     if info.examples.masking != "static":
         number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, special=rows.special)
-        counters.add("predictions", number)
-        counters.add("predictions_capped_rows", capped)
+        counters.add_all(predictions=number, predictions_capped_rows=capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
     narrow = kind == np.int16
     masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, special=rows.special, narrow=narrow)
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
-    counters.add("predictions", predicted)
-    counters.add("predictions_mask", became)
-    counters.add("predictions_kept", stayed)
+    counters.add_all(predictions=predicted, predictions_mask=became, predictions_kept=stayed)
     counters.add("predictions_capped_rows", masked.capped)
     return {
         "input_ids": masked.input_ids.astype(rows.input_ids.dtype, copy=False),

@@ -18,8 +18,7 @@ from bertdata.errors import ConfigError
 from bertdata.finetune.classification import CLASSIFICATION
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
-from bertdata.shards.task_info import make_task_info
-from bertdata.shards.tasks import TASKS
+from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"])
@@ -97,7 +96,7 @@ def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
 )
 def test_an_encoder_that_gives_other_columns_than_its_task_declares_is_told_so(columns: dict[str, pa.Array]) -> None:
     rows = {"input_ids": [[2, 3]], "token_type_ids": [[0, 0]]}
-    info = make_task_info(TOKENIZER, "classification", 8, ("x", "y"))
+    info = TaskInfo.of(TOKENIZER, task="classification", labels=("x", "y"), max_seq_length=8)
     kinds = {"input_ids": pa.list_(pa.uint16()), "token_type_ids": pa.list_(pa.uint8())}
     encoded = Encoded({name: pa.array(rows[name], kinds[name]) for name in rows} | columns)
     with pytest.raises(

@@ -21,8 +21,7 @@ from bertdata.finetune.splits import Columns
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.task_info import TaskInfo
-from bertdata.shards.tasks import TASKS
+from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

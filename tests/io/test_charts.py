@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from bertdata.io.charts import Curve, Panel, element, line_chart, markup
+from bertdata.io.charts import element, line_chart, markup
 
 
 def test_a_chart_without_curves_is_drawn_empty() -> None:
-    assert "<polyline" not in markup(line_chart([], x_label="x"))
+    assert "<polyline" not in markup(line_chart({}, x_label="x"))
 
 
 def test_curves_are_drawn_within_their_picture() -> None:
-    curves = [Curve("a < b", [(0, 1.0), (10, 3.0)]), Curve("c", [(5, float("nan")), (7, 2.0)])]
-    picture = markup(line_chart([Panel("y", curves)], x_label="x"))
+    curves = {"a < b": [(0, 1.0), (10, 3.0)], "c": [(5, float("nan")), (7, 2.0)]}
+    picture = markup(line_chart({"y": curves}, x_label="x"))
     assert "a &lt; b" in picture
     points = [pair.split(",") for places in re.findall(r'points="([^"]*)"', picture) for pair in places.split()]
     assert len(points) == 3

@@ -12,7 +12,7 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect.report.ledger import ledger
+from bertdata.inspect.summary import ledger
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards

@@ -15,7 +15,7 @@ from bertdata.masking.settings import RANDOM_TOKENS, MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
-from bertdata.shards.pretraining_info import PretrainingInfo, pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -38,7 +38,7 @@ def info_of(
 ) -> PretrainingInfo:
     """Return what shards of these settings say of themselves."""
     examples = ExamplesConfig(objective, masking, max_seq_length, short_seq_prob, dupe_factor, seed)
-    return pretraining_info(TOKENIZER, examples, config or MaskingConfig())
+    return PretrainingInfo.of(TOKENIZER, examples=examples, masking=config or MaskingConfig())
 
 
 def block_from(documents: Sequence[Sequence[Sequence[int]]], keys: Sequence[int] | None = None) -> TokenBlock:

@@ -14,7 +14,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
-from bertdata.shards.pretraining_info import pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -74,7 +74,8 @@ def write_build(
     tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
     epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
-    info = pretraining_info(tokenizer, examples, masking or MaskingConfig(), list(parts), list(epochs))
+    masks = masking or MaskingConfig()
+    info = PretrainingInfo.of(tokenizer, examples=examples, masking=masks, sources=tuple(parts), epochs=tuple(epochs))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])
     source_of = {task.path: number for number, (task, _) in enumerate(parts.values())}
@@ -82,7 +83,7 @@ def write_build(
     tokenized = [(task, run_once(task, lambda one, file: tokens_part(tokens, one, file))) for task in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)
     written = [
-        run_once(task, lambda one, file: shard_part(spec, one, file)) for task in sharded([spec]).plan(tokenized)
+        run_once(task, lambda one, file: shard_part([spec], one, file)) for task in sharded([spec]).plan(tokenized)
     ]
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}

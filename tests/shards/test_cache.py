@@ -20,7 +20,7 @@ from bertdata.io import files
 from bertdata.io.http import Client
 from bertdata.shards import cache as module
 from bertdata.shards import open_shards
-from bertdata.shards.cache import RemoteShard, ShardCache
+from bertdata.shards.cache import ShardCache, ShardFile
 from tests.server import File, Server, serve
 
 
@@ -65,7 +65,7 @@ def test_shards_over_http_are_those_of_the_build_and_are_fetched_once(
     assert open_shards(f"{url}/train", cache=cache).table.equals(local.table)
     assert len(asked(server)) == len(shard_names(server))
     others = {path.name for path in Path(cache.directory).iterdir() if not path.name.endswith(".arrow")}
-    assert others == {".lock", ".pins"}
+    assert others == {".locks", ".pins"}
 
 
 def test_shards_in_an_object_store_are_those_of_the_build(dynamic_build: Path, tmp_path: Path) -> None:
@@ -146,13 +146,13 @@ def test_the_cache_holds_no_more_than_its_bytes_and_what_was_used_longest_ago_go
     assert max(used[path] for path in gone) <= min(used[path] for path in used.keys() & kept)
 
 
-def shards_of(names: str, size: int) -> list[RemoteShard]:
+def shards_of(names: str, size: int) -> list[ShardFile]:
     """Put some files into the object store in memory; returns them as shards."""
     memory, found = fsspec.filesystem("memory"), []
     for name in names:
         data = name.encode() * size
         memory.pipe_file(f"/some-shards/{name}", data)
-        found.append(RemoteShard(f"memory://some-shards/{name}", size, hashlib.sha256(data).hexdigest()))
+        found.append(ShardFile(f"memory://some-shards/{name}", size, hashlib.sha256(data).hexdigest()))
     return found
 
 
@@ -191,7 +191,7 @@ def test_what_is_held_counts_before_it_is_there_and_is_never_deleted(
 def test_what_an_ended_process_held_and_left_half_fetched_goes(tmp_path: Path) -> None:
     [shard] = shards_of("a", 500)
     code = (
-        "import os, sys; from bertdata.shards.cache import ShardCache, RemoteShard, _pin; "
+        "import os, sys; from bertdata.shards.cache import ShardCache, ShardFile, _pin; "
         "cache = ShardCache(sys.argv[1]); os.makedirs(sys.argv[1] + '/.pins'); "
         "pin = _pin(sys.argv[1], {'x.arrow': 1000}); open(sys.argv[1] + '/x.arrow.fetching', 'w').close(); os._exit(9)"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.io import files
-from bertdata.shards.finished import finished_manifest, mark_finished
+from bertdata.shards.contents import finished_manifest, mark_finished
 
 
 def finished(directory: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.requirements import require_documents_for
+from bertdata.shards.write_shards import require_documents_for
 from tests.shards.build import cleaned
 
 SEGMENTER = SentenceSegmenter.from_pretrained("english")

@@ -18,7 +18,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.plan import ShardPlan
-from bertdata.shards.pretraining_info import pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.stage import (
     ShardsSpec,
     TokensSpec,
@@ -34,7 +34,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, cleaned, text_of
 
 PLAN = ShardPlan((20_000, 40_000, SLOTS), 1)
-INFO = pretraining_info(TOKENIZER, ExamplesConfig(max_seq_length=32), MaskingConfig())
+INFO = PretrainingInfo.of(TOKENIZER, examples=ExamplesConfig(max_seq_length=32), masking=MaskingConfig())
 
 
 def tokenized(folder: Path, parts: int) -> list[tuple[Task, PartMetadata]]:
@@ -91,7 +91,7 @@ def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: P
     for order in permutations(slices):
         task = shard_task(spec, 1, order)
         files.remove(task.record_path)
-        digests.add(run_once(task, partial(shard_part, spec)).sha256)
+        digests.add(run_once(task, partial(shard_part, [spec])).sha256)
         marks.add(task.fingerprint)
     assert len(digests) == len(marks) == 1
 
@@ -101,7 +101,7 @@ def test_shards_have_the_same_bytes_however_documents_were_dealt_to_parts(tmp_pa
     for parts in (1, 2, 5):
         folder = tmp_path / str(parts)
         tasks = sharded([spec_of(folder)]).plan(tokenized(folder, parts))
-        found.append([run_once(task, partial(shard_part, spec_of(folder))).sha256 for task in tasks])
+        found.append([run_once(task, partial(shard_part, [spec_of(folder)])).sha256 for task in tasks])
     assert found[0] == found[1] == found[2]
     assert len(set(found[0])) == 3
 
@@ -148,5 +148,5 @@ def test_a_tokenizer_that_changed_during_a_build_is_an_error(tmp_path: Path) -> 
     [task] = sharded([replace(spec, plan=ShardPlan((SLOTS,), 0))]).plan([])
     WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "other"]).save_pretrained(tmp_path / "tokenizer")
     with pytest.raises(ConfigError, match="changed while the build was running; build again"):
-        run_once(task, partial(shard_part, spec))
+        run_once(task, partial(shard_part, [spec]))
     assert not files.exists(task.path)

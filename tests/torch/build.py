@@ -11,7 +11,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.pretraining_info import pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -44,7 +44,7 @@ def write_build(
     """Write a build with one split, train, and return its directory."""
     config = config or ExamplesConfig(max_seq_length=32)
     tokenizer = tokenizer_of()
-    info = pretraining_info(tokenizer, config, MaskingConfig())
+    info = PretrainingInfo.of(tokenizer, examples=config, masking=MaskingConfig())
     entries = []
     for number in range(shards):
         name = f"train/data-{number:05d}-of-{shards:05d}.arrow"

@@ -11,11 +11,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fnmatch import fnmatch
 from typing import Any
 
-from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.io import files
 from bertdata.io.console import Row, table
@@ -29,8 +28,9 @@ from bertdata.shards.verify import accounts
 from bertdata.shards.verify.accounts import Build
 from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.shards.verify.duplicates import count_duplicates
-from bertdata.shards.verify.recount import Vocabulary, recount
+from bertdata.shards.verify.recount import recount
 from bertdata.shards.verify.unbuilt import is_plain, verify_unbuilt
+from bertdata.tokenizers.base import Tokenizer
 
 CACHES = "*/cache-*.arrow"
 """Results that `datasets` keeps beside the shards, as of `filter`; they are not part of a build."""
@@ -85,15 +85,13 @@ def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Calla
     _check_names(build)
     accounts.check_shards(build)
     tokenizer = build.check_files()
-    vocabulary = None if tokenizer is None else Vocabulary.of(tokenizer)
-    counted: dict[str, list[Counts]] = {split: [] for split in build.splits}
     for split, shard in build.shards():
         with build.noting(shard.file):
-            counted[split].append(_check_shard(build, split, shard, vocabulary))
+            _check_shard(build, split, shard, tokenizer)
         if report:
             report(shard.file)
     build.require_agreement()
-    return _table(build, counted) + (_duplicate_rows(build) if duplicates else [])
+    return _table(build) + (_duplicate_rows(build) if duplicates else [])
 
 
 def _check_names(build: Build) -> None:
@@ -110,16 +108,16 @@ def _check_names(build: Build) -> None:
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
 
-def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabulary | None) -> Counts:
+def _check_shard(build: Build, split: str, shard: ShardEntry, tokenizer: Tokenizer | None) -> None:
     """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
     info = build.info
     with build.open_shard(shard) as stream:
-        if vocabulary is None:
-            return {}
+        if tokenizer is None:
+            return
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        counters, broken = recount(stream, info, vocabulary, copies=copies, lengths=lengths)
+        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths)
     for rule in broken:
         build.note(shard.file, rule)
     counts = counters.counts
@@ -129,42 +127,34 @@ def _check_shard(build: Build, split: str, shard: ShardEntry, vocabulary: Vocabu
     for name in sorted({*counts, *shard.counts}):
         if not accounts.is_of_the_block(name):
             build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
-    return counts
 
 
-def packed_text(counts: Mapping[str, int], row_length: int) -> str:
-    """Return one line on packed rows and their padding.
-
-    >>> packed_text({"rows": 10, "row_tokens": 1270}, 128)
-    '10 rows of 128 tokens, 0.781% of them padding'
-    """
-    rows = counts.get("rows", 0)
-    padding = 1 - counts.get("row_tokens", 0) / max(1, rows * row_length)
-    return f"{rows:,} rows of {row_length:,} tokens, {padding:.3%} of them padding"
-
-
-def _table(build: Build, counted: Mapping[str, list[Counts]]) -> list[Row]:
+def _table(build: Build) -> list[Row]:
+    """Return the table of a build whose counts are those of its manifest."""
     info = build.info
     names = info.objective.label_names
     rows: list[Row] = []
     for split, entry in build.splits.items():
-        counts = Counter(add_counts(counted[split]))
+        counts = Counter(entry.counts)
         examples, tokens, predictions = (counts[name] for name in ("examples", "tokens_in_examples", "predictions"))
         rows.append(
             (f"{split}: shards", f"{len(entry.shards):,} of {sum(shard.bytes for shard in entry.shards):,} bytes")
         )
         rows.append(("  examples", f"{examples:,}"))
         if info.examples.pack:
-            rows.append(("  packed into", packed_text(counts, info.examples.row_length)))
+            length = info.examples.row_length
+            padding = 1 - counts["row_tokens"] / max(1, counts["rows"] * length)
+            text = f"{counts['rows']:,} rows of {length:,} tokens, {padding:.3%} of them padding"
+            rows.append(("  packed into", text))
         if names:
             ones = counts["labels_1"]
             rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
         rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
         dropped = accounts.dropped_tokens(entry.counts)
-        made = f"{entry.counts.get('tokens', 0):,} x {info.examples.dupe_factor}"
+        made = f"{counts['tokens']:,} x {info.examples.dupe_factor}"
         if accounts.epochs_in(info, split):
-            made = f"{entry.counts.get('tokens_in_copies', 0):,} of the mixture"
-        rows.append(("    made of", f"{made} + {entry.counts.get(BORROWED, 0):,} borrowed - {dropped:,} dropped"))
+            made = f"{counts['tokens_in_copies']:,} of the mixture"
+        rows.append(("    made of", f"{made} + {counts[BORROWED]:,} borrowed - {dropped:,} dropped"))
         if info.examples.masking == "static":
             masked, kept = counts["predictions_mask"], counts["predictions_kept"]
             text = f"{masked:,} [MASK], {predictions - masked - kept:,} random, {kept:,} kept"

@@ -44,12 +44,26 @@ class BrokenRules:
             number, first = self._rules.get(rule, (0, self.begin + int(rows[0])))
             self._rules[rule] = number + len(rows), first
 
+    def add_flags(self, rule: str, wrong: NDArray[np.bool_], offsets: NDArray[np.int64] | None = None) -> None:
+        """Note the rows that break a rule: `wrong` says which, or, with the offsets of rows, which of their tokens."""
+        found = np.flatnonzero(wrong)
+        self.add(rule, found if offsets is None else np.unique(np.searchsorted(offsets, found, side="right") - 1))
+
     def lines(self) -> list[str]:
         """Return a line for each rule."""
         return [
             f"{rule} in {number:,} of {self.begin:,} rows, first in row {first:,}"
             for rule, (number, first) in self._rules.items()
         ]
+
+
+def flat_columns(batch: pa.RecordBatch) -> dict[str, NDArray[Any]]:
+    """Return the values of all columns by name, lists one after another."""
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return {
+        name: (column.flatten() if pa.types.is_list(column.type) else column).to_numpy(zero_copy_only=False)
+        for name, column in columns
+    }
 
 
 @dataclass(frozen=True)

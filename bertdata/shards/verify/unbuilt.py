@@ -6,7 +6,7 @@ first and [SEP] last, labels of the task.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.contents import reading_values
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.task_info import TaskInfo
-from bertdata.shards.verify.claims import BrokenRules, Claims, ShardEntry
+from bertdata.shards.tasks import TaskInfo
+from bertdata.shards.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
 
 
 def is_plain(manifest: Any) -> bool:
@@ -61,8 +61,7 @@ def _check_shard(claims: Claims, shard: ShardEntry) -> tuple[int, int]:
     tokens, broken = 0, BrokenRules()
     with claims.open_shard(shard) as stream:
         for batch in stream:
-            for rule, wrong in _rules(batch, claims.info):
-                broken.add(rule, np.flatnonzero(wrong))
+            _check_rows(batch, claims.info, broken)
             broken.begin += batch.num_rows
             tokens += len(batch["input_ids"].flatten())
     for line in broken.lines():
@@ -71,61 +70,39 @@ def _check_shard(claims: Claims, shard: ShardEntry) -> tuple[int, int]:
     return broken.begin, tokens
 
 
-def _rules(batch: pa.RecordBatch, info: ShardInfo) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield each rule with the rows that break it, bool (N,)."""
+def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
     batch.validate(full=True)
     ids, offsets = batch["input_ids"].flatten().to_numpy(), batch["input_ids"].offsets.to_numpy().astype(np.int64)
     offsets -= offsets[0]
     lengths = np.diff(offsets)
-    yield (
-        f"a row has under 2 tokens or over {info.max_seq_length}",
-        (lengths < 2) | (lengths > info.max_seq_length),
-    )
+    wrong = (lengths < 2) | (lengths > info.max_seq_length)
+    broken.add_flags(f"a row has under 2 tokens or over {info.max_seq_length}", wrong)
     if lengths.min(initial=2) < 2:
         return
-    yield "an id is not in the vocabulary", _any(ids >= info.vocab_size, offsets)
-    yield "[CLS] is not the first token", ids[offsets[:-1]] != info.cls_token_id
-    yield "[SEP] is not the last token", ids[offsets[1:] - 1] != info.sep_token_id
+    broken.add_flags("an id is not in the vocabulary", ids >= info.vocab_size, offsets)
+    broken.add_flags("[CLS] is not the first token", ids[offsets[:-1]] != info.cls_token_id)
+    broken.add_flags("[SEP] is not the last token", ids[offsets[1:] - 1] != info.sep_token_id)
     aligned = True
     for field in batch.schema:
         if pa.types.is_list(field.type):
             wrong = np.diff(batch[field.name].offsets.to_numpy()) != lengths
-            yield f"{field.name} does not have a value for each token", wrong
+            broken.add_flags(f"{field.name} does not have a value for each token", wrong)
             aligned &= not wrong.any()
     if not aligned:
         return
-    if isinstance(info, TaskInfo):
-        yield from _task_rules(batch, info, offsets, lengths)
-    else:
-        yield (
-            "a label is not an id of the vocabulary",
-            _any(_outside(batch["labels"].flatten().to_numpy(), info.vocab_size), offsets),
-        )
-
-
-def _task_rules(
-    batch: pa.RecordBatch, info: TaskInfo, offsets: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    names = batch.schema.names
-    if "label" in names and info.labels:
-        yield "the label is not one of the task", _outside(batch["label"].to_numpy(), len(info.labels))
-    if "labels" in names:
-        wrong = _outside(batch["labels"].flatten().to_numpy(), len(info.labels))
-        yield "a label is not one of the task", _any(wrong, offsets)
-    if "start_positions" in names:
-        start, end = (batch[name].to_numpy() for name in ("start_positions", "end_positions"))
-        yield "the answer is not inside its row", (start < 0) | (end < start) | (end >= lengths - 1)
-        begins, ends = (batch[name].flatten().to_numpy() for name in ("offsets_start", "offsets_end"))
-        yield "offsets run backwards", _any(ends < begins, offsets)
+    values = flat_columns(batch)
+    labels = len(info.labels) if isinstance(info, TaskInfo) else info.vocab_size
+    if "labels" in values:
+        kind = "one of the task" if isinstance(info, TaskInfo) else "an id of the vocabulary"
+        broken.add_flags(f"a label is not {kind}", _outside(values["labels"], labels), offsets)
+    if "label" in values and labels:
+        broken.add_flags("the label is not one of the task", _outside(values["label"], labels))
+    if "start_positions" in values:
+        start, end = values["start_positions"], values["end_positions"]
+        broken.add_flags("the answer is not inside its row", (start < 0) | (end < start) | (end >= lengths - 1))
+        broken.add_flags("offsets run backwards", values["offsets_end"] < values["offsets_start"], offsets)
 
 
 def _outside(labels: NDArray[Any], number: int) -> NDArray[np.bool_]:
     outside: NDArray[np.bool_] = ((labels < 0) | (labels >= number)) & (labels != IGNORE_INDEX)
     return outside
-
-
-def _any(wrong: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which rows have a token that is wrong."""
-    held = np.concatenate([np.zeros(1, np.int64), np.cumsum(wrong)])
-    rows: NDArray[np.bool_] = held[offsets[1:]] > held[offsets[:-1]]
-    return rows

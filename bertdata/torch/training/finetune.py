@@ -15,7 +15,7 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.shards.task_info import TaskInfo
+from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bertdata.errors import InputError, OutputError
 from bertdata.io import compression, files
-from bertdata.io.charts import Curve, Panel, line_chart, markup, smoothed
+from bertdata.io.charts import line_chart, markup, smoothed
 
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
@@ -64,7 +64,7 @@ def append(path: str, record: LogRecord) -> None:
 
 def plot(directory: str, records: Sequence[LogRecord]) -> None:
     """Draw `curves.svg` beside a log: a panel for each loss and accuracy, in training and on the validation split."""
-    panels = []
+    panels = {}
     names = list(dict.fromkeys(name for record in records for name in record if name.endswith(("_loss", "_accuracy"))))
     training = [name for name in names if not name.startswith("validation_")]
     for name in sorted(training, key=lambda name: name.endswith("_accuracy")):
@@ -75,7 +75,7 @@ def plot(directory: str, records: Sequence[LogRecord]) -> None:
         window = -(-len(found["training"]) // _MOST_POINTS)
         found["training"] = smoothed(found["training"], max(window, 1))
         if found["training"]:
-            panels.append(Panel(name, [Curve(label, points) for label, points in found.items() if points]))
+            panels[name] = {label: points for label, points in found.items() if points}
     files.write_bytes(files.join(directory, PLOT), markup(line_chart(panels, x_label="step")).encode())
 
 

@@ -14,7 +14,7 @@ from bertdata.loader.examples import common_info
 from bertdata.shards import Shards
 from bertdata.shards.lengths import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.task_info import TaskInfo
+from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from bertdata.errors import ConfigError
 from bertdata.finetune.answers import answers_from_logits, read_originals
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.task_info import TaskInfo
+from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.collator import PretrainingCollator
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.heads import (

@@ -19,12 +19,11 @@ from bertdata.objectives.settings import MASKINGS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.accounts import is_of_the_block
 from bertdata.shards.verify.claims import UncountableError
-from bertdata.shards.verify.recount import Vocabulary, recount
+from bertdata.shards.verify.recount import recount
 from bertdata.shards.writer import order_draws
 from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written
 
 Columns = dict[str, list[Any]]
-VOCABULARY = Vocabulary.of(TOKENIZER)
 CLS, SEP, MASK, PAD = TOKENIZER.cls_token_id, TOKENIZER.sep_token_id, TOKENIZER.mask_token_id, TOKENIZER.pad_token_id
 
 
@@ -36,7 +35,7 @@ def broken_rules(
     columns: Columns = table.to_pydict()
     change(columns)
     changed = pa.Table.from_pydict(columns, schema=table.schema).combine_chunks()
-    return recount(changed.to_batches(), info, VOCABULARY)[1]
+    return recount(changed.to_batches(), info, TOKENIZER)[1]
 
 
 def set_token(row: int, place: int, token: int, column: str = "input_ids") -> Callable[[Columns], None]:
@@ -59,7 +58,7 @@ def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: 
         data, counters = written(block, info)
     except ConfigError:
         return
-    found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
+    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
     assert found.counts.pop("repeated_example_ids") == 0
     claimed = {name: number for name, number in counters.counts.items() if name in found.counts}
@@ -71,7 +70,7 @@ def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: 
 def test_copies_of_more_than_a_thousand_rows_are_told_apart() -> None:
     info = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3)
     data, counters = written(block_of(500), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
+    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
     assert found.counts["examples"] == counters.counts["examples"] > 3000
 
@@ -166,7 +165,7 @@ def test_batches_that_changed_places_are_found() -> None:
     info = info_of("doc-sentences", max_seq_length=16)
     first, second, *others = pa.ipc.open_stream(written(block_of(1000), info)[0])
     with pytest.raises(UncountableError, match="the rows from row 1,000 on are not in the order drawn"):
-        recount([second, first, *others], info, VOCABULARY)
+        recount([second, first, *others], info, TOKENIZER)
 
 
 def test_the_first_row_of_a_batch_comes_behind_the_last_of_the_one_before() -> None:
@@ -175,24 +174,24 @@ def test_the_first_row_of_a_batch_comes_behind_the_last_of_the_one_before() -> N
     order = [*range(999), 1000, 999, *range(1001, table.num_rows)]
     changed = table.take(order).combine_chunks().to_batches(max_chunksize=1000)
     with pytest.raises(UncountableError, match="the rows from row 1,000 on are not in the order drawn"):
-        recount(changed, info, VOCABULARY)
+        recount(changed, info, TOKENIZER)
     order[1000] = 1000
     twice = table.take(order).combine_chunks().to_batches(max_chunksize=1000)
-    assert recount(twice, info, VOCABULARY)[0].counts["repeated_example_ids"] == 1
+    assert recount(twice, info, TOKENIZER)[0].counts["repeated_example_ids"] == 1
 
 
 def test_a_copy_more_than_the_settings_say_is_found() -> None:
     data, _ = written(block_of(12), info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=3))
     asked = info_of("doc-sentences", "static", max_seq_length=16, dupe_factor=2)
     with pytest.raises(UncountableError, match="not in the order drawn for copy 3 of 2"):
-        recount(pa.ipc.open_stream(data), asked, VOCABULARY)
+        recount(pa.ipc.open_stream(data), asked, TOKENIZER)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_copies_of_a_single_row_are_told_apart(seed: int) -> None:
     info = info_of("doc-sentences", "static", max_seq_length=64, dupe_factor=8, seed=seed, short_seq_prob=0)
     data, counters = written(block_of(1, sentences=4), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
+    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
     assert found.counts["examples"] == counters.counts["examples"] == 8
 
@@ -202,14 +201,14 @@ def test_rows_are_numbered_through_all_batches() -> None:
     first, second, *_ = pa.ipc.open_stream(written(block_of(1000), info)[0])
     columns = second.to_pydict()
     columns["token_type_ids"][7][0] = 1
-    _, [rule] = recount([first, pa.RecordBatch.from_pydict(columns, schema=second.schema)], info, VOCABULARY)
+    _, [rule] = recount([first, pa.RecordBatch.from_pydict(columns, schema=second.schema)], info, TOKENIZER)
     assert rule.endswith("in 1 of 2,000 rows, first in row 1,007")
 
 
 def test_a_slice_of_a_batch_is_counted_as_what_it_is() -> None:
     info = info_of(masking="static")
     [batch] = pa.ipc.open_stream(written(block_of(12), info)[0])
-    found, rules = recount([batch.slice(5, 6)], info, VOCABULARY)
+    found, rules = recount([batch.slice(5, 6)], info, TOKENIZER)
     assert rules == []
     assert found.counts["row_tokens"] == sum(map(len, batch.slice(5, 6)["input_ids"].to_pylist()))
 
@@ -221,14 +220,14 @@ def test_a_negative_example_id_is_found() -> None:
     ids = ids[np.argsort(order_draws(info.examples.seed, 0, ids))]
     place = table.column_names.index("example_id")
     changed = table.set_column(place, table.schema.field(place), pa.array(ids)).combine_chunks()
-    assert has(recount(changed.to_batches(), info, VOCABULARY)[1], "the example id is negative in 1 of ")
+    assert has(recount(changed.to_batches(), info, TOKENIZER)[1], "the example id is negative in 1 of ")
 
 
 def test_an_example_id_that_stands_twice_is_counted() -> None:
     info = info_of("sop")
     documents = [[[FIRST_WORD, FIRST_WORD + 1], [FIRST_WORD + 2]] for _ in range(5)]
     data, counters = written(block_from(documents, [7, 8, 7, 7, 9]), info)
-    found, rules = recount(pa.ipc.open_stream(data), info, VOCABULARY)
+    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
     assert found.counts["repeated_example_ids"] == counters.counts["documents_sharing_id"] == 2
 
@@ -351,7 +350,7 @@ def test_offsets_that_point_beyond_the_batch_are_damage_and_nothing_is_read() ->
     )
     damaged = pa.RecordBatch.from_arrays([wrong, *batch.columns[1:]], schema=batch.schema)
     with pytest.raises(UncountableError, match="the record batch of row 0 is damaged"):
-        recount([damaged], info, VOCABULARY)
+        recount([damaged], info, TOKENIZER)
 
 
 def test_memory_of_a_recount_is_that_of_one_batch_and_of_the_example_ids() -> None:
@@ -362,7 +361,7 @@ def test_memory_of_a_recount_is_that_of_one_batch_and_of_the_example_ids() -> No
         stream = pa.ipc.open_stream(pa.py_buffer(data))
         rows.append(table_of(data).num_rows)
         tracemalloc.start()
-        recount(stream, info, VOCABULARY)
+        recount(stream, info, TOKENIZER)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert rows[1] > 1000
@@ -375,10 +374,7 @@ def test_ids_of_a_large_vocabulary_are_counted() -> None:
     info = replace(info_of("full-sentences", "static", max_seq_length=8), vocab_size=80_000)
     ends = np.arange(3, 31, 3, dtype=np.int64)
     block = TokenBlock(tokens, np.ones(30, np.bool_), ends, ends[[4, 9]], np.array([1, 2], np.uint64))
-    nothing, everything = np.zeros(80_000, np.bool_), np.ones(80_000, np.bool_)
-    large = Vocabulary(nothing, everything, TOKENIZER)
-    large.special[TOKENIZER.special_ids] = True
     data, counters = written(block, info)
-    found, rules = recount(pa.ipc.open_stream(data), info, large)
+    found, rules = recount(pa.ipc.open_stream(data), info, TOKENIZER)
     assert rules == []
     assert found.counts["tokens_in_examples"] == counters.counts["tokens_in_examples"] == 30

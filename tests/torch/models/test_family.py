@@ -17,7 +17,7 @@ from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.shards.pretraining_info import pretraining_info
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
@@ -50,7 +50,8 @@ def counting_build(directory: Path, objective: str) -> Path:
     A masked word follows from its neighbours, and whether two segments are in order from their words.
     """
     tokenizer, generator = tokenizer_of(), np.random.default_rng(4)
-    info = pretraining_info(tokenizer, ExamplesConfig(objective=objective, max_seq_length=32), MaskingConfig())
+    examples = ExamplesConfig(objective=objective, max_seq_length=32)
+    info = PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig())
     documents, sentences = 150, 12
     lengths = generator.integers(3, 6, documents * sentences)
     sizes = lengths.reshape(documents, sentences).sum(1)

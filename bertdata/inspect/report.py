@@ -1,4 +1,8 @@
-"""The page of a report: the ledger, charts and a few examples of a build."""
+"""`bertdata report`: one self-contained HTML page on a build: its ledger, charts, and examples with their masks marked.
+
+It needs only the build: no plotting library, and no network when the page is made or read. The page names no time and
+no machine, so the same build gives the same page.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,7 @@ from xml.etree.ElementTree import Element
 
 from bertdata.errors import ConfigError, OutputError
 from bertdata.inspect import show, stats, summary
-from bertdata.inspect.report.ledger import Step, ledger
-from bertdata.inspect.report.style import STYLE
+from bertdata.inspect.report_style import STYLE
 from bertdata.io import files
 from bertdata.io.charts import element, markup
 from bertdata.io.console import counted
@@ -106,7 +109,7 @@ def _warnings(manifest: Mapping[str, Any]) -> list[Element]:
 
 
 def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
-    steps = [_step(step) for step in ledger(manifest)]
+    steps = [_step(step) for step in summary.ledger(manifest)]
     broken = [entry for source in manifest["sources"].values() for entry in source["broken"]]
     if not broken:
         return steps
@@ -125,7 +128,7 @@ def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
     return [*steps, details]
 
 
-def _step(step: Step) -> Element:
+def _step(step: summary.Step) -> Element:
     dropped = sorted(step.dropped, key=lambda drop: (-drop[1], drop[0]))
     colors = [f"d{min(place, _COLORS - 1)}" for place in range(len(dropped))]
     parts: list[Part] = [("went on", step.left, "c0")]
