@@ -1,11 +1,12 @@
 """The worker processes of a local run: the parent detects early exits, and a worker exits when its parent does.
 
-A worker reads a pipe from its parent (`bertdata.beam.worker`), which the operating system closes when the parent dies.
-A thread of the parent waits for each worker.
+A worker reads a pipe from its parent, which the operating system closes when the parent dies. A thread of the parent
+waits for each worker. Run as a module, this is the program of a worker: Beam's own, on one thread.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-WORKER = "bertdata.beam.worker"
+WORKER = "bertdata.beam.processes"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
 """What a worker writes to its standard error so that its parent knows."""
 _LAST_BYTES = 4096
@@ -116,3 +117,38 @@ def _exit_message(pid: int, code: int, last: bytes) -> str:
         f"worker process {pid} {how}{line}; what is done is kept: run the same command again, with --workers 1 if it "
         "happens again"
     )
+
+
+def work() -> None:
+    """Run Beam's worker until the pipeline ends or the parent exits.
+
+    Failures reach the parent through Beam, which reports them, so nothing is logged here; interrupts are the parent's.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    exit_with_parent()
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    logging.disable(logging.CRITICAL)
+
+    import pyarrow as pa
+    from apache_beam.runners.worker import sdk_worker_main
+
+    from bertdata.kernels import warmup
+
+    warmup.listeners.append(lambda: print(COMPILING.decode(), end="", file=sys.stderr, flush=True))
+    pa.set_cpu_count(1)
+    sdk_worker_main.main(sys.argv)
+
+
+def exit_with_parent() -> None:
+    """Start a thread that reads the pipe from the parent, and exits as soon as that is closed."""
+
+    def wait() -> None:
+        while os.read(0, 4096):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+if __name__ == "__main__":
+    work()

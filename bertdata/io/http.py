@@ -70,12 +70,11 @@ def _opener() -> urllib.request.OpenerDirector:
 class Client:
     """How files are fetched.
 
-    attempts: tries without progress before giving up. backoff: seconds before the second try, doubled for each further
-    one. timeout: seconds without data after which a connection counts as lost. pause: seconds between two files.
+    attempts: tries without progress before giving up; the pauses between them grow exponentially. timeout: seconds
+    without data after which a connection counts as lost. pause: seconds between two files.
     """
 
     attempts: int = 8
-    backoff: float = 1.0
     timeout: float = 60.0
     pause: float = 0.0
     sleep: Callable[[float], None] = time.sleep
@@ -149,7 +148,7 @@ class Client:
                     if problem:
                         remedy = "run the same command again later, which continues, or choose another --mirror"
                         raise InputError(f"{problem} ({error}); {remedy}", path=url) from error
-                    pause = max(error.after, min(_LONGEST_PAUSE, self.backoff * 2 ** (failures - 1)))
+                    pause = max(error.after, min(_LONGEST_PAUSE, 2.0 ** (failures - 1)))
                     self._say(f"{files.name(url)}: {error}; again in {pause:.0f} s")
                     self.sleep(pause)
 

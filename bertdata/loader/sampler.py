@@ -8,9 +8,9 @@ resumed on another world size.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from itertools import islice
-from typing import Any, Protocol, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -25,16 +25,6 @@ _STATE = ("version", "position", "examples", "data", "seed", "order")
 _VERSION = 2
 _AHEAD = 16
 """Steps whose examples are looked up at once, which takes hardly longer than one."""
-
-
-class Sized(Protocol):
-    """A data set: anything with a length; `fingerprint`, where it has one, identifies its data.
-
-    Length bins need `lengths` (N,), and weights `sizes`, the number of examples of each set, both as `ShardExamples`
-    has them.
-    """
-
-    def __len__(self) -> int: ...
 
 
 class Sampling(TypedDict, total=False):
@@ -52,6 +42,9 @@ class Sampling(TypedDict, total=False):
 
 class EpochBatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs.
+
+    A data set is anything with a length; `fingerprint`, where it has one, identifies its data. Length bins need its
+    `lengths` (N,), and weights its `sizes`, the number of examples of each set, both as `ShardExamples` has them.
 
     One iteration has `epochs` epochs (None: no end); the next iteration has the epochs after them, in new orders. After
     an interrupted iteration, the next one continues after the last batch that was taken, to the end of the same epochs,

@@ -90,12 +90,10 @@ def check_names(manifest: Any, path: str) -> None:
     """Raise InputError where a manifest names a file outside its build."""
     if not isinstance(manifest, dict):
         return
-    splits = manifest.get("splits")
-    splits = splits if isinstance(splits, dict) else {}
+    splits, named = (value if isinstance(value := manifest.get(key), dict) else {} for key in ("splits", "files"))
     lists = [split.get("shards") for split in splits.values() if isinstance(split, dict)]
-    shards = [shard for one in lists if isinstance(one, list) for shard in one]
-    named = manifest.get("files")
-    for name in [*splits, *(named if isinstance(named, dict) else [])]:
+    shards = [shard for entries in lists if isinstance(entries, list) for shard in entries]
+    for name in [*splits, *named]:
         inside("", name, path)
     for shard in shards:
         if isinstance(shard, dict) and "file" in shard:

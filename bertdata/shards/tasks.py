@@ -27,10 +27,6 @@ ReadSplits = Callable[[Mapping[str, str], Tokenizer, "TaskConfig", "Columns"], t
 _FIXED_COLUMNS = ("input_ids", "token_type_ids", "example_id")
 
 
-def _no_check(config: TaskConfig) -> None:
-    """Accept all settings."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Task:
     """One fine-tuning task.
@@ -55,7 +51,7 @@ class Task:
     batch_numbers: Mapping[str, str] = field(default_factory=dict)
     max_seq_length: int = 128
     windows: bool = False
-    check: Callable[[TaskConfig], None] = _no_check
+    check: Callable[[TaskConfig], None] = lambda config: None
     head: str = ""
     metrics: tuple[str, ...] = ()
     category: str = "other"

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from bertdata.beam.worker import exit_with_parent
+from bertdata.beam.processes import exit_with_parent
 
 if __name__ == "__main__":
     exit_with_parent()

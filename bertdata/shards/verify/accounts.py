@@ -35,31 +35,16 @@ _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
 
 @dataclass(kw_only=True)
 class Build(Claims):
-    """The manifest of a build: of the stages before the shards it has the counts, and the drops by reason."""
+    """The manifest of a build."""
 
     info: PretrainingInfo
-    tokens: Counts
-    token_drops: Counts
-    sources: dict[str, tuple[Counts, Counts]]
-    vocab_size: int
 
     @classmethod
-    def read(cls, path: str, manifest: dict[str, Any], **others: Any) -> Self:
+    def read(cls, path: str, manifest: dict[str, Any]) -> Self:
         """Take a manifest apart; raises VerificationError where it is not whole, InputError if it is not of a build."""
         with reading_values(path, VerificationError):
             PretrainingInfo.from_values(manifest["info"], files.join(path, MANIFEST))
-            sources = {}
-            for name, source in manifest["sources"].items():
-                sizes = whole_counts({str(number): file["bytes"] for number, file in enumerate(source["inputs"])})
-                bytes_read = {"bytes": source["bytes"], "bytes of its files": sum(sizes.values())}
-                sources[str(name)] = whole_counts(source["counts"] | bytes_read), whole_counts(source["drops"])
-            values = {
-                "tokens": whole_counts(manifest["tokens"]["counts"]),
-                "token_drops": whole_counts(manifest["tokens"]["drops"]),
-                "sources": sources,
-                "vocab_size": int(manifest["vocabulary"]["pieces"]),
-            }
-        return super().read(path, manifest, **values, **others)
+        return super().read(path, manifest)
 
     def sharing_id(self, split: str, shard: ShardEntry) -> int:
         """Return how many documents of a shard have the id of another; the first of its bins has the count for all."""
@@ -79,23 +64,31 @@ def dropped_tokens(counts: Counts) -> int:
 
 
 def check_sums(build: Build) -> None:
-    """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs."""
-    for name, (counts, drops) in build.sources.items():
-        build.expect(MANIFEST, f"bytes read of source {name}", counts["bytes"], counts["bytes of its files"])
-        taken = input_count(counts)
-        left = counts.get("documents", 0) + sum(drops.values())
-        if taken != left:
-            build.note(MANIFEST, f"of source {name}, {taken:,} came in, but documents and drops add up to {left:,}")
-    given = add_counts(counts for counts, _ in build.sources.values())
-    kept = build.tokens.get("documents", 0)
-    documents = kept + sum(build.token_drops.values())
-    build.expect(MANIFEST, "documents tokenized or dropped", documents, given.get("documents", 0))
-    tokenized = build.tokens.get("text_bytes", 0)
-    build.expect(MANIFEST, "bytes of text tokenized or dropped", tokenized, given.get("text_bytes", 0))
+    """Check what must add up within the manifest: sources, documents, sentences, tokens, splits, epochs.
+
+    Raises VerificationError where it is not whole.
+    """
+    given: Counter[str] = Counter()
+    with reading_values(build.path, VerificationError):
+        for name, source in build.manifest["sources"].items():
+            counts, drops = whole_counts(source["counts"]), whole_counts(source["drops"])
+            sizes = whole_counts({str(number): entry["bytes"] for number, entry in enumerate(source["inputs"])})
+            taken = whole_counts({"bytes": source["bytes"]})["bytes"]
+            build.expect(MANIFEST, f"bytes read of source {name}", taken, sum(sizes.values()))
+            came, left = input_count(counts), counts.get("documents", 0) + sum(drops.values())
+            if came != left:
+                build.note(MANIFEST, f"of source {name}, {came:,} came in, but documents and drops add up to {left:,}")
+            given.update(counts)
+        tokens, dropped = (whole_counts(build.manifest["tokens"][name]) for name in ("counts", "drops"))
+        size = int(build.manifest["vocabulary"]["pieces"])
+    documents = tokens.get("documents", 0) + sum(dropped.values())
+    build.expect(MANIFEST, "documents tokenized or dropped", documents, given["documents"])
+    text_bytes = tokens.get("text_bytes", 0)
+    build.expect(MANIFEST, "bytes of text tokenized or dropped", text_bytes, given["text_bytes"])
     for name in _STORED:
         held = sum(split.counts.get(name, 0) for split in build.splits.values())
-        build.expect(MANIFEST, f"{name} of all splits", held, build.tokens.get(name, 0))
-    build.expect(MANIFEST, "tokens of the vocabulary", build.info.vocab_size, build.vocab_size)
+        build.expect(MANIFEST, f"{name} of all splits", held, tokens.get(name, 0))
+    build.expect(MANIFEST, "tokens of the vocabulary", build.info.vocab_size, size)
     for name, split in build.splits.items():
         total = add_counts(shard.counts for shard in split.shards)
         for count in sorted({*total, *split.counts}):

@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatch
+from functools import partial
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError, VerificationError
@@ -85,12 +86,7 @@ def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Calla
     _check_names(build)
     accounts.check_shards(build)
     tokenizer = build.check_files()
-    for split, shard in build.shards():
-        with build.noting(shard.file):
-            _check_shard(build, split, shard, tokenizer)
-        if report:
-            report(shard.file)
-    build.require_agreement()
+    build.check_each(partial(_check_shard, build, tokenizer), report)
     return _table(build) + (_duplicate_rows(build) if duplicates else [])
 
 
@@ -108,7 +104,7 @@ def _check_names(build: Build) -> None:
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
 
-def _check_shard(build: Build, split: str, shard: ShardEntry, tokenizer: Tokenizer | None) -> None:
+def _check_shard(build: Build, tokenizer: Tokenizer | None, split: str, shard: ShardEntry) -> None:
     """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
     info = build.info
     with build.open_shard(shard) as stream:
@@ -137,10 +133,7 @@ def _table(build: Build) -> list[Row]:
     for split, entry in build.splits.items():
         counts = Counter(entry.counts)
         examples, tokens, predictions = (counts[name] for name in ("examples", "tokens_in_examples", "predictions"))
-        rows.append(
-            (f"{split}: shards", f"{len(entry.shards):,} of {sum(shard.bytes for shard in entry.shards):,} bytes")
-        )
-        rows.append(("  examples", f"{examples:,}"))
+        rows += [build.size_row(split), ("  examples", f"{examples:,}")]
         if info.examples.pack:
             length = info.examples.row_length
             padding = 1 - counts["row_tokens"] / max(1, counts["rows"] * length)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bertdata.engine.parts import Counts
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.io import files
-from bertdata.io.console import counted
+from bertdata.io.console import Row, counted
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.reader import open_stream
@@ -96,7 +96,7 @@ class Claims:
     problems: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, path: str, manifest: dict[str, Any], **others: Any) -> Self:
+    def read(cls, path: str, manifest: dict[str, Any]) -> Self:
         """Take a manifest apart; raises VerificationError where it is not whole."""
         place = files.join(path, MANIFEST)
         check_names(manifest, place)
@@ -104,11 +104,27 @@ class Claims:
             splits = {str(name): _split(split) for name, split in manifest["splits"].items()}
             info = ShardInfo.from_values(manifest.get("info"), place)
             problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(manifest) else []
-            return cls(path=path, manifest=manifest, info=info, splits=splits, problems=problems, **others)
+            return cls(path=path, manifest=manifest, info=info, splits=splits, problems=problems)
 
-    def shards(self) -> Iterator[tuple[str, ShardEntry]]:
-        """Yield the shards with their split."""
-        return ((name, shard) for name, split in self.splits.items() for shard in split.shards)
+    def check_each(self, check: Callable[[str, ShardEntry], None], report: Callable[[str], None] | None) -> None:
+        """Check each shard, given with its split, and report its name when it is done; raises VerificationError.
+
+        The error has every disagreement, if there are any.
+        """
+        for name, split in self.splits.items():
+            for shard in split.shards:
+                with self.noting(shard.file):
+                    check(name, shard)
+                if report:
+                    report(shard.file)
+        if self.problems:
+            head = f"{counted(len(self.problems), 'disagreement')} in {self.path}:"
+            raise VerificationError("\n".join([head, *self.problems]))
+
+    def size_row(self, split: str) -> Row:
+        """Return the row of a table with the number and the bytes of the shards of a split."""
+        shards = self.splits[split].shards
+        return f"{split}: shards", f"{len(shards):,} of {sum(shard.bytes for shard in shards):,} bytes"
 
     def note(self, file: str, problem: str) -> None:
         """Keep one disagreement."""
@@ -126,12 +142,6 @@ class Claims:
         """Keep a disagreement of two numbers, if they are not the same."""
         if found != claimed:
             self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
-
-    def require_agreement(self) -> None:
-        """Raise VerificationError with every disagreement, if there are any."""
-        if self.problems:
-            head = f"{counted(len(self.problems), 'disagreement')} in {self.path}:"
-            raise VerificationError("\n".join([head, *self.problems]))
 
     def check_files(self) -> Tokenizer | None:
         """Check the files beside the shards; returns the tokenizer, if it is the one they were made with."""

@@ -6,6 +6,7 @@ first and [SEP] last, labels of the task.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -40,34 +41,25 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
     claims = Claims.read(path, manifest)
     with reading_values(path, VerificationError):
         claims.check_files()
+    counts: dict[str, Counter[str]] = {split: Counter() for split in claims.splits}
+
+    def check(split: str, shard: ShardEntry) -> None:
+        broken = BrokenRules()
+        with claims.open_shard(shard) as stream:
+            for batch in stream:
+                _check_rows(batch, claims.info, broken)
+                broken.begin += batch.num_rows
+                counts[split].update(examples=batch.num_rows, tokens=len(batch["input_ids"].flatten()))
+        for line in broken.lines():
+            claims.note(shard.file, line)
+        claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
+
+    claims.check_each(check, report)
     rows: list[Row] = []
-    for split, entry in claims.splits.items():
-        examples = tokens = 0
-        for shard in entry.shards:
-            with claims.noting(shard.file):
-                counts = _check_shard(claims, shard)
-                examples, tokens = examples + counts[0], tokens + counts[1]
-            if report:
-                report(shard.file)
-        size = sum(shard.bytes for shard in entry.shards)
-        rows += [(f"{split}: shards", f"{len(entry.shards):,} of {size:,} bytes"), ("  examples", f"{examples:,}")]
-        rows.append(("  tokens", f"{tokens:,}, special ones among them"))
-    claims.require_agreement()
+    for split, found in counts.items():
+        rows += [claims.size_row(split), ("  examples", f"{found['examples']:,}")]
+        rows.append(("  tokens", f"{found['tokens']:,}, special ones among them"))
     return rows
-
-
-def _check_shard(claims: Claims, shard: ShardEntry) -> tuple[int, int]:
-    """Return the rows and tokens of a shard, and note the rules that rows break."""
-    tokens, broken = 0, BrokenRules()
-    with claims.open_shard(shard) as stream:
-        for batch in stream:
-            _check_rows(batch, claims.info, broken)
-            broken.begin += batch.num_rows
-            tokens += len(batch["input_ids"].flatten())
-    for line in broken.lines():
-        claims.note(shard.file, line)
-    claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
-    return broken.begin, tokens
 
 
 def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
