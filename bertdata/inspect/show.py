@@ -252,11 +252,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
-    first = True
-    for example in read_examples(shards, numbers, epoch=arguments.epoch):
-        if first:
+    for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch)):
+        if not place:
             print(legend(shards.tokenizer().NOTATION, color=color))
-        first = False
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import files
@@ -188,10 +188,10 @@ def _unlink(path: str) -> None:
 def read(url: str) -> bytes | None:
     """Return the bytes of a small file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
-        from bertdata.io.http import NotThereError
+        from bertdata.io.http import Client, NotThereError
 
         try:
-            return bytes(_client().read(url))
+            return Client(quiet=True).read(url)
         except NotThereError:
             return None
     if not files.exists(url):
@@ -206,7 +206,9 @@ def fetch(url: str, path: str) -> None:
         _unlink(path)
         try:
             if _is_http(url):
-                _client().fetch(url, path)
+                from bertdata.io.http import Client
+
+                Client(quiet=True).fetch(url, path)
             else:
                 fs, place = files._remote(url)
                 fs.get_file(place, path)
@@ -237,12 +239,6 @@ def _check(path: str, shard: ShardFile) -> None:
 
 def _is_http(url: str) -> bool:
     return url.startswith(("http://", "https://"))
-
-
-def _client() -> Any:
-    from bertdata.io.http import Client
-
-    return Client(quiet=True)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import fsspec
@@ -26,7 +27,7 @@ from tests.server import File, Server, serve
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(module, "_client", lambda: Client(quiet=True, attempts=2, sleep=lambda seconds: None))
+    monkeypatch.setattr("bertdata.io.http.Client", partial(Client, attempts=2, sleep=lambda seconds: None))
     with serve() as found:
         yield found
 

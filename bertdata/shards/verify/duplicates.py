@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -73,10 +72,9 @@ def count_duplicates(splits: Sequence[Shards]) -> list[Duplicates]:
             flags[part["number"][later]] = _EXACT
         for part in near.parts():
             _compare(part[flags[part["number"]] != _EXACT], source, flags)
-    bounds = np.cumsum([0, *source.sizes])
     return [
         Duplicates(end - begin, *(int((flags[begin:end] == kind).sum()) for kind in (_EXACT, _NEAR)))
-        for begin, end in pairwise(bounds.tolist())
+        for begin, end in pairwise(source.bounds)
     ]
 
 
@@ -156,17 +154,14 @@ class _Source:
 
     def __init__(self, splits: Sequence[Shards]) -> None:
         self._batches: list[tuple[pa.RecordBatch, ShardInfo]] = []
-        self.sizes, ends = [], [0]
+        self.bounds, self._ends = [0], [0]
         for shards in splits:
-            before = ends[-1]
             for batch in shards.table.to_batches():
-                packed = shards.info.packed
-                count = len(batch["example_id"].flatten()) if packed else batch.num_rows
-                if count:
+                if count := len(batch["example_id"].flatten() if shards.info.packed else batch):
                     self._batches.append((batch, shards.info))
-                    ends.append(ends[-1] + count)
-            self.sizes.append(ends[-1] - before)
-        self._ends, self.examples = ends, ends[-1]
+                    self._ends.append(self._ends[-1] + count)
+            self.bounds.append(self._ends[-1])
+        self.examples = self._ends[-1]
 
     def texts(self) -> Iterator[tuple[int, pa.Array]]:
         """Yield for each batch the number of its first example, and the texts of its examples."""
@@ -175,16 +170,12 @@ class _Source:
 
     def signatures(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return the signatures of examples by ascending numbers."""
-        found, start = [], 0
-        while start < len(numbers):
-            place = bisect_right(self._ends, int(numbers[start])) - 1
-            stop = int(np.searchsorted(numbers, self._ends[place + 1]))
+        found = []
+        places, starts = np.unique(np.searchsorted(self._ends, numbers, side="right") - 1, return_index=True)
+        for place, part in zip(places.tolist(), np.split(numbers, starts[1:]), strict=True):
             ids, offsets = self._tokens(place)
-            rows = numbers[start:stop] - self._ends[place]
-            kept = [ids[offsets[row] : offsets[row + 1]] for row in rows.tolist()]
-            ends = np.cumsum([0, *map(len, kept)])
-            found.append(signatures(token_texts(np.concatenate(kept), ends)))
-            start = stop
+            kept = [ids[offsets[row] : offsets[row + 1]] for row in (part - self._ends[place]).tolist()]
+            found.append(signatures(token_texts(np.concatenate(kept), np.cumsum([0, *map(len, kept)]))))
         return np.concatenate(found)
 
     def _tokens(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
