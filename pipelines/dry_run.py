@@ -7,7 +7,7 @@ from itertools import groupby
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.origin import Origin, changes, refusal
-from bertdata.engine.run_stages import look
+from bertdata.engine.run_stages import stage_states
 from bertdata.engine.stages import Stage
 from bertdata.io import files
 from bertdata.io.console import Row, counted
@@ -27,7 +27,7 @@ def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]
 
     With `force` no part counts as done.
     """
-    for title, group in groupby(look(stages), lambda state: state.title):
+    for title, group in groupby(stage_states(stages), lambda state: state.title):
         states = list(group)
         if not all(state.is_known for state in states):
             yield title, "known once those before it are done"

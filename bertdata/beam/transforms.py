@@ -33,22 +33,11 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
             raise
 
 
-class GroupedTasks(beam.PTransform):  # type: ignore[misc]
-    """Turns the finished parts of one step into the tasks of the next: references into the parts, grouped by key."""
-
-    def __init__(self, grouping: Grouping) -> None:
-        super().__init__()
-        self._grouping = grouping
-
-    def expand(self, parts: Any) -> Any:
-        keys = [(key, None) for key in self._grouping.keys]
-        every_key = parts.pipeline | "Keys" >> beam.Create(keys, reshuffle=False)
-        return (
-            (parts | beam.FlatMapTuple(self._grouping.references), every_key)
-            | beam.Flatten()
-            | beam.GroupByKey()
-            | beam.FlatMap(_tasks, self._grouping)
-        )
+def _group_tasks(parts: Any, grouping: Grouping) -> Any:
+    """Turn the finished parts of one step into the tasks of the next: references into the parts, grouped by key."""
+    keys = parts.pipeline | "Keys" >> beam.Create([(key, None) for key in grouping.keys], reshuffle=False)
+    references = parts | beam.FlatMapTuple(grouping.references)
+    return (references, keys) | beam.Flatten() | beam.GroupByKey() | beam.FlatMap(_tasks, grouping)
 
 
 def _tasks(group: tuple[Any, Iterable[Any]], grouping: Grouping) -> Sequence[Task]:
@@ -56,12 +45,15 @@ def _tasks(group: tuple[Any, Iterable[Any]], grouping: Grouping) -> Sequence[Tas
     return grouping.tasks(key, [reference for reference in references if reference is not None])
 
 
+group_tasks = beam.ptransform_fn(_group_tasks)
+
+
 def construct(pipeline: Any, steps: Sequence[Step], begin: Sequence[Task]) -> None:
     """Add the graph of the steps of one stage to a pipeline; `begin` are the tasks of the first."""
     parts = None
     for number, step in enumerate(steps):
         if step.grouping:
-            tasks = parts | f"{number} references" >> GroupedTasks(step.grouping)
+            tasks = parts | f"{number} references" >> group_tasks(step.grouping)
         else:
             tasks = create(pipeline, begin)
         parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make))

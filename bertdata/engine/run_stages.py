@@ -130,7 +130,7 @@ class State:
         return bool(self.unit)
 
 
-def look(stages: Sequence[Stage]) -> Iterator[State]:
+def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
     """Yield the state of each step of a build, without writing anything.
 
     A step can be planned once those before it are done: their records say what its parts are made from.

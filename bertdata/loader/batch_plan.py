@@ -49,11 +49,11 @@ class BatchPlan:
         places, ends = list(positions), self.ends(positions)
         if ends is None:
             while True:
-                number = self._behind(places, range(len(places)))
+                number = self._least_taken(places, range(len(places)))
                 yield [_advance(places, number, self.bins[number].batch * self.world_size)]
-        main, pool = self._ends_alone(places, ends)
+        main, pool = self._unpooled_ends(places, ends)
         while open_bins := [number for number in range(len(main)) if places[number] < main[number]]:
-            number = self._behind(places, open_bins)
+            number = self._least_taken(places, open_bins)
             left = main[number] - places[number]
             sizes = self._sizes(left, self.bins[number].batch)
             if not sizes:
@@ -67,7 +67,7 @@ class BatchPlan:
         """Return how many batches each rank still gets in the iteration; it must have an end."""
         ends = self.ends(positions)
         assert ends is not None
-        main, pool = self._ends_alone(list(positions), ends)
+        main, pool = self._unpooled_ends(list(positions), ends)
         counts = [0] * self.world_size
         sizes: list[int] = []
         for number, one in enumerate(self.bins):
@@ -81,7 +81,7 @@ class BatchPlan:
             sizes += tail
         return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
 
-    def _ends_alone(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
+    def _unpooled_ends(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
         """Return up to which position each bin has steps of its own, and the bins that are pooled after that."""
         left = [end - place for end, place in zip(ends, places, strict=True)]
         main = list(ends)
@@ -114,7 +114,7 @@ class BatchPlan:
                     size -= taken
             yield step
 
-    def _behind(self, places: Sequence[int], numbers: Sequence[int]) -> int:
+    def _least_taken(self, places: Sequence[int], numbers: Sequence[int]) -> int:
         """Return the bin with the smallest share of its examples taken; of equal ones the first."""
         best = numbers[0]
         for number in numbers[1:]:

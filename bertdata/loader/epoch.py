@@ -25,7 +25,7 @@ class Epoch:
 
     def set(self, epoch: int) -> None:
         """Set the epoch; raises ConfigError for what is not a number of 0 or more."""
-        self._value = checked(epoch)
+        self._value = check_epoch(epoch)
 
 
 class HasEpoch:
@@ -48,7 +48,7 @@ class HasEpoch:
         self._epoch.set(epoch)
 
 
-def checked(epoch: Any) -> int:
+def check_epoch(epoch: Any) -> int:
     """Return an epoch that is a number of 0 or more and below 2**62; raises ConfigError for another."""
     if not isinstance(epoch, int) or isinstance(epoch, bool) or not 0 <= epoch < 1 << 62:
         raise ConfigError(f"the epoch is {epoch!r}; expected a number of 0 or more, and below 2**62")

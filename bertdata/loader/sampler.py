@@ -18,7 +18,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Weights, bins_of
-from bertdata.loader.epoch import checked
+from bertdata.loader.epoch import check_epoch
 from bertdata.options.option import require
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
@@ -117,7 +117,7 @@ class EpochBatchSampler:
     @property
     def epoch(self) -> int:
         """The epoch of the next batch."""
-        return sum(self._behind(self._taken)) // self._examples
+        return sum(self._positions_after(self._taken)) // self._examples
 
     def set_epoch(self, epoch: int) -> None:
         """Begin the next iteration at the beginning of an epoch.
@@ -128,7 +128,7 @@ class EpochBatchSampler:
         """
         whole = (self.epochs or 1) * self._examples
         found = sum(self._begin) // whole
-        if self._loaded and checked(epoch) == found:
+        if self._loaded and check_epoch(epoch) == found:
             return
         require(
             not self._loaded,
@@ -136,7 +136,7 @@ class EpochBatchSampler:
             f"call set_epoch({found}), or do not load the state. Accelerate calls set_epoch with its own count, the "
             f"`iteration` of a loader it prepared: set that to {found}",
         )
-        self._go_to(tuple(checked(epoch) * (self.epochs or 1) * one.size for one in self.bins))
+        self._go_to(tuple(check_epoch(epoch) * (self.epochs or 1) * one.size for one in self.bins))
 
     def __len__(self) -> int:
         """Return the number of batches of this rank in an iteration; raises TypeError where it has no end."""
@@ -153,7 +153,7 @@ class EpochBatchSampler:
         The state then counts the batches that were used: each call of `next` after the first `ahead`, also after the
         last batch, means that one more was used.
         """
-        self._go_to(self._behind(self._taken))
+        self._go_to(self._positions_after(self._taken))
         return _Iteration(self, self._steps(), ahead)
 
     def _steps(self) -> Iterator[list[tuple[int, int]]]:
@@ -169,7 +169,7 @@ class EpochBatchSampler:
         it where something else takes batches ahead, as the loaders that Accelerate prepared do (one). Raises
         ConfigError for more batches than the iteration has.
         """
-        positions = self._behind(self._taken if batches is None else batches)
+        positions = self._positions_after(self._taken if batches is None else batches)
         state = (_VERSION, sum(positions), self._examples, self._data, self.seed, self._order)
         single = len(positions) == 1
         return dict(zip(_STATE, state, strict=True)) | (
@@ -211,7 +211,7 @@ class EpochBatchSampler:
         )
         self._go_to(positions, loaded=True)
 
-    def _behind(self, batches: int) -> tuple[int, ...]:
+    def _positions_after(self, batches: int) -> tuple[int, ...]:
         """Return the positions after a number of steps of the current iteration."""
         require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
         done, places = self._mark if self._mark[0] <= batches else (0, self._begin)

@@ -16,7 +16,7 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, load, part_name, run_once
-from bertdata.engine.run_stages import State, delete_stale, finished, look, run_stages
+from bertdata.engine.run_stages import State, delete_stale, finished, run_stages, stage_states
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step, all_together, require_documents
 from bertdata.errors import BertDataError, InputError
 from bertdata.io import files
@@ -121,7 +121,7 @@ def test_a_stage_makes_again_what_changed_and_what_follows_from_it(tmp_path: Pat
 def test_a_look_says_how_far_each_step_is_and_does_nothing(tmp_path: Path) -> None:
     first = Alone(tasks(tmp_path / "notes", 3))
     stages: list[Stage] = [first, ByLetter(str(tmp_path), ("apple", "bread")), Alone(tasks(tmp_path / "more", 1))]
-    assert list(look(stages)) == [
+    assert list(stage_states(stages)) == [
         State("note", "B", 0, 0, 3),
         State("by letter"),
         State("note", "B", 0, 0, 1),
@@ -129,7 +129,7 @@ def test_a_look_says_how_far_each_step_is_and_does_nothing(tmp_path: Path) -> No
     assert not any(tmp_path.iterdir())
     run_stages(stages[:2], HERE)
     done(replace(first.tasks[0], fingerprint="other"))
-    states = list(look([stages[1], first]))
+    states = list(stage_states([stages[1], first]))
     assert states[0] == State("words", "B", 2, 0, 0)
     assert states[1] == State("letters", "B", 3, 0, 0)
     assert states[3] == State("note", "B", 2, 1, 0)

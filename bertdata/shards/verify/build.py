@@ -30,7 +30,7 @@ from bertdata.shards.verify.accounts import Build
 from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import recount
-from bertdata.shards.verify.unbuilt import is_plain, verify_unbuilt
+from bertdata.shards.verify.unbuilt import is_unbuilt, verify_unbuilt
 from bertdata.tokenizers.base import Tokenizer
 
 CACHES = "*/cache-*.arrow"
@@ -56,7 +56,7 @@ def verify(
             path=place,
         )
     found = files.read_json(manifest)
-    if is_plain(found):
+    if is_unbuilt(found):
         if duplicates:
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place

@@ -23,11 +23,11 @@ from bertdata.shards.tasks import TaskInfo
 from bertdata.shards.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
 
 
-def is_plain(manifest: Any) -> bool:
+def is_unbuilt(manifest: Any) -> bool:
     """Return whether a manifest is of shards that were not built.
 
-    >>> is_plain({"info": {"task": "classification"}}), is_plain({"imported": True, "info": {}}), is_plain({"info": {}})
-    (True, True, False)
+    >>> is_unbuilt({"info": {"task": "classification"}}), is_unbuilt({"info": {}})
+    (True, False)
     """
     info = manifest.get("info") if isinstance(manifest, dict) else None
     return isinstance(info, dict) and ("task" in info or bool(manifest.get("imported")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch.utils.data import Dataset
 
-from bertdata.loader.epoch import Epoch, checked
+from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
 
 __all__ = ["Example", "Index", "ShardDataset", "SharedEpoch"]
@@ -30,7 +30,7 @@ class SharedEpoch(Epoch):
 
     def set(self, epoch: int) -> None:
         """Set the epoch; raises ConfigError for what is not a number of 0 or more."""
-        self._shared.fill_(checked(epoch))
+        self._shared.fill_(check_epoch(epoch))
 
 
 class ShardDataset(ShardExamples, Dataset[Example]):
