@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertdata.options.option import check_types, choice, option, require
+from bertdata.options.option import Settings, option
 
 DEDUPS = ("none", "exact", "near")
 
 
 @dataclass(frozen=True)
-class DedupConfig:
+class DedupConfig(Settings):
     """Which duplicate documents are dropped."""
 
     dedup: str = option(
@@ -20,13 +20,8 @@ class DedupConfig:
         DEDUPS,
     )
     dedup_threshold: float = option(
-        0.8, "near: share of their runs of five words that two texts have in common, from which on they are alike"
+        0.8,
+        "near: share of their runs of five words that two texts have in common, from which on they are alike",
+        at_least=0.3,
+        at_most=1,
     )
-
-    def __post_init__(self) -> None:
-        check_types(self)
-        choice("--dedup", self.dedup, DEDUPS)
-        require(
-            0.3 <= self.dedup_threshold <= 1,
-            f"--dedup-threshold is {self.dedup_threshold}; expected 0.3 to 1, as 0.8",
-        )

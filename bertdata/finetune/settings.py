@@ -4,38 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertdata.options.option import check_types, choice, option, require
+from bertdata.options.option import Settings, option
 from bertdata.shards.tasks import TASKS
 
 STRIDES = ("overlap", "step")
 
 
 @dataclass(frozen=True)
-class TaskConfig:
+class TaskConfig(Settings):
     """How labelled examples become rows."""
 
     task: str = option("classification", "what is learnt", TASKS)
     max_seq_length: int = option(
-        0, "tokens in a row, special tokens included; 0: 128, for questions 384 (BERT's released code)"
+        0,
+        "tokens in a row, special tokens included; 0: 128, for questions 384 (BERT's released code)",
+        at_least=8,
+        at_most=65_536,
     )
-    doc_stride: int = option(128, "questions: tokens that two neighbouring windows of a context share")
+    doc_stride: int = option(128, "questions: tokens that two neighbouring windows of a context share", at_least=0)
     stride_is: str = option(
         "overlap",
         "questions: overlap: --doc-stride is the tokens that two windows share (transformers); step: those between "
         "their starts (BERT's released code)",
         STRIDES,
     )
-    max_query_length: int = option(64, "questions: tokens of the question, longer ones are cut; 0: no limit")
-    shard_examples: int = option(65_536, "examples of the source in each shard")
+    max_query_length: int = option(
+        64, "questions: tokens of the question, longer ones are cut; 0: no limit", at_least=0
+    )
+    shard_examples: int = option(65_536, "examples of the source in each shard", at_least=1)
 
     def __post_init__(self) -> None:
-        check_types(self)
-        choice("--task", self.task, TASKS)
-        require(
-            not self.max_seq_length or 8 <= self.max_seq_length <= 65_536,
-            f"--max-seq-length is {self.max_seq_length}; expected 8 to 65536, as 128 or 512",
-        )
-        require(self.shard_examples >= 1, f"--shard-examples is {self.shard_examples}; expected at least 1")
+        super().__post_init__()
         TASKS[self.task].check(self)
 
     @property

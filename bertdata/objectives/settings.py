@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bertdata.objectives import OBJECTIVES
-from bertdata.options.option import check_types, choice, option, require
+from bertdata.options.option import Settings, option, require
 
 MASKINGS = ("dynamic", "static")
 MOST_BINS = 64
 
 
 @dataclass(frozen=True)
-class ExamplesConfig:
+class ExamplesConfig(Settings):
     """How rows are made of documents. Raises ConfigError for values out of bounds."""
 
     objective: str = option("nsp", "which tokens make a row, and its label", OBJECTIVES)
@@ -23,13 +23,20 @@ class ExamplesConfig:
         128,
         "tokens in a row, special tokens included; several numbers give a build of each, in folders of that name "
         "(BERT: 128 512)",
+        at_least=8,
+        at_most=65_536,
         several=True,
     )
-    short_seq_prob: float = option(0.1, "share of the rows that are shortened at random")
-    dupe_factor: int = option(1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)")
+    short_seq_prob: float = option(0.1, "share of the rows that are shortened at random", at_least=0, at_most=1)
+    dupe_factor: int = option(
+        1, "copies of the corpus, each with its own pairs and masks (BERT's code: 10, static)", at_least=1
+    )
     seed: int = option(0, "all random numbers are functions of it")
     single_segment_prob: float = option(
-        0.1, "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)"
+        0.1,
+        "share of the rows of single-segment that are one segment; the others are two, without a label (ELECTRA)",
+        at_least=0,
+        at_most=1,
     )
     bin_size: int = option(
         0,
@@ -39,19 +46,7 @@ class ExamplesConfig:
     pack_length: int = option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
 
     def __post_init__(self) -> None:
-        check_types(self)
-        choice("--objective", self.objective, OBJECTIVES)
-        choice("--masking", self.masking, MASKINGS)
-        require(
-            8 <= self.max_seq_length <= 65536,
-            f"--max-seq-length is {self.max_seq_length}; expected 8 to 65536, as 128 or 512",
-        )
-        require(0 <= self.short_seq_prob <= 1, f"--short-seq-prob is {self.short_seq_prob}; expected 0 to 1")
-        require(self.dupe_factor >= 1, f"--dupe-factor is {self.dupe_factor}; expected at least 1")
-        require(
-            0 <= self.single_segment_prob <= 1,
-            f"--single-segment-prob is {self.single_segment_prob}; expected 0 to 1",
-        )
+        super().__post_init__()
         require(
             self.bin_size == 0 or 8 <= self.bin_size < self.max_seq_length <= MOST_BINS * self.bin_size,
             f"--bin-size is {self.bin_size}; expected 0 (no bins), or 8 to less than the {self.max_seq_length} tokens "

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bertdata.options.option import flag_of, help_of, require
+from bertdata.options.option import flag_of, help_of, limits_text, require
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Settings = TypeVar("Settings", bound="DataclassInstance")
+Config = TypeVar("Config", bound="DataclassInstance")
 
 
 def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Collection[str] = ()) -> None:
@@ -31,18 +31,19 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
             arguments = {"action": argparse.BooleanOptionalAction, "default": setting.default}
         elif kind == tuple[str, ...]:
             arguments = {"nargs": "+", "action": "extend", "default": [], "metavar": options["metavar"]}
-        elif options.get("several"):
+        elif options["several"]:
             arguments = {"type": kind, "nargs": "+", "default": setting.default, "metavar": "N"}
-        group.add_argument(flag_of(setting.name), help=help_of(options) + default_text(setting.default), **arguments)
+        shown = help_of(options) + default_text(setting.default, limits_text(options["limits"]))
+        group.add_argument(flag_of(setting.name), help=shown, **arguments)
 
 
-def from_flags(arguments: argparse.Namespace, config: type[Settings]) -> Settings:
+def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
     """Make a settings object from parsed flags; raises ConfigError, also for several values (see `each_from_flags`)."""
     [settings] = each_from_flags(arguments, config, most=1)
     return settings
 
 
-def each_from_flags(arguments: argparse.Namespace, config: type[Settings], *, most: int = 0) -> tuple[Settings, ...]:
+def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most: int = 0) -> tuple[Config, ...]:
     """Make a settings object for each value of the flag that has several, in ascending order, or one object.
 
     Raises ConfigError also where a value is given twice, or there are more than `most` (0: any number).
@@ -60,12 +61,13 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Settings], *, mo
     return (config(**values),)
 
 
-def default_text(value: object) -> str:
-    """Return the text that shows a flag's default after its help; "" for None, "" and ().
+def default_text(value: object, limits: str = "") -> str:
+    """Return what the help of a flag ends with: the limits, and the default unless it is None, "" or ().
 
-    >>> default_text(0.1), default_text(False), default_text("")
-    (' (default: 0.1)', ' (default: no)', '')
+    >>> default_text(0.1, "0 to 1"), default_text(False), default_text("")
+    (' (0 to 1; default: 0.1)', ' (default: no)', '')
     """
     if value is None or value in ("", ()):
         return ""
-    return f" (default: {('no', 'yes')[value] if isinstance(value, bool) else value})"
+    default = ("no", "yes")[value] if isinstance(value, bool) else value
+    return f" ({limits}{'; ' if limits else ''}default: {default})"

@@ -1,15 +1,23 @@
-"""A setting is a field of a frozen dataclass, with its help, its default and its choices; and checks of settings."""
+"""A setting is a field of a frozen dataclass, with its help, its default, its choices and its limits."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Collection, Mapping
-from dataclasses import field, fields, is_dataclass
+from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry
 
 MIB = 1 << 20
+_LIMITS = {
+    "at_least": (operator.ge, "{} or more"),
+    "above": (operator.gt, "more than {}"),
+    "at_most": (operator.le, "at most {}"),
+    "below": (operator.lt, "less than {}"),
+}
 
 
 def option(
@@ -17,6 +25,10 @@ def option(
     help: str,  # noqa: A002
     choices: Collection[str] | None = None,
     *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
     several: bool = False,
     metavar: str = "N",
     items: Registry[Any] | None = None,
@@ -24,20 +36,34 @@ def option(
 ) -> Any:
     """Declare a setting as a field of a dataclass.
 
-    several: the flag takes several values, and a build is made for each; a field of type tuple[str, ...] takes several
-    at once. items: a registry whose names are the values, each with a `help` for --help. later: the setting was added
-    after the first builds, whose fingerprints do not have it: see `stored_values`.
+    at_least, at_most: the limits of a number; above, below: limits that it does not reach. The default is allowed also
+    outside them. several: the flag takes several values, and a build is made for each; a field of type tuple[str, ...]
+    takes several at once. items: a registry whose names are the values, each with a `help` for --help. later: the
+    setting was added after the first builds, whose fingerprints do not have it: see `stored_values`.
     """
-    metadata = {"help": help, "choices": choices, "several": several, "metavar": metavar, "later": later}
-    return field(default=default, metadata=metadata | ({} if items is None else {"items": items}))
+    ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
+    limits = {name: limit for name, limit in ends.items() if limit is not None}
+    metadata = {"help": help, "choices": choices, "limits": limits, "several": several, "metavar": metavar}
+    return field(default=default, metadata=metadata | {"items": items, "later": later})
 
 
 def help_of(metadata: Mapping[str, Any]) -> str:
     """Return the help of a setting, with that of each item if its values are names of a registry."""
-    text, choices = metadata["help"], metadata.get("items", metadata["choices"])
+    text, choices = metadata["help"], metadata["items"] or metadata["choices"]
     if isinstance(choices, Registry):
         text += ". " + "; ".join(f"{name}: {choices[name].help}" for name in choices)
     return str(text)
+
+
+def limits_text(limits: Mapping[str, float]) -> str:
+    """Return the limits of a number as text, "" without any.
+
+    >>> limits_text({"at_least": 1, "at_most": 100}), limits_text({"at_least": 0, "below": 1})
+    ('1 to 100', '0 or more and less than 1')
+    """
+    if {*limits} == {"at_least", "at_most"}:
+        return "{at_least} to {at_most}".format(**limits)
+    return " and ".join(_LIMITS[name][1].format(limit) for name, limit in limits.items())
 
 
 def require(condition: bool, message: str) -> None:
@@ -55,34 +81,53 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def choice(flag: str, value: str, choices: Collection[str]) -> None:
-    """Raise ConfigError unless the value of a flag is one of its choices."""
-    require(value in choices, f"{flag} is {value!r}; expected one of {', '.join(choices)}")
-
-
 _KINDS: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
     "str": (str,),
     "bool": (bool,),
     "tuple[str, ...]": (tuple,),
+    "frozenset[str]": (frozenset,),
 }
 
 
-def check_types(settings: Any) -> None:
-    """Raise ConfigError where a setting is not of the type of its field.
+@dataclass(frozen=True)
+class Settings:
+    """Base of settings classes, whose fields are declared with `option` and checked when an object is made.
 
-    An int is accepted for a float, and a list, as JSON has it, for a tuple, which it becomes.
+    Raises ConfigError where a value is not of the type of its field, not one of its choices, or outside its limits. An
+    int is accepted for a float, and a list, as JSON has it, for a tuple, which it becomes. A subclass that checks
+    several fields together extends `__post_init__`.
     """
-    for setting in fields(settings):
-        value = getattr(settings, setting.name)
-        kinds = _KINDS[str(setting.type)]
-        if tuple in kinds and isinstance(value, list):
-            value = tuple(value)
-            object.__setattr__(settings, setting.name, value)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            name = flag_of(setting.name)
-            raise ConfigError(f"{name} is of the type {type(value).__name__}; expected {setting.type}")
+
+    def __post_init__(self) -> None:
+        for setting in fields(self):
+            value, kinds = getattr(self, setting.name), _KINDS[str(setting.type)]
+            if tuple in kinds and isinstance(value, list):
+                value = tuple(value)
+                object.__setattr__(self, setting.name, value)
+            if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+                name = flag_of(setting.name)
+                raise ConfigError(f"{name} is of the type {type(value).__name__}; expected {setting.type}")
+            options = setting.metadata
+            allowed = value in options["choices"] if options["choices"] else _within(value, options["limits"])
+            if not allowed and value != setting.default:
+                raise ConfigError(f"{flag_of(setting.name)} is {value!r}; expected {_expected(setting)}")
+
+
+def _expected(setting: Field[Any]) -> str:
+    """Return which values of its type a setting can have, with the default as an example."""
+    choices, limits, default = setting.metadata["choices"], setting.metadata["limits"], setting.default
+    if choices:
+        return f"one of {', '.join(choices)}"
+    if not limits or default in limits.values():
+        return limits_text(limits) or "a finite number"
+    return f"{limits_text(limits)}, {'as' if _within(default, limits) else 'or'} {default}"
+
+
+def _within(value: Any, limits: Mapping[str, float]) -> bool:
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return finite and all(_LIMITS[name][0](value, limit) for name, limit in limits.items())
 
 
 def stored_values(settings: Any) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertdata.options.option import option
+from bertdata.options.option import Settings, option
 
 
 @dataclass(frozen=True)
-class SentencesConfig:
+class SentencesConfig(Settings):
     """Where a sentence ends."""
 
     sentences: str = option(

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from bertdata.errors import ConfigError, InputError
-from bertdata.options.option import option
+from bertdata.errors import InputError
+from bertdata.options.option import Settings, option
 from bertdata.sentences.parameters import (
     BEGIN_LOWER,
     BEGIN_UPPER,
@@ -39,7 +39,7 @@ _INTERNAL_PUNCTUATION = frozenset(",:;")
 
 
 @dataclasses.dataclass(frozen=True)
-class PunktSettings:
+class PunktSettings(Settings):
     """How counts become parameters; the defaults give what NLTK's `PunktTrainer` gives.
 
     The first three are the trainer's settings of these names in capitals; its others keep their values (ABBREV 0.3,
@@ -58,18 +58,14 @@ class PunktSettings:
 
     include_all_collocs: bool = option(False, "any pair with a period between them may be a collocation")
     include_abbrev_collocs: bool = option(False, "so may a pair whose first word is an abbreviation")
-    min_colloc_freq: int = option(1, "a collocation must be seen more often than this")
-    abbreviations: frozenset[str] = frozenset()
-    min_ortho_share: float = option(0.0, "share of a word's occurrences that a place and case must have to count")
-    min_ortho_count: int = option(0, "words seen less often have no orthographic context")
+    min_colloc_freq: int = option(1, "a collocation must be seen more often than this", at_least=0)
+    abbreviations: frozenset[str] = option(frozenset(), "abbreviations known from the start")
+    min_ortho_share: float = option(
+        0.0, "share of a word's occurrences that a place and case must have to count", at_least=0, at_most=1
+    )
+    min_ortho_count: int = option(0, "words seen less often have no orthographic context", at_least=0)
     lower_case_starters: bool = option(False, "leave names out of the sentence starters")
     drop_idle_context: bool = option(False, "leave out words never seen in lower case, which decide nothing")
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_ortho_share <= 1:
-            raise ConfigError(f"min_ortho_share is {self.min_ortho_share}; expected 0 to 1")
-        if min(self.min_colloc_freq, self.min_ortho_count) < 0:
-            raise ConfigError("min_colloc_freq and min_ortho_count count occurrences; expected 0 or more")
 
 
 class PunktCounts:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bertdata.curation.filters import FILTERS, parse_filter
-from bertdata.options.option import MIB, check_types, option, require
+from bertdata.options.option import MIB, Settings, option
 
 
 @dataclass(frozen=True)
-class CleaningConfig:
+class CleaningConfig(Settings):
     """How sources become documents."""
 
     range_bytes: int = option(
-        0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB"
+        0, "stored bytes one worker takes at a time; 0: a 64th of the input, at least 1 MiB, at most 16 MiB", at_least=0
     )
     split_chapters: bool = option(False, "make a document of each chapter of a book, not of each book")
-    min_words: int = option(0, "drop articles with fewer words; 0 keeps all")
+    min_words: int = option(0, "drop articles with fewer words; 0 keeps all", at_least=0)
     templates: str = option(
         "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
     )
@@ -30,9 +30,7 @@ class CleaningConfig:
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
-        check_types(self)
-        require(self.range_bytes >= 0, f"--range-bytes is {self.range_bytes}; give 0 or a number of bytes")
-        require(self.min_words >= 0, f"--min-words is {self.min_words}; give 0 (keep stubs) or a number of words")
+        super().__post_init__()
         for text in self.filter:
             parse_filter(text)
 

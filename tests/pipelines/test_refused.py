@@ -22,7 +22,7 @@ def documents(path: Path, number: int) -> str:
     ("flags", "reason"),
     [
         (["--mask-token-prob", "0.8", "--random-token-prob", "0.3"], "add up to 1.1; expected two shares"),
-        (["--masked-lm-prob", "1"], "--masked-lm-prob is 1.0; expected between 0 and 1"),
+        (["--masked-lm-prob", "1"], "--masked-lm-prob is 1.0; expected more than 0 and less than 1, as 0.15"),
         (["--max-seq-length", "4"], "--max-seq-length is 4; expected 8 to 65536"),
         (["--bin-size", "32", "--pack"], "but packed rows are all of about one length"),
         (["--pack-length", "512"], "expected 0, or with --pack"),
