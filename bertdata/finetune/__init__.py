@@ -3,12 +3,12 @@
     classification          texts and text pairs with a class or a number
     token_classification    words with tags, the label at the first token of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
-    splits                  the files of a task, read and encoded a batch of examples at a time
     labels                  the label set and the ids of labels
     files, conll, squad     reading examples
-    layout                  rows of one or two segments, for all tasks
+    layout                  the splits of a task, and rows of one or two segments
+    encode                  the files of a task to shards
 
-A task is an object in the registry `bertdata.shards.tasks`; `bertdata encode-task` writes shards of it.
+A task is an object in the registry `bertdata.shards.tasks`; `encode_task` writes shards of it.
 """
 
 from bertdata.finetune.answers import Answer, answers_from_logits

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.finetune.files import class_names
 from bertdata.finetune.labels import find_labels, label_ids, numbers
-from bertdata.finetune.layout import Encoded, Ints, Segments, join_segments
-from bertdata.finetune.settings import TaskConfig
-from bertdata.finetune.splits import CHECKED, Columns, TaskSplit, batches
+from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, join_segments
+from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.texts import LabelledText, read_texts
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
@@ -64,10 +63,7 @@ def encode_classification(
     room = max_seq_length - np.where(has, least, template.special(pair=False))
     kept_first, kept_second = longest_first(first.lengths, lengths, room)
     rows = join_segments(
-        first.cut(kept_first),
-        None if second is None else second.cut(kept_second),
-        has,
-        template=template,
+        first.cut(kept_first), None if second is None else second.cut(kept_second), has, template=template
     )
     lost = first.lengths + lengths - kept_first - kept_second
     label = label_column(labels, len(texts), regression)
@@ -158,7 +154,7 @@ def _splits(
     splits = {}
     for split, path in paths.items():
         read = partial(read_texts, path, columns.text, columns.label or "label", unlabelled=split == "test")
-        number = sum(len(targets(split, texts)) for texts in batches(read(), CHECKED))
+        number = sum(len(targets(split, texts)) for texts in batches(read(), 1000))
         splits[split] = TaskSplit(number, read, partial(encode, split))
     return splits
 

@@ -25,11 +25,11 @@ _CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7,
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and the tag of each, None where there are none; `document` counts documents from 0."""
+    """Words and the tag of each, None where there are none, and whether a document begins with them."""
 
     words: tuple[str, ...]
     tags: tuple[Label, ...] | None
-    document: int = 0
+    begins_document: bool = False
     place: str = field(default="", compare=False)
 
 
@@ -74,7 +74,7 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
 def _grouped(lines: Iterable[tuple[int, Word | str]]) -> Iterator[Sentence]:
     """Yield the sentences of numbered words; "" ends a sentence, "document" also begins a document."""
     words: list[Word] = []
-    document, first = -1, 0
+    begins, first = True, 0
     for number, line in chain(lines, [(0, "")]):
         if not isinstance(line, str):
             if not words:
@@ -83,9 +83,9 @@ def _grouped(lines: Iterable[tuple[int, Word | str]]) -> Iterator[Sentence]:
             continue
         if words:
             texts, tags = zip(*words, strict=True)
-            yield Sentence(texts, None if None in tags else tags, max(document, 0), f"line {first}")
-        words = []
-        document += line == "document"
+            yield Sentence(texts, None if None in tags else tags, begins, f"line {first}")
+            words, begins = [], False
+        begins = begins or line == "document"
 
 
 def _conll(
@@ -156,7 +156,7 @@ def _number(given: str | None, default: int, flag: str) -> int:
 def _rows(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
     words_name = _named(path, words_column, _WORDS, "words", "--text-columns")
     tags_name = _named(path, tags_column, _TAGS, "tags", "--label-column", required=not unlabelled)
-    for place, row in read_rows(path):
+    for number, (place, row) in enumerate(read_rows(path)):
         words, tags = row.get(words_name or ""), row.get(tags_name or "")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InputError(f"{place} has no list of strings in {words_name!r}; expected the words", path=path)
@@ -167,7 +167,7 @@ def _rows(path: str, words_column: str | None, tags_column: str | None, unlabell
                 raise InputError(f"{place} has in {tags_name!r} no list of strings or whole numbers", path=path)
             if len(tags) != len(words):
                 raise InputError(f"{place} has {len(words)} words and {len(tags)} tags; expected as many", path=path)
-        yield Sentence(tuple(words), None if tags is None else tuple(tags), 0, place)
+        yield Sentence(tuple(words), None if tags is None else tuple(tags), number == 0, place)
 
 
 def _named(

@@ -1,11 +1,13 @@
-"""Rows of one or two segments with special tokens around them, as flat arrays, for all tasks.
+"""The splits of a task, and rows of one or two segments with special tokens around them, as flat arrays.
 
 The caller truncates texts. The readable reference of `join_segments` is `row_of` in `bertdata.tokenizers.pairs`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,30 @@ class Encoded:
             raise ConfigError(
                 f"the task gives the columns {found}; expected {expected}, as many rows of each: see its `columns`"
             ) from error
+
+
+@dataclass(frozen=True)
+class TaskSplit:
+    """One split: the number of its examples, and functions that read them from the start and that encode some of them.
+
+    So only the examples that are being encoded are in memory. original: makes a table of examples as text, for tasks
+    whose answers are mapped back to it.
+    """
+
+    examples: int
+    read: Callable[[], Iterator[Any]]
+    encode: Callable[[Sequence[Any]], Encoded]
+    original: Callable[[Sequence[Any]], pa.Table] | None = None
+
+
+def batches(examples: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    """Yield lists of `size` examples, the last one of what is left.
+
+    >>> list(batches(iter("salty"), 2))
+    [['s', 'a'], ['l', 't'], ['y']]
+    """
+    while batch := list(islice(examples, size)):
+        yield batch
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, join_segments, ranges
-from bertdata.finetune.settings import STRIDES, TaskConfig
-from bertdata.finetune.splits import Columns, TaskSplit
+from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, TaskSplit, join_segments, ranges
+from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertdata.finetune.labels import check_given
 from bertdata.options.option import Settings, option
 from bertdata.shards.tasks import TASKS
 
@@ -41,3 +42,16 @@ class TaskConfig(Settings):
     def length(self) -> int:
         """The tokens in a row."""
         return self.max_seq_length or TASKS[self.task].max_seq_length
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the files, and the labels in the order of their ids; by default both are found in the files."""
+
+    text: tuple[str, ...] = ()
+    label: str | None = None
+    labels: tuple[str, ...] = ()
+
+    def given_labels(self) -> tuple[str, ...]:
+        """Return the labels that the user gave, if any; raises ConfigError for fewer than two, or one given twice."""
+        return check_given(self.labels) if self.labels else ()

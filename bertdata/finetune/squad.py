@@ -8,8 +8,8 @@ answer is in the context at its `answer_start`.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from bertdata.errors import InputError
 from bertdata.finetune.files import file_format, read_rows
 from bertdata.finetune.json_list import read_list
 from bertdata.finetune.question_answering import Question
+
+Item = tuple[str, dict[str, Any]]
+"""An object in a file, and its place there."""
+Value = TypeVar("Value", str, int)
 
 
 def read_questions(path: str) -> Iterator[Question]:
@@ -48,37 +52,10 @@ def read_questions(path: str) -> Iterator[Question]:
 def _squad(path: str) -> Iterator[Question]:
     for number, article in enumerate(read_list(path, "data")):
         for place, paragraph in _items(article, "paragraphs", f"data[{number}]", path):
-            context = _string(paragraph, "context", place, path)
+            context = _value(paragraph, "context", str, place, path)
             for at, entry in _items(paragraph, "qas", place, path):
                 answers = [] if entry.get("is_impossible") else _items(entry, "answers", at, path, missing=True)
-                yield Question(
-                    _string(entry, "id", at, path),
-                    _string(entry, "question", at, path),
-                    context,
-                    tuple((_string(one, "text", here, path), _start(one, here, path)) for here, one in answers),
-                    at,
-                )
-
-
-def _items(holder: Any, name: str, place: str, path: str, *, missing: bool = False) -> list[tuple[str, dict[str, Any]]]:
-    found = holder.get(name, [] if missing else None) if isinstance(holder, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise InputError(f"{place} has no list of objects `{name}`; expected SQuAD's JSON", path=path)
-    return [(f"{place}.{name}[{number}]", one) for number, one in enumerate(found)]
-
-
-def _string(holder: Any, name: str, place: str, path: str) -> str:
-    found = holder.get(name)
-    if not isinstance(found, str):
-        raise InputError(f"{place} has {found!r} for `{name}`; expected a string", path=path)
-    return found
-
-
-def _start(answer: Any, place: str, path: str) -> int:
-    found = answer.get("answer_start")
-    if type(found) is not int:
-        raise InputError(f"{place} has {found!r} for `answer_start`; expected a number of characters", path=path)
-    return found
+                yield _question(entry | {"context": context}, at, answers, path)
 
 
 def _rows(path: str) -> Iterator[Question]:
@@ -89,11 +66,30 @@ def _rows(path: str) -> Iterator[Question]:
         texts, starts = ((answers or {}).get(name, []) for name in ("text", "answer_start"))
         if not isinstance(texts, list) or not isinstance(starts, list) or len(texts) != len(starts):
             raise InputError(f"{place} has not as many `answer_start` as `text` in `answers`", path=path)
-        found = [{"text": text, "answer_start": start} for text, start in zip(texts, starts, strict=True)]
-        yield Question(
-            _string(row, "id", place, path),
-            _string(row, "question", place, path),
-            _string(row, "context", place, path),
-            tuple((_string(one, "text", place, path), _start(one, place, path)) for one in found),
-            place,
-        )
+        pairs = zip(texts, starts, strict=True)
+        yield _question(row, place, [(place, {"text": text, "answer_start": start}) for text, start in pairs], path)
+
+
+def _question(row: Mapping[str, Any], place: str, answers: Sequence[Item], path: str) -> Question:
+    return Question(
+        _value(row, "id", str, place, path),
+        _value(row, "question", str, place, path),
+        _value(row, "context", str, place, path),
+        tuple((_value(one, "text", str, at, path), _value(one, "answer_start", int, at, path)) for at, one in answers),
+        place,
+    )
+
+
+def _items(holder: Any, name: str, place: str, path: str, *, missing: bool = False) -> list[Item]:
+    found = holder.get(name, [] if missing else None) if isinstance(holder, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise InputError(f"{place} has no list of objects `{name}`; expected SQuAD's JSON", path=path)
+    return [(f"{place}.{name}[{number}]", one) for number, one in enumerate(found)]
+
+
+def _value(holder: Mapping[str, Any], name: str, kind: type[Value], place: str, path: str) -> Value:
+    found = holder.get(name)
+    if type(found) is not kind:
+        expected = "a string" if kind is str else "a number of characters"
+        raise InputError(f"{place} has {found!r} for `{name}`; expected {expected}", path=path)
+    return found

@@ -16,9 +16,8 @@ from bertdata.errors import ConfigError
 from bertdata.finetune.conll import Sentence, read_sentences, tags_column_of
 from bertdata.finetune.files import class_names
 from bertdata.finetune.labels import Label, find_labels, label_ids
-from bertdata.finetune.layout import Encoded, Ints, Segments, join_segments
-from bertdata.finetune.settings import TaskConfig
-from bertdata.finetune.splits import Columns, TaskSplit
+from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, join_segments
+from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
@@ -86,29 +85,19 @@ def read_token_classification(
     """Return the labels and the splits of files of tagged words. Only a test file may have no tags."""
     words, train = columns.text[0] if columns.text else None, paths["train"]
     read = {
-        split: partial(_with_borders, path, words, columns.label, unlabelled=split == "test")
+        split: partial(read_sentences, path, words, columns.label, unlabelled=split == "test")
         for split, path in paths.items()
     }
     tags = tags_column_of(train, columns.label)
     known = columns.given_labels() or (class_names(train, tags) if tags else ())
-    labels = known or find_labels((tag for _, sentence in read["train"]() for tag in sentence.tags or ()), train)
+    labels = known or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {
         split: _split(reader, labels, bool(known), paths[split], tokenizer, config) for split, reader in read.items()
     }
 
 
-def _with_borders(
-    path: str, words_column: str | None, tags_column: str | None, *, unlabelled: bool
-) -> Iterator[tuple[bool, Sentence]]:
-    """Yield whether a document begins with a sentence, and the sentence."""
-    before = -1
-    for sentence in read_sentences(path, words_column, tags_column, unlabelled=unlabelled):
-        yield sentence.document != before, sentence
-        before = sentence.document
-
-
 def _split(
-    read: Callable[[], Iterator[tuple[bool, Sentence]]],
+    read: Callable[[], Iterator[Sentence]],
     labels: Sequence[str],
     numbered: bool,
     path: str,
@@ -127,18 +116,14 @@ def _split(
         return [known[type(tag), tag] for tag in sentence.tags or ()]
 
     total, tagged = 0, True
-    for _, sentence in read():
+    for sentence in read():
         total, tagged = total + 1, tagged and sentence.tags is not None
         ids(sentence)
 
-    def encode(sentences: Sequence[tuple[bool, Sentence]]) -> Encoded:
-        encoded = encode_token_classification(
-            tokenizer,
-            [sentence.words for _, sentence in sentences],
-            [ids(sentence) for _, sentence in sentences] if tagged else None,
-            max_seq_length=config.length,
-        )
-        return Encoded(encoded.columns, encoded.counts | {"documents": sum(begins for begins, _ in sentences)})
+    def encode(sentences: Sequence[Sentence]) -> Encoded:
+        words, targets = [one.words for one in sentences], [ids(one) for one in sentences] if tagged else None
+        encoded = encode_token_classification(tokenizer, words, targets, max_seq_length=config.length)
+        return Encoded(encoded.columns, encoded.counts | {"documents": sum(one.begins_document for one in sentences)})
 
     return TaskSplit(total, read, encode)
 

@@ -18,8 +18,8 @@ from bertdata.shards.schema import ShardInfo, id_type
 from bertdata.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
-    from bertdata.finetune.settings import TaskConfig
-    from bertdata.finetune.splits import Columns, TaskSplit
+    from bertdata.finetune.layout import TaskSplit
+    from bertdata.finetune.settings import Columns, TaskConfig
 
 Labels = tuple[str, ...]
 ReadSplits = Callable[[Mapping[str, str], Tokenizer, "TaskConfig", "Columns"], tuple[Labels, dict[str, "TaskSplit"]]]

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata.cli import encode_task as module
-from bertdata.cli.encode_task import encode_task, summary_rows
+from bertdata.cli.encode_task import summary_rows
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
+from bertdata.finetune import encode as module
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.shards import open_shards
 from tests.shards.build import TOKENIZER

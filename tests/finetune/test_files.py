@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.files import read_rows
 from bertdata.finetune.labels import check_given, find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import TaskConfig
@@ -129,7 +129,7 @@ def test_numbers_are_names_where_a_table_has_them_and_a_line_of_known_names_is_n
 @pytest.mark.parametrize("mark", ["", "\t", " "])
 def test_a_byte_order_mark_on_a_line_of_its_own_is_a_blank_line_and_else_left_out(tmp_path: Path, mark: str) -> None:
     path = write(tmp_path / "a.conll", f"\ufeffSalt\tO\n\ufeff{mark}\n\ufeff-DOCSTART-\tO\n\nBern\tB\n")
-    assert [(one.words, one.document) for one in read_sentences(path)] == [(("Salt",), 0), (("Bern",), 0)]
+    assert [(one.words, one.begins_document) for one in read_sentences(path)] == [(("Salt",), True), (("Bern",), True)]
     path = write(
         tmp_path / "a.conllu", "\ufeff# newdoc\n" + "\t".join(["1", "Salt", *"__NN__"[:1] * 8]) + f"\n\ufeff{mark}\n"
     )
@@ -196,7 +196,7 @@ def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: 
     found = list(read_sentences(write(tmp_path / "a.conll", CONLL)))
     assert [one.words for one in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
     assert [one.tags for one in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
-    assert [one.document for one in found] == [0, 0, 1]
+    assert [one.begins_document for one in found] == [True, False, True]
     assert [one.place for one in found] == ["line 3", "line 6", "line 9"]
 
 
@@ -229,7 +229,7 @@ def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
     found = list(read_sentences(path))
     assert [one.words for one in found] == [("De", "le", "chat"), ("Oui",)]
     assert [one.tags for one in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
-    assert [one.document for one in found] == [0, 1]
+    assert [one.begins_document for one in found] == [True, True]
     assert list(read_sentences(path, None, "misc"))[1].tags == ("Entity=O",)
     assert next(iter(read_sentences(path, "3", "8"))).words == ("de", "le", "chat")
 

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.encode_task import encode_task, write_task_shard
 from bertdata.errors import ConfigError
 from bertdata.finetune.classification import CLASSIFICATION
+from bertdata.finetune.encode import encode_task, write_task_shard
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
 from bertdata.shards.tasks import TASKS, TaskInfo
@@ -28,7 +28,7 @@ import pyarrow as pa
 from bertdata.finetune.files import read_rows
 from bertdata.finetune.classification import encode_classification
 from bertdata.finetune.layout import Encoded
-from bertdata.finetune.splits import TaskSplit
+from bertdata.finetune.layout import TaskSplit
 from bertdata.shards.tasks import TASKS, Task
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune import Question, answers_from_logits, encode_question_answering
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.question_answering import answer_tokens
 from bertdata.finetune.settings import TaskConfig
 from bertdata.shards import open_shards

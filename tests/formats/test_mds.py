@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import InputError
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.formats import export, mds
 from bertdata.formats.mds import config_of, write_mds

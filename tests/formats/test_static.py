@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.formats import ExportOptions, export
 from bertdata.formats.shard import ExportedShard

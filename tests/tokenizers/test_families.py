@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bertdata import WordPieceTokenizer, load_tokenizer
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.registry import PLUGINS
 from bertdata.shards import open_shards

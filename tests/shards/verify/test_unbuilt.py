@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError, VerificationError
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.formats import export
 from bertdata.formats.importing import import_shards

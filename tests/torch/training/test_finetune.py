@@ -14,8 +14,8 @@ import torch
 import transformers
 
 from bertdata.cli import finetune as command
-from bertdata.cli.encode_task import encode_task
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
