@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add --output, --workers and --force."""
-    parser.add_argument("--output", required=required, metavar="DIR", help="where to write; a folder or a URL")
+    add_new_output(parser, "a folder or a URL", required=required)
     parser.add_argument(
         "--workers",
         type=int,
@@ -63,21 +63,15 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         metavar="N",
         help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
-    _add_force(parser)
 
 
-def add_new_output(parser: argparse.ArgumentParser) -> None:
+def add_new_output(
+    parser: argparse.ArgumentParser, what: str = "a new folder or a URL", *, required: bool = True
+) -> None:
     """Add --output, for a command that runs in this process, and --force."""
-    parser.add_argument("--output", required=True, metavar="DIR", help="where to write; a new folder or a URL")
-    _add_force(parser)
-
-
-def _add_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--force",
-        action="store_true",
-        help="do everything again, also where it replaces what was made from other inputs",
-    )
+    parser.add_argument("--output", required=required, metavar="DIR", help=f"where to write; {what}")
+    text = "do everything again, also where it replaces what was made from other inputs"
+    parser.add_argument("--force", action="store_true", help=text)
 
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:

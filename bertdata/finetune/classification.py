@@ -14,11 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.finetune.files import class_names
+from bertdata.finetune.files import LabelledText, class_names, read_texts
 from bertdata.finetune.labels import find_labels, label_ids, numbers
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig
-from bertdata.finetune.texts import LabelledText, read_texts
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer

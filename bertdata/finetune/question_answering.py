@@ -70,11 +70,11 @@ def encode_question_answering(
     ([[2, 5, 6, 3, 7, 8, 3], [2, 5, 6, 3, 8, 9, 3]], [0, 5], [[-1, -1, -1, -1, 0, 3, -1], [-1, -1, -1, -1, 3, 7, -1]])
     """
     check_settings(max_seq_length, doc_stride, max_query_length, stride_is)
-    spans = [_answer_span(one) for one in questions]
-    misplaced = [bool(one.answers) and span is None for one, span in zip(questions, spans, strict=True)]
+    spans = [_answer_span(question) for question in questions]
+    misplaced = [bool(question.answers) and span is None for question, span in zip(questions, spans, strict=True)]
     chosen = [number for number, wrong in enumerate(misplaced) if not (wrong and drop_misplaced)]
     taken, spans = [questions[number] for number in chosen], [spans[number] for number in chosen]
-    asked = Segments.of(tokenizer.encode_batch([one.question for one in taken]))
+    asked = Segments.of(tokenizer.encode_batch([question.question for question in taken]))
     kept = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
     contexts, begins, ends = _encode_contexts(tokenizer, taken)
     template = tokenizer.row_template
@@ -96,7 +96,7 @@ def encode_question_answering(
     counts = {
         "examples": len(owner),
         "questions": len(questions),
-        "questions_without_answer": sum(not one.answers for one in questions),
+        "questions_without_answer": sum(not question.answers for question in questions),
         "questions_of_several_windows": int((np.bincount(owner, minlength=1) > 1).sum()),
         "questions_dropped_misplaced_answer": len(questions) - len(taken),
         "misplaced_answers": sum(misplaced),
@@ -145,9 +145,10 @@ def _encode_contexts(
     tokenizer: Tokenizer, questions: Sequence[Question]
 ) -> tuple[Segments, NDArray[np.int32], NDArray[np.int32]]:
     """Return the ids of contexts, each distinct one encoded once, and where the characters of tokens begin and end."""
-    distinct = {context: place for place, context in enumerate(dict.fromkeys(one.context for one in questions))}
+    contexts = [question.context for question in questions]
+    distinct = {context: place for place, context in enumerate(dict.fromkeys(contexts))}
     encoded = tokenizer.encode_batch_with_offsets(list(distinct))
-    places = np.array([distinct[one.context] for one in questions], np.int64)
+    places = np.array([distinct[context] for context in contexts], np.int64)
     characters = encoded["offset_mapping"].values.flatten().to_numpy()
     return Segments.of(encoded["input_ids"]).take(places), characters[::2], characters[1::2]
 
@@ -195,9 +196,9 @@ def answer_tokens(
     if not len(starts) or starts[0] > first or ends[-1] < end:
         return None
     after, before = np.flatnonzero(starts > first), np.flatnonzero(ends < end)
-    one = int(after[0]) - 1 if len(after) else len(starts) - 1
-    other = int(before[-1]) + 1 if len(before) else 0
-    return min(one, other), max(one, other)
+    at_start = int(after[0]) - 1 if len(after) else len(starts) - 1
+    at_end = int(before[-1]) + 1 if len(before) else 0
+    return min(at_start, at_end), max(at_start, at_end)
 
 
 def _in_rows(rows: Layout, windows: Segments, values: NDArray[np.int32]) -> pa.ListArray:
@@ -214,17 +215,12 @@ def original_examples(questions: Sequence[Question]) -> pa.Table:
     {'text': ['Ann'], 'answer_start': [7]}
     """
     answers = pa.struct([("text", pa.list_(pa.string())), ("answer_start", pa.list_(pa.int32()))])
-    rows: list[Mapping[str, object]] = [
-        {
-            "id": one.id,
-            "question": one.question,
-            "context": one.context,
-            "answers": {"text": [text for text, _ in one.answers], "answer_start": [at for _, at in one.answers]},
-        }
-        for one in questions
-    ]
-    fields = [("id", pa.string()), ("question", pa.string()), ("context", pa.string()), ("answers", answers)]
-    return pa.Table.from_pylist(rows, pa.schema(fields))
+    schema = pa.schema([*((name, pa.string()) for name in ("id", "question", "context")), ("answers", answers)])
+    rows: list[Mapping[str, object]] = []
+    for question in questions:
+        texts, starts = [text for text, _ in question.answers], [start for _, start in question.answers]
+        rows.append(vars(question) | {"answers": {"text": texts, "answer_start": starts}})
+    return pa.Table.from_pylist(rows, schema)
 
 
 def read_question_answering(

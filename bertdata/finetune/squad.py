@@ -75,14 +75,17 @@ def _question(row: Mapping[str, Any], place: str, answers: Sequence[Item], path:
         _value(row, "id", str, place, path),
         _value(row, "question", str, place, path),
         _value(row, "context", str, place, path),
-        tuple((_value(one, "text", str, at, path), _value(one, "answer_start", int, at, path)) for at, one in answers),
+        tuple(
+            (_value(answer, "text", str, at, path), _value(answer, "answer_start", int, at, path))
+            for at, answer in answers
+        ),
         place,
     )
 
 
 def _items(holder: Any, name: str, place: str, path: str, *, missing: bool = False) -> list[Item]:
     found = holder.get(name, [] if missing else None) if isinstance(holder, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise InputError(f"{place} has no list of objects `{name}`; expected SQuAD's JSON", path=path)
     return [(f"{place}.{name}[{number}]", one) for number, one in enumerate(found)]
 

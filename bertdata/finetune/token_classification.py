@@ -49,7 +49,7 @@ def encode_token_classification(
             f"max_seq_length is {max_seq_length}; expected at least {special + 1}, for [CLS], a token and [SEP]"
         )
     numbers = np.array([len(words) for words in sentences], np.int64)
-    if labels is not None and (len(labels) != len(sentences) or (numbers != [len(one) for one in labels]).any()):
+    if labels is not None and (len(labels) != len(sentences) or (numbers != [len(ids) for ids in labels]).any()):
         raise ConfigError("there are not as many labels as words in every sentence; expected one for each word")
     tokens = Segments.of(tokenizer.encode_batch([word for words in sentences for word in words]))
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(tokens.lengths)])
@@ -64,7 +64,7 @@ def encode_token_classification(
     targets = np.full(len(rows.input_ids), IGNORE_INDEX, np.int32)
     if labels is not None:
         there = ~empty & ~lost
-        flat: Ints = np.array([label for one in labels for label in one], np.int64)
+        flat: Ints = np.array([label for ids in labels for label in ids], np.int64)
         targets[(rows.offsets[:-1][sentence] + len(template.prefix) + place)[there]] = flat[there]
     counts = {
         "examples": len(sentences),
@@ -121,9 +121,11 @@ def _split(
         ids(sentence)
 
     def encode(sentences: Sequence[Sentence]) -> Encoded:
-        words, targets = [one.words for one in sentences], [ids(one) for one in sentences] if tagged else None
+        words = [sentence.words for sentence in sentences]
+        targets = [ids(sentence) for sentence in sentences] if tagged else None
         encoded = encode_token_classification(tokenizer, words, targets, max_seq_length=config.length)
-        return Encoded(encoded.columns, encoded.counts | {"documents": sum(one.begins_document for one in sentences)})
+        documents = sum(sentence.begins_document for sentence in sentences)
+        return Encoded(encoded.columns, encoded.counts | {"documents": documents})
 
     return TaskSplit(total, read, encode)
 

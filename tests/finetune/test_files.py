@@ -14,11 +14,10 @@ import pytest
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
 from bertdata.finetune.encode import encode_task
-from bertdata.finetune.files import read_rows
+from bertdata.finetune.files import LabelledText, read_rows, read_texts
 from bertdata.finetune.labels import check_given, find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.squad import read_questions
-from bertdata.finetune.texts import LabelledText, read_texts
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

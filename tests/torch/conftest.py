@@ -14,4 +14,4 @@ torch.set_num_threads(1)
 
 @pytest.fixture(autouse=True)
 def _compiled_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bertdata.torch.data.collator.COMPILED_FROM", 0)
+    monkeypatch.setattr("bertdata.torch.data.dataset.COMPILED_FROM", 0)

@@ -46,14 +46,12 @@ class ToyModel(Encoder):
 class ToyForMaskedLM(MaskedLanguageModel):
     """The encoder with a decoder over the vocabulary."""
 
+    head_name = "decoder"
+
     def __init__(self, config: ToyConfig) -> None:
         super().__init__(config)
         self.toy, self.decoder = ToyModel(config), nn.Linear(config.hidden_size, config.vocab_size)
         initialize(self, config)
-
-    def predict(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.decoder(hidden)
-        return result
 
 
 def model_for(config: ToyConfig, info: Any) -> type[ToyForMaskedLM]:

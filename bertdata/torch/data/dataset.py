@@ -1,17 +1,29 @@
-"""`ShardDataset`: the examples of memory-mapped shards, by number, for a plain `DataLoader`.
+"""`ShardDataset` and `PretrainingCollator`: the examples of memory-mapped shards, and batches of them, as tensors.
 
-Examples are read by `bertdata.loader.examples`. `SharedEpoch` is an epoch that reaches persistent worker processes.
+Examples are read by `bertdata.loader.examples`, batches made by `bertdata.loader.collator`; tensors share the memory of
+their arrays. Masks are drawn here or read from the shards.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from torch.utils.data import Dataset
 
+from bertdata.loader.collator import BatchCollator, Ints
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
 
-__all__ = ["Example", "Index", "ShardDataset", "SharedEpoch"]
+__all__ = ["Example", "Index", "PretrainingCollator", "ShardDataset", "SharedEpoch"]
+
+COMPILED_FROM = 1 << 19
+"""Tokens of a data set above which masks are drawn by the compiled kernel. With fewer, torch is done before the kernel
+would be loaded. Which of the two runs depends only on the shards."""
 
 
 class SharedEpoch(Epoch):
@@ -46,3 +58,45 @@ class ShardDataset(ShardExamples, Dataset[Example]):
     """
 
     _epoch_type = SharedEpoch
+
+
+class PretrainingCollator(BatchCollator):
+    """Makes a batch of (N, L) int64 tensors of examples from `ShardDataset`, for the `collate_fn` of a `DataLoader`.
+
+    Settings, errors and the contents of padded and packed batches are those of `bertdata.loader.BatchCollator`;
+    `model(**batch)` works with a padded one.
+
+    Examples without an epoch, such as those of a `DataLoader` that shuffles by itself, have that of the last
+    `set_epoch`. If it was never called, torch's random numbers draw the masks of each batch: other ones in each epoch,
+    and the same again after `torch.manual_seed` with the same number of workers.
+
+        collator = PretrainingCollator(dataset)
+        batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
+    """
+
+    _epoch_type = SharedEpoch
+
+    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
+        """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
+        return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
+
+    def _unknown_epoch(self) -> int:
+        """Draw the epoch of a batch, above all epochs that can be set."""
+        return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
+
+    def _drawn(
+        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+    ) -> tuple[Ints, Ints]:
+        width = int(offsets[1] - offsets[0])
+        if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
+            return super()._drawn(input_ids, offsets, special, ids, epoch)
+        from bertdata.torch.data.gpu_masking import mask_tokens
+
+        masked, labels = mask_tokens(
+            torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
+            torch.from_numpy(special.reshape(-1, width)),
+            torch.from_numpy(ids),
+            torch.full((len(ids),), epoch),
+            self.masker,
+        )
+        return masked.numpy().ravel(), labels.numpy().ravel()

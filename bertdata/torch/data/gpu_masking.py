@@ -19,7 +19,7 @@ from bertdata.counter_rng import key, threshold
 from bertdata.errors import ConfigError
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.units import unit_thresholds
-from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.mask_units import split_rows, take
 
 
@@ -65,11 +65,7 @@ class DeviceCollator(PretrainingCollator):
 
 
 def mask_tokens(
-    input_ids: Tensor,
-    special: Tensor,
-    example_ids: Tensor,
-    epochs: Tensor,
-    masker: Masker,
+    input_ids: Tensor, special: Tensor, example_ids: Tensor, epochs: Tensor, masker: Masker
 ) -> tuple[Tensor, Tensor]:
     """Return masked ids and labels, int64 (N, L), as `Masker.mask` draws them.
 

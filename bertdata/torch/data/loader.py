@@ -17,8 +17,7 @@ from torch.utils.data import DataLoader, Sampler
 
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.loader.sampler import EpochBatchSampler
-from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 
 _DEPTH = 8
 """Frames above `__iter__` in which to look for the `DataLoader`; it is in the fourth."""
@@ -73,8 +72,8 @@ def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
     except RuntimeError as error:
         if "DataLoader worker" not in str(error):
             raise
-        for one in dataset.sets:
-            one.check_sizes()
+        for shards in dataset.sets:
+            shards.check_sizes()
         raise BertDataError(
             f"a process that prepares batches died ({error}); all shards are intact. Often memory ran out: take fewer "
             "num_workers or a smaller prefetch_factor, or look at the system's log"
@@ -106,10 +105,7 @@ class ResumableLoader(DataLoader[Any]):
             raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
         self._order = sampler
         super().__init__(
-            dataset,
-            batch_sampler=sampler,
-            collate_fn=collator or PretrainingCollator(dataset),
-            **keywords,
+            dataset, batch_sampler=sampler, collate_fn=collator or PretrainingCollator(dataset), **keywords
         )
 
     def __iter__(self) -> Any:

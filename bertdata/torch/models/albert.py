@@ -15,7 +15,7 @@ from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.attention import Mask
 from bertdata.torch.models.bert.config import BertConfig, sizes
-from bertdata.torch.models.bert.model import OLD_NAMES, BertSelfAttention, EmbeddingsEncoder, activation_of, transform
+from bertdata.torch.models.bert.model import BertSelfAttention, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Blocks, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
@@ -142,6 +142,7 @@ class AlbertForPreTraining(MaskedLanguageModel):
         "predictions.decoder.weight": "albert.embeddings.word_embeddings.weight",
         "predictions.decoder.bias": "predictions.bias",
     }
+    head_name, pair_head_name = "predictions", "sop_classifier"
 
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
@@ -153,14 +154,6 @@ class AlbertForPreTraining(MaskedLanguageModel):
         dropout, classifier = Dropout(config.classifier_dropout), nn.Linear(config.hidden_size, 2)
         self.sop_classifier = sequential(dropout=dropout, classifier=classifier)
         initialize(self, config)
-
-    def predict(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.predictions(hidden)
-        return result
-
-    def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
-        result: Tensor = self.sop_classifier(self.albert.pooled(hidden, cu_seqlens))
-        return result
 
 
 def model_for(config: AlbertConfig, info: PretrainingInfo) -> type[AlbertForPreTraining]:
@@ -179,5 +172,4 @@ FAMILY = EncoderFamily(
     presets={"albert-tiny": AlbertConfig.tiny, "albert-base": AlbertConfig.base, "albert-large": AlbertConfig.large},
     encoder=AlbertModel,
     pretraining=model_for,
-    old_names=OLD_NAMES,
 )

@@ -64,12 +64,12 @@ def attention(
         if dropout and drawn is not None:
             return _attention_dropped(query, key, value, mask, dropout, drawn)
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
-    flat = tuple(one[0].transpose(0, 1) for one in (query, key, value))
+    flat = tuple(states[0].transpose(0, 1) for states in (query, key, value))
     if (kernel := _varlen()) and query.is_cuda and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
         ends, longest = mask.cu_seqlens, mask.longest
-        mixed: Tensor = kernel(*(one.contiguous() for one in flat), ends, ends, longest, longest)
+        mixed: Tensor = kernel(*(states.contiguous() for states in flat), ends, ends, longest, longest)
     else:
-        query, key, value = (one[mask.places].transpose(1, 2) for one in flat)
+        query, key, value = (states[mask.places].transpose(1, 2) for states in flat)
         drawn = None if drawn is None else drawn[0][:, mask.places].transpose(0, 1)
         side_by_side = attention(query, key, value, mask.taken[:, None, None, :], dropout, drawn)
         mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
@@ -85,13 +85,6 @@ def _attention_dropped(
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(-1)
     return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
-
-
-def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences) -> Tensor:
-    """Return what `attention` does for packed rows, slowly: all scores of the row, those between sequences masked."""
-    number = torch.arange(len(packed.taken), device=query.device)
-    owner = number.repeat_interleave(packed.cu_seqlens.diff().long())
-    return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])
 
 
 @cache

@@ -41,13 +41,13 @@ class EncoderConfig:
     pad_token_id: int = 0
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            _check(one.name, getattr(one.type, "__name__", str(one.type)), getattr(self, one.name))
+        for setting in fields(self):
+            _check(setting.name, getattr(setting.type, "__name__", str(setting.type)), getattr(self, setting.name))
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self) and any(one.name == name for one in fields(self)):
+        if name in vars(self) and any(setting.name == name for setting in fields(self)):
             raise FrozenInstanceError(f"{name} of a config does not change; make another with dataclasses.replace")
         super().__setattr__(name, value)
 
@@ -76,7 +76,7 @@ class EncoderConfig:
         for name, expected in {"model_type": cls.model_type, **cls.fixed}.items():
             if values.get(name, expected) != expected:
                 raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
-        names = {one.name for one in fields(cls)}
+        names = {setting.name for setting in fields(cls)}
         try:
             return cls(**{name: value for name, value in values.items() if name in names and value is not None})
         except ConfigError as error:

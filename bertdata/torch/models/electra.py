@@ -20,7 +20,7 @@ from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
-from bertdata.torch.models.bert.model import OLD_NAMES, BertEncoder, EmbeddingsEncoder, activation_of, transform
+from bertdata.torch.models.bert.model import BertEncoder, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
@@ -260,5 +260,4 @@ FAMILY = EncoderFamily(
     encoder=ElectraModel,
     pretraining=model_for,
     classifier=classifier,
-    old_names=OLD_NAMES,
 )

@@ -44,7 +44,7 @@ class EncoderFamily:
     classifier: makes the head on the pooled state for (config, number of classes).
 
     A parameter is saved under its name in the model, the encoder's below `config.model_type`. old_names: parts of the
-    names of weights in older files, and their names today.
+    names of weights in older files, such as the released checkpoints, and their names today.
     """
 
     config: type[EncoderConfig]
@@ -52,7 +52,9 @@ class EncoderFamily:
     encoder: Callable[..., Encoder]
     pretraining: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
     classifier: Callable[[Any, int], nn.Module] = linear_classifier
-    old_names: Mapping[str, str] = field(default_factory=dict)
+    old_names: Mapping[str, str] = field(
+        default_factory=lambda: {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+    )
 
 
 FAMILIES: Registry[EncoderFamily] = Registry(

@@ -6,7 +6,7 @@ The trainer trains any `PreTrainedModel` whose output has `terms`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, Unpack
+from typing import ClassVar, NamedTuple, Unpack
 
 from torch import Tensor
 
@@ -30,14 +30,6 @@ class LossTerm(NamedTuple):
     per: str
     weight: float
     figures: Mapping[str, Sequence[Fraction]]
-
-
-class ModelOutput(Protocol):
-    """The output of a model in pretraining, for a batch with labels."""
-
-    @property
-    def terms(self) -> Sequence[LossTerm]:
-        """The terms of the loss."""
 
 
 class PretrainingOutput(NamedTuple):
@@ -76,16 +68,23 @@ class PretrainingOutput(NamedTuple):
 class MaskedLanguageModel(PreTrainedModel):
     """An encoder with a head over the vocabulary, and optionally one for pairs (Devlin et al. 2019, section 3.1).
 
-    A family's subclass defines `predict`, and `predict_pairs` where it has a head for pairs.
+    head_name, pair_head_name: the names of the two heads in the model; "" where it has none for pairs.
     """
+
+    head_name: ClassVar[str]
+    pair_head_name: ClassVar[str] = ""
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Return the logits over the vocabulary at hidden states: (..., hidden_size) to (..., vocab_size)."""
-        raise NotImplementedError
+        logits: Tensor = self.get_submodule(self.head_name)(hidden)
+        return logits
 
     def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor | None:
         """Return the logits of the pairs, (N, 2), None without a head for them."""
-        return None
+        if not self.pair_head_name:
+            return None
+        pairs: Tensor = self.get_submodule(self.pair_head_name)(self.encoder.pooled(hidden, cu_seqlens))
+        return pairs
 
     def forward(
         self,

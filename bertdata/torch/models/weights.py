@@ -86,10 +86,7 @@ def check_memory(config: EncoderConfig) -> None:
 
 
 def load(
-    model: PreTrainedModel,
-    directory: str | os.PathLike[str],
-    new: Sequence[str] = (),
-    optional: Sequence[str] = (),
+    model: PreTrainedModel, directory: str | os.PathLike[str], new: Sequence[str] = (), optional: Sequence[str] = ()
 ) -> None:
     """Load the weights of a directory into a model.
 
@@ -150,12 +147,3 @@ def read_labels(directory: str | os.PathLike[str]) -> list[str]:
     if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
         raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)
     return [str(names[str(number)]) for number in range(len(names))]
-
-
-def parameter_count(model: nn.Module) -> int:
-    """Return the number of parameters, tied ones once.
-
-    >>> parameter_count(nn.Linear(3, 2))
-    8
-    """
-    return sum(parameter.numel() for parameter in model.parameters())

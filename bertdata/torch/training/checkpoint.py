@@ -57,7 +57,7 @@ def save(
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())
     state = {"step": step, "sampler": sampler, "settings": settings}
-    digests = {one: files.sha256(files.join(directory, one)) for one in _files_below(directory)}
+    digests = {path: files.sha256(files.join(directory, path)) for path in _files_below(directory)}
     files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
     for other in files.names(root):
         if other != name and _NAME.fullmatch(other):
@@ -99,11 +99,11 @@ def _read(directory: str) -> Checkpoint:
 
 def _files_below(directory: str) -> Iterator[str]:
     """Yield the paths of the files in a directory and the folders in it, such as that of ELECTRA's generator."""
-    for one in files.names(directory):
-        if os.path.isdir(files.join(directory, one)):
-            yield from (files.join(one, name) for name in _files_below(files.join(directory, one)))
-        elif not one.startswith(files.TEMPORARY):
-            yield one
+    for name in files.names(directory):
+        if os.path.isdir(folder := files.join(directory, name)):
+            yield from (files.join(name, below) for below in _files_below(folder))
+        elif not name.startswith(files.TEMPORARY):
+            yield name
 
 
 def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:

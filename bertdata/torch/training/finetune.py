@@ -13,17 +13,17 @@ from typing import Any
 import torch
 
 from bertdata.engine.output_lock import output_lock
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.shards.tasks import TaskInfo
-from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import check_tokenizer, load_config
 from bertdata.torch.models.heads import TaskModel
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate, head_of, task_of
 
@@ -44,11 +44,11 @@ def finetune(
     `evaluate` does. `report` is called after each step. Raises ConfigError where the model, its tokenizer and the
     shards do not fit together.
     """
-    settings, place, directory = settings or FinetuneSettings(), os.fspath(task), os.fspath(model)
-    learned = ShardDataset(place, "train")
+    settings, directory = settings or FinetuneSettings(), os.fspath(model)
+    learned = ShardDataset(os.fspath(task), "train")
     info, config = task_of(learned), load_config(directory)
     _check_fit(info, config, directory)
-    head, held = head_of(info), _validation(place)
+    head, held = head_of(info), validation_split(learned.shards)
     device = optimization.choose_device(settings.device)
     with output_lock(os.fspath(output), "a fine-tuned model"), optimization.own_randomness(device):
         torch.manual_seed(settings.seed)
@@ -87,13 +87,6 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
             f"positions; encode with --max-seq-length {most} or less",
             path=directory,
         )
-
-
-def _validation(place: str) -> ShardDataset | None:
-    manifest = files.read_json(files.join(place, "manifest.json"))
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):
-        raise InputError("is not a whole manifest; encode again", path=files.join(place, "manifest.json"))
-    return ShardDataset(place, "validation") if "validation" in manifest["splits"] else None
 
 
 def _train(

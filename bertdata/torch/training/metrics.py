@@ -11,6 +11,7 @@ import string
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from bertdata.errors import ConfigError, MissingExtraError
 
@@ -28,8 +29,8 @@ def classification_scores(truth: Sequence[int], found: Sequence[int]) -> dict[st
     pairs = Counter(zip(truth, found, strict=True))
     sizes, guesses = Counter(truth), Counter(found)
     classes = sorted(sizes.keys() | guesses.keys())
-    f1 = [2 * pairs[one, one] / (sizes[one] + guesses[one]) for one in classes]
-    right = sum(pairs[one, one] for one in classes)
+    f1 = [2 * pairs[label, label] / (sizes[label] + guesses[label]) for label in classes]
+    right = sum(pairs[label, label] for label in classes)
     return {"accuracy": right / len(truth), "macro_f1": sum(f1) / len(f1)}
 
 
@@ -55,9 +56,7 @@ def tag_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -
 
     Raises MissingExtraError where seqeval is needed and not installed.
     """
-    right = sum(
-        one == other for row, guess in zip(truth, found, strict=True) for one, other in zip(row, guess, strict=True)
-    )
+    right = sum(tag == guess for tag, guess in zip(chain(*truth), chain(*found), strict=True))
     accuracy = {"accuracy": right / max(sum(map(len, truth)), 1)}
     if not are_entity_tags(sorted({tag for rows in (truth, found) for row in rows for tag in row} | {"O"})):
         return accuracy
@@ -109,7 +108,7 @@ def answer_scores(found: Mapping[str, str], references: Mapping[str, Sequence[st
     exact = f1 = 0.0
     for question, expected in references.items():
         answer = found.get(question, "")
-        choices = [one for one in expected if normalized_answer(one)] or [""]
-        exact += max(normalized_answer(answer) == normalized_answer(one) for one in choices)
-        f1 += max(answer_f1(answer, one) for one in choices)
+        choices = [reference for reference in expected if normalized_answer(reference)] or [""]
+        exact += max(normalized_answer(answer) == normalized_answer(reference) for reference in choices)
+        f1 += max(answer_f1(answer, reference) for reference in choices)
     return {"exact_match": exact / len(references), "f1": f1 / len(references)}

@@ -1,13 +1,19 @@
 """The log of a run: `log.jsonl`, one JSON object a line; `curves.svg` plots its losses and accuracies.
 
-A resumed run first removes the lines after its checkpoint.
+A resumed run first removes the lines after its checkpoint. `shown` shows the progress: a bar on a terminal, plain lines
+elsewhere, as in the log of a batch system.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TextIO
 
 from bertdata.errors import InputError, OutputError
 from bertdata.io import compression, files
@@ -15,30 +21,28 @@ from bertdata.io.charts import line_chart, markup, smoothed
 
 LogRecord = dict[str, float]
 LOG, PLOT = "log.jsonl", "curves.svg"
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+"""Seconds between two plain lines, doubled each time, up to the longest."""
 _MOST_POINTS = 1000
 """Points of a curve; longer logs are plotted as means of neighbouring lines."""
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
-    """Return the lines of a log; raises InputError where one is not a JSON object."""
+    """Return the lines of a log, without a last one that was not written completely; raises InputError for others."""
+    records: list[LogRecord] = []
     with compression.open_decompressed(os.fspath(path)) as file:
-        lines = file.read().decode().splitlines()
-    try:
-        return [json.loads(line) for line in lines]
-    except ValueError as error:
-        raise InputError(f"is not a log of JSON lines ({error})", path=os.fspath(path)) from error
+        for number, line in enumerate(file, 1):
+            if line.endswith(b"\n"):
+                records.append(_record(line, number, os.fspath(path)))
+    return records
 
 
 def keep(path: str, step: int) -> LogRecord:
     """Remove the lines after a step, and a line that was not written completely; returns the last one left."""
-    lines: list[LogRecord] = []
-    if step and files.exists(path) and files.size(path):
-        with compression.open_decompressed(path) as file:
-            for number, line in enumerate(file, 1):
-                if line.endswith(b"\n") and (record := _record(line, number, path))["step"] <= step:
-                    lines.append(record)
-    files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in lines).encode())
-    return lines[-1] if lines else {}
+    found = read(path) if step and files.exists(path) and files.size(path) else []
+    kept = [record for record in found if record["step"] <= step]
+    files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept).encode())
+    return kept[-1] if kept else {}
 
 
 def _record(line: bytes, number: int, path: str) -> LogRecord:
@@ -69,7 +73,7 @@ def plot(directory: str, records: Sequence[LogRecord]) -> None:
     training = [name for name in names if not name.startswith("validation_")]
     for name in sorted(training, key=lambda name: name.endswith("_accuracy")):
         found = {
-            label: [(one["step"], one[key]) for one in records if key in one]
+            label: [(record["step"], record[key]) for record in records if key in record]
             for label, key in (("training", name), ("validation", f"validation_{name}"))
         }
         window = -(-len(found["training"]) // _MOST_POINTS)
@@ -94,3 +98,47 @@ def line(record: LogRecord) -> dict[str, str]:
     if "tokens_per_second" in record:
         shown["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
     return shown
+
+
+class PlainLines:
+    """Writes a line for the first record, the last, each with a validation loss, and others at growing intervals."""
+
+    def __init__(self, steps: int | None, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self.steps, self.stream, self.clock = steps, stream, clock
+        self._due, self._wait = float("-inf"), FIRST_WAIT
+        self._first: tuple[int, float] | None = None
+
+    def __call__(self, record: LogRecord) -> None:
+        now, step, steps = self.clock(), int(record["step"]), self.steps or int(record["steps"])
+        first, began = self._first = self._first or (step, now)
+        if now < self._due and step < steps and "validation_loss" not in record:
+            return
+        if now >= self._due:
+            self._due, self._wait = now + self._wait, min(2 * self._wait, LONGEST_WAIT)
+        shown = ", ".join(f"{name} {value}" for name, value in line(record).items())
+        left = ""
+        if first < step < steps:
+            left = f", {timedelta(seconds=round((now - began) / (step - first) * (steps - step)))} left"
+        print(f"step {step:,} of {steps:,}: {shown}{left}", file=self.stream, flush=True)
+
+
+@contextmanager
+def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
+    """Yield a function that shows records on stderr; `steps` is those of the run, None where each record has them."""
+    if not sys.stderr.isatty():
+        yield PlainLines(steps, sys.stderr)
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=steps, unit="step") as bar:
+        started = False
+
+        def report(record: LogRecord) -> None:
+            nonlocal started
+            if not started:
+                bar.total = steps or int(record["steps"])
+                started, bar.initial, bar.n = True, int(record["step"]) - 1, int(record["step"]) - 1
+            bar.update(int(record["step"]) - bar.n)
+            bar.set_postfix(line(record), refresh=False)
+
+        yield report

@@ -4,8 +4,7 @@ learning rate's schedule: linear warm-up, then linear decay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import torch
 from torch import nn
@@ -22,8 +21,8 @@ def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.
     """Return an AdamW without decay on biases and LayerNorm, which are the parameters of less than two dimensions."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [one for one in parameters if one.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in parameters if parameter.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, betas=(0.9, beta2), eps=1e-6)
 
@@ -59,11 +58,9 @@ def update(
     return norm
 
 
-@contextmanager
-def own_randomness(device: torch.device) -> Iterator[None]:
-    """Restore the caller's torch generators after the block."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        yield
+def own_randomness(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context that restores the caller's torch generators after its block."""
+    return torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
 
 
 def seed_step(seed: int, step: int, rank: int = 0) -> None:

@@ -56,7 +56,7 @@ def open_phases(
         Phase(
             name,
             dataset,
-            _validation(dataset.shards),
+            validation_split(dataset.shards),
             first,
             last,
             _parts(batch, accumulation_steps, dataset.info.max_seq_length / shortest),
@@ -94,7 +94,7 @@ def _parts(batch: int, accumulation_steps: int, longer: float) -> int:
     return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= least), batch)
 
 
-def _validation(shards: Shards) -> ShardDataset | None:
+def validation_split(shards: Shards) -> ShardDataset | None:
     """Return the validation split beside a train split; None where it has no row, and for shards of another split."""
     entry = shards.manifest["splits"].get("validation")
     if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from bertdata.io import files
-from bertdata.torch.data.collator import PretrainingCollator
+from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
@@ -25,12 +25,11 @@ from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
-from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of
+from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import learning_rate, seed_step, update
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.settings import PretrainSettings
-from bertdata.torch.training.validation import validate
 
 _REDRAW_AFTER = 60.0
 """Seconds after which the curves are drawn again; they are also drawn with each checkpoint."""
@@ -138,12 +137,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
 def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
     rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
     sampler = ResumableBatchSampler(
-        phase.dataset,
-        rows,
-        epochs=None,
-        seed=settings.seed,
-        rank=run.group.rank,
-        world_size=run.group.world_size,
+        phase.dataset, rows, epochs=None, seed=settings.seed, rank=run.group.rank, world_size=run.group.world_size
     )
     if run.last is not None and first > phase.first:
         sampler.load_state_dict(run.last.sampler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 import torch
@@ -13,8 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.finetune.answers import answers_from_logits, read_originals
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import TaskInfo
-from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -84,9 +84,9 @@ def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: t
                 truth.append(row[known].tolist() if row.ndim else [int(row)] * int(known))
                 found.append(guess[known].tolist() if row.ndim else [int(guess)] * int(known))
     if head == "SequenceClassification":
-        return classification_scores([one for row in truth for one in row], [one for row in found for one in row])
-    names = info.labels
-    return tag_scores([[names[one] for one in row] for row in truth], [[names[one] for one in row] for row in found])
+        return classification_scores([*chain(*truth)], [*chain(*found)])
+    tags, guessed = ([[info.labels[label] for label in row] for row in rows] for rows in (truth, found))
+    return tag_scores(tags, guessed)
 
 
 def _questions(model: TaskModel, dataset: ShardDataset, batch_size: int, device: torch.device) -> dict[str, float]:

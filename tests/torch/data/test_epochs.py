@@ -133,7 +133,7 @@ def test_a_batch_drawn_by_torch_is_masked_alike_by_torch_by_the_kernel_and_on_a_
     masked, device = PretrainingCollator(dataset), DeviceCollator(dataset)
     batches = []
     for tokens in (0, 1 << 62):
-        monkeypatch.setattr("bertdata.torch.data.collator.COMPILED_FROM", tokens)
+        monkeypatch.setattr("bertdata.torch.data.dataset.COMPILED_FROM", tokens)
         torch.manual_seed(3)
         batches.append(masked(rows))
     torch.manual_seed(3)

@@ -9,11 +9,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn import functional
 
-from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
-from bertdata.torch.models.attention import attention, attention_by_block_mask, packed_sequences
+from bertdata.torch.models.attention import PackedSequences, attention, packed_sequences
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import ElectraConfig, ElectraForPreTraining
 
@@ -25,6 +25,12 @@ SIZES: dict[str, Any] = {
     "intermediate_size": 64,
     "max_position_embeddings": 32,
 }
+
+
+def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences) -> Tensor:
+    """Return what `attention` does for packed rows, slowly: all scores of the row, those between sequences masked."""
+    owner = torch.arange(len(packed.taken)).repeat_interleave(packed.cu_seqlens.diff().long())
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])
 
 
 def ends(lengths: Sequence[int]) -> Tensor:

@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from bertdata.torch.data.collator import PretrainingCollator
-from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.attention import attention
 from bertdata.torch.models.bert import BertConfig, BertForPreTraining, BertModel

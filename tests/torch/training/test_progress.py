@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from bertdata.torch.training.metrics_log import line
-from bertdata.torch.training.progress import PlainLines, shown
+from bertdata.torch.training.metrics_log import PlainLines, line, shown
 
 
 def record(step: int, **more: float) -> dict[str, float]:

@@ -14,10 +14,10 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertConfig, BertForPreTraining, ElectraConfig, PretrainingCollator, ShardDataset
 from bertdata.torch.training import pretrain as module
 from bertdata.torch.training.distributed import Group
+from bertdata.torch.training.losses import chosen_rows
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
-from bertdata.torch.training.validation import chosen_rows
 from tests.torch.build import write_build
 from tests.torch.training.small_runs import log
 

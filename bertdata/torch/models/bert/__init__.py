@@ -1,7 +1,7 @@
 """BERT and RoBERTa: the config, the encoder, its heads for pretraining."""
 
 from bertdata.torch.models.bert.config import BertConfig
-from bertdata.torch.models.bert.model import OLD_NAMES, BertModel
+from bertdata.torch.models.bert.model import BertModel
 from bertdata.torch.models.bert.pretraining import BertForMaskedLM, BertForPreTraining, model_for
 from bertdata.torch.models.families import EncoderFamily
 
@@ -16,7 +16,6 @@ FAMILY = EncoderFamily(
     },
     encoder=BertModel,
     pretraining=model_for,
-    old_names=OLD_NAMES,
 )
 
 __all__ = ["FAMILY", "BertConfig", "BertForMaskedLM", "BertForPreTraining", "BertModel"]

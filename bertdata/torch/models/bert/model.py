@@ -14,9 +14,6 @@ from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, first_states, sequential
 
-OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-"""Names of some weights in the released checkpoints, and their names today."""
-
 
 def activation_of(config: BertConfig) -> nn.GELU:
     """Return the activation that `hidden_act` names."""

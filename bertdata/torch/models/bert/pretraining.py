@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from torch import Tensor, nn
+from torch import nn
 
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig
@@ -29,22 +29,18 @@ class BertForMaskedLM(MaskedLanguageModel):
         "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
         "cls.predictions.decoder.bias": "cls.predictions.bias",
     }
-    pairs: ClassVar[bool] = False
+    head_name = "cls.predictions"
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__(config)
-        self.bert = BertModel(config, pooler=self.pairs)
+        self.bert = BertModel(config, pooler=bool(self.pair_head_name))
         decoder = nn.Linear(config.hidden_size, config.vocab_size)
         predictions = sequential(transform=transform(config, config.hidden_size), decoder=decoder)
         predictions.bias, decoder.weight = decoder.bias, self.bert.embeddings.word_embeddings.weight
         self.cls = nn.ModuleDict({"predictions": predictions})
-        if self.pairs:
+        if self.pair_head_name:
             self.cls["seq_relationship"] = nn.Linear(config.hidden_size, 2)
         initialize(self, config)
-
-    def predict(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.cls["predictions"](hidden)
-        return result
 
 
 class BertForPreTraining(BertForMaskedLM):
@@ -58,11 +54,7 @@ class BertForPreTraining(BertForMaskedLM):
     torch.Size([1, 3, 100])
     """
 
-    pairs: ClassVar[bool] = True
-
-    def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:
-        result: Tensor = self.cls["seq_relationship"](self.bert.pooled(hidden, cu_seqlens))
-        return result
+    pair_head_name = "cls.seq_relationship"
 
 
 def model_for(config: BertConfig, info: PretrainingInfo) -> type[BertForMaskedLM]:
