@@ -26,8 +26,8 @@ from pathlib import Path
 
 import torch
 
-from bertdata.cli.encode_task import encode_task
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
+from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
 from bertdata.io.charts import line_chart, markup, smoothed
 from bertdata.shards import open_shards

@@ -107,7 +107,7 @@ def read_classification(
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
     train, column = paths["train"], columns.label or "label"
-    known = columns.given_labels() or class_names(train, column)
+    known = columns.labels or class_names(train, column)
     labels = known or find_labels((text.label for text in read_texts(train, columns.text, column)), train)
 
     def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import InputError
 
 Label = str | int | float | bool | None
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
@@ -48,16 +48,6 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
         found = f"all have the label {labels[0]!r}" if labels else "none has a label"
         raise InputError(f"has fewer than two labels: {found}; expected two or more", path=path)
     return labels
-
-
-def check_given(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return a label set given by the user, in its order; raises ConfigError for fewer than two, or one given twice."""
-    if len(labels) < 2:
-        raise ConfigError(f"--labels names {len(labels)}; expected two or more, in the order of their ids")
-    for name in labels:
-        if labels.count(name) > 1:
-            raise ConfigError(f"--labels names {name!r} twice; give each label once, in the order of its id")
-    return tuple(labels)
 
 
 def label_ids(

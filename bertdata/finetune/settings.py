@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertdata.finetune.labels import check_given
-from bertdata.options.option import Settings, option
+from bertdata.options.option import Settings, option, require
 from bertdata.shards.tasks import TASKS
 
 STRIDES = ("overlap", "step")
@@ -46,12 +45,17 @@ class TaskConfig(Settings):
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of the files, and the labels in the order of their ids; by default both are found in the files."""
+    """The columns of the files, and the labels in the order of their ids; by default both are found in the files.
+
+    Raises ConfigError for one label, or one given twice.
+    """
 
     text: tuple[str, ...] = ()
     label: str | None = None
     labels: tuple[str, ...] = ()
 
-    def given_labels(self) -> tuple[str, ...]:
-        """Return the labels that the user gave, if any; raises ConfigError for fewer than two, or one given twice."""
-        return check_given(self.labels) if self.labels else ()
+    def __post_init__(self) -> None:
+        require(len(self.labels) != 1, "--labels names 1; expected two or more, in the order of their ids")
+        for name in self.labels:
+            once = self.labels.count(name) == 1
+            require(once, f"--labels names {name!r} twice; give each label once, in the order of its id")

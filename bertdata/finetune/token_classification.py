@@ -89,7 +89,7 @@ def read_token_classification(
         for split, path in paths.items()
     }
     tags = tags_column_of(train, columns.label)
-    known = columns.given_labels() or (class_names(train, tags) if tags else ())
+    known = columns.labels or (class_names(train, tags) if tags else ())
     labels = known or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {
         split: _split(reader, labels, bool(known), paths[split], tokenizer, config) for split, reader in read.items()

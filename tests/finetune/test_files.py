@@ -15,8 +15,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
 from bertdata.finetune.encode import encode_task
 from bertdata.finetune.files import LabelledText, read_rows, read_texts
-from bertdata.finetune.labels import check_given, find_labels, label_ids, label_set, numbers
-from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.labels import find_labels, label_ids, label_set, numbers
+from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.squad import read_questions
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -167,9 +167,9 @@ def test_label_sets_that_cannot_be_learnt_are_refused() -> None:
     with pytest.raises(InputError, match="give --task regression"):
         find_labels([0.5, 1.0], "x")
     with pytest.raises(ConfigError, match="names 'a' twice"):
-        check_given(["a", "b", "a"])
+        Columns(labels=("a", "b", "a"))
     with pytest.raises(ConfigError, match="expected two or more"):
-        check_given(["a"])
+        Columns(labels=("a",))
 
 
 def test_numbers_are_finite() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import FrozenInstanceError, asdict, fields
+from dataclasses import FrozenInstanceError, asdict, dataclass, fields
 from typing import Any
 
 import pytest
@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from bertdata.curation.settings import DedupConfig
 from bertdata.errors import ConfigError
+from bertdata.finetune.settings import TaskConfig
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.flags import add_flags, each_from_flags, from_flags
+from bertdata.options.option import Settings, option
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.settings import CleaningConfig
@@ -30,6 +32,13 @@ CONFIGS: list[type[Any]] = [
     ExamplesConfig,
 ]
 NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Own(Settings):
+    """A setting without limits."""
+
+    rate: float = option(0.5, "any finite number")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -211,6 +220,33 @@ def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wr
     assert "--" + name.replace("_", "-") in str(caught.value)
     assert str(value).removesuffix(".0") in str(caught.value)
     assert "expected" in str(caught.value) or "give" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong", "message"),
+    [
+        (MaskingConfig, {"max_ngram": 300}, "--max-ngram is 300; expected 1 to 100, as 3"),
+        (MaskingConfig, {"span_prob": 1}, "--span-prob is 1; expected more than 0 and less than 1, as 0.2"),
+        (ShardsConfig, {"validation_fraction": 1.0}, "is 1.0; expected 0 or more and less than 1, as 0.01"),
+        (VocabularyConfig, {"max_words": 0}, "--max-words is 0; expected 1 or more, as 5000000"),
+        (ExamplesConfig, {"dupe_factor": 0}, "--dupe-factor is 0; expected 1 or more"),
+        (TaskConfig, {"max_seq_length": 7}, "--max-seq-length is 7; expected 8 to 65536, or 0"),
+        (Own, {"rate": float("inf")}, "--rate is inf; expected a finite number"),
+        (Own, {"rate": NAN}, "--rate is nan; expected a finite number"),
+    ],
+)
+def test_a_value_outside_its_limits_is_told_what_is_expected_and_the_default(
+    config: type[Any], wrong: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        config(**wrong)
+    assert str(caught.value).endswith(message)
+
+
+def test_the_help_shows_the_limits_before_the_default() -> None:
+    shown = " ".join(parser().format_help().split())
+    assert "(ALBERT: 3) (1 to 100; default: 3)" in shown
+    assert "0: no limit (0 or more; default: 0)" in shown
 
 
 def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:

@@ -60,11 +60,6 @@ class AlbertConfig(BertConfig):
         return self.classifier_dropout_prob
 
     @classmethod
-    def large(cls, **changes: Any) -> Self:
-        """Return ALBERT-large: 24 layers of 1024, 16 heads."""
-        return cls(**sizes(24, 1024, 16) | changes)
-
-    @classmethod
     def tiny(cls, **changes: Any) -> Self:
         """Return a small ALBERT: 2 layers of 128, 2 heads, embeddings of 32."""
         return cls(**sizes(2, 128, 2) | {"embedding_size": 32} | changes)

@@ -1,4 +1,7 @@
-"""`EncoderConfig`: what the configs of all encoder families share, and the `config.json` that transformers reads."""
+"""`EncoderConfig`: what the configs of all encoder families share, and the `config.json` that transformers reads.
+
+`training_flops` gives the operations of a batch by its `Counts`, for model FLOPs utilisation.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,23 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, asdict, dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.torch.models.flops import Counts
 
 _MOST = {"num_hidden_layers": 1000}
 _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
+
+
+class Counts(NamedTuple):
+    """Counts of batches: labelled tokens, pairs, tokens without padding, squares of the rows' lengths."""
+
+    labelled: float = 0
+    pairs: float = 0
+    tokens: float = 0
+    squares: float = 0
 
 
 @dataclass

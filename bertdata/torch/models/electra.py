@@ -21,10 +21,10 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import BertEncoder, EmbeddingsEncoder, activation_of, transform
+from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
-from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import Fraction, LossTerm, MaskedLanguageModel, PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel, load
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.data.dataset import PretrainingCollator
+from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.pretraining import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.distributed import Group

@@ -1,5 +1,5 @@
 """An update of the weights, as in BERT's appendix A.2: AdamW without decay on biases and norms, clipping, and the
-learning rate's schedule: linear warm-up, then linear decay.
+learning rate's schedule: linear warm-up, then linear decay; and the device and its peak operations.
 """
 
 from __future__ import annotations
@@ -11,6 +11,17 @@ from torch import nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
+
+PEAK_TFLOPS = {
+    "H200": 989.0,
+    "H100 PCIe": 756.0,
+    "H100": 989.0,
+    "A100": 312.0,
+    "L40S": 362.0,
+    "L4": 121.0,
+    "RTX 4090": 165.0,
+}
+"""Dense bfloat16 with float32 accumulation, by words of the device's name, from NVIDIA's data sheets."""
 
 
 class DivergenceError(BertDataError):
@@ -86,3 +97,20 @@ def choose_device(name: str) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ConfigError(f"--device is {name!r}, but there are {torch.cuda.device_count()}, counted from cuda:0")
     return device
+
+
+def peak_flops(device: torch.device) -> float | None:
+    """Return the peak operations per second of a device, None where it is not known."""
+    if device.type != "cuda":
+        return None
+    return peak_of(torch.cuda.get_device_name(device))
+
+
+def peak_of(name: str) -> float | None:
+    """Return the peak of a device by its name, which must contain the words of a known one.
+
+    >>> peak_of("NVIDIA L4"), peak_of("NVIDIA L40"), peak_of("NVIDIA A100-SXM4-80GB")
+    (121000000000000.0, None, 312000000000000.0)
+    """
+    words = f" {name.replace('-', ' ')} "
+    return next((peak * 1e12 for part, peak in PEAK_TFLOPS.items() if f" {part} " in words), None)

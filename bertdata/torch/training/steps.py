@@ -18,16 +18,16 @@ import torch
 from bertdata.io import files
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
+from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
-from bertdata.torch.models.flops import Counts, peak_flops
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import learning_rate, seed_step, update
+from bertdata.torch.training.optimization import learning_rate, peak_flops, seed_step, update
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.settings import PretrainSettings
 

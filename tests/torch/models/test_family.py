@@ -22,9 +22,9 @@ from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig
+from bertdata.torch.models.config import Counts
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
 from bertdata.torch.models.families import load_config
-from bertdata.torch.models.flops import Counts
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build

@@ -16,10 +16,10 @@ from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset
 from bertdata.torch.data.loader import ResumableLoader
-from bertdata.torch.models.flops import Counts, peak_of
+from bertdata.torch.models.config import Counts
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
-from bertdata.torch.training.optimization import learning_rate
+from bertdata.torch.training.optimization import learning_rate, peak_of
 from bertdata.torch.training.phases import split_steps
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build

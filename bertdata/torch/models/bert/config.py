@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.config import EncoderConfig, shortened
-from bertdata.torch.models.flops import Counts
+from bertdata.torch.models.config import Counts, EncoderConfig, shortened
 
 ACTIVATIONS = ("gelu", "gelu_new")
 """GELU, and its approximation by tanh, under the names of transformers."""

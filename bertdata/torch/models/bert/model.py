@@ -87,31 +87,19 @@ class BertResidual(nn.Module):
         return result
 
 
-class BertAttention(nn.Module):
-    """The attention sub-layer of a block."""
-
-    def __init__(self, config: BertConfig) -> None:
-        super().__init__()
-        self.self = BertSelfAttention(config)
-        self.output = BertResidual(config.hidden_size, config)
-
-    def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
-        result: Tensor = self.output(self.self(hidden, mask), hidden)
-        return result
-
-
 class BertLayer(nn.Module):
     """One block: attention, then feed-forward."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        self.attention = BertAttention(config)
+        attention, projection = BertSelfAttention(config), BertResidual(config.hidden_size, config)
+        self.attention = nn.ModuleDict({"self": attention, "output": projection})
         widening = nn.Linear(config.hidden_size, config.intermediate_size)
         self.intermediate = sequential(dense=widening, activation=activation_of(config))
         self.output = BertResidual(config.intermediate_size, config)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
-        attended = self.attention(hidden, mask)
+        attended = self.attention["output"](self.attention["self"](hidden, mask), hidden)
         result: Tensor = self.output(self.intermediate(attended), attended)
         return result
 
