@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bertdata.options.option import flag_of, help_of, limits_text, require
+from bertdata.options.option import flag_of, limits_text, require
+from bertdata.registry import Registry
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -33,8 +34,7 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
             arguments = {"nargs": "+", "action": "extend", "default": [], "metavar": options["metavar"]}
         elif options["several"]:
             arguments = {"type": kind, "nargs": "+", "default": setting.default, "metavar": "N"}
-        shown = help_of(options) + default_text(setting.default, limits_text(options["limits"]))
-        group.add_argument(flag_of(setting.name), help=shown, **arguments)
+        group.add_argument(flag_of(setting.name), help=help_text(setting), **arguments)
 
 
 def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
@@ -61,13 +61,18 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most
     return (config(**values),)
 
 
-def default_text(value: object, limits: str = "") -> str:
-    """Return what the help of a flag ends with: the limits, and the default unless it is None, "" or ().
+def help_text(setting: Field[Any]) -> str:
+    """Return the help of a setting, with that of each name of its registry, its limits, and its default if it has one.
 
-    >>> default_text(0.1, "0 to 1"), default_text(False), default_text("")
-    (' (0 to 1; default: 0.1)', ' (default: no)', '')
+    >>> from bertdata.options.option import option
+    >>> help_text(option(0.1, "share of the rows", at_least=0, at_most=1)), help_text(option("", "a folder"))
+    ('share of the rows (0 to 1; default: 0.1)', 'a folder')
     """
-    if value is None or value in ("", ()):
-        return ""
-    default = ("no", "yes")[value] if isinstance(value, bool) else value
-    return f" ({limits}{'; ' if limits else ''}default: {default})"
+    options, default = setting.metadata, setting.default
+    text, names, limits = options["help"], options["items"] or options["choices"], limits_text(options["limits"])
+    if isinstance(names, Registry):
+        text += ". " + "; ".join(f"{name}: {names[name].help}" for name in names)
+    if default is None or default in ("", ()):
+        return str(text)
+    shown = ("no", "yes")[default] if isinstance(default, bool) else default
+    return f"{text} ({limits}{'; ' if limits else ''}default: {shown})"

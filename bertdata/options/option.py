@@ -47,14 +47,6 @@ def option(
     return field(default=default, metadata=metadata | {"items": items, "later": later})
 
 
-def help_of(metadata: Mapping[str, Any]) -> str:
-    """Return the help of a setting, with that of each item if its values are names of a registry."""
-    text, choices = metadata["help"], metadata["items"] or metadata["choices"]
-    if isinstance(choices, Registry):
-        text += ". " + "; ".join(f"{name}: {choices[name].help}" for name in choices)
-    return str(text)
-
-
 def limits_text(limits: Mapping[str, float]) -> str:
     """Return the limits of a number as text, "" without any.
 

@@ -28,7 +28,10 @@ _MOST_POINTS = 1000
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
-    """Return the lines of a log, without a last one that was not written completely; raises InputError for others."""
+    """Return the lines of a log, without a last one that was not written completely.
+
+    Raises InputError, with its number, for a line that is not one of a log.
+    """
     records: list[LogRecord] = []
     with compression.open_decompressed(os.fspath(path)) as file:
         for number, line in enumerate(file, 1):
