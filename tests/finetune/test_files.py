@@ -278,6 +278,17 @@ def test_names_of_tags_come_from_a_parquet_file_of_datasets(tmp_path: Path) -> N
     assert [row["labels"] for row in shards.table.to_pylist()] == [[-100, 1, 0, -100], [-100, 1, -100]]
 
 
+@pytest.mark.parametrize("held", [1, 4096])
+def test_the_documents_of_a_file_are_counted_however_many_sentences_are_held(
+    tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertdata.finetune.encode.EXAMPLES_AT_ONCE", held)
+    WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save_pretrained(tmp_path / "vocab")
+    source = {"train": write(tmp_path / "a.conll", CONLL)}
+    manifest = encode_task(tmp_path / "out", str(tmp_path / "vocab"), source, TaskConfig(task="token-classification"))
+    assert manifest["splits"]["train"]["counts"]["documents"] == 2
+
+
 def squad(entry: dict[str, Any], **more: Any) -> str:
     return json.dumps({"version": "v2.0", "data": [{"paragraphs": [{"context": "a b", "qas": [entry], **more}]}]})
 
