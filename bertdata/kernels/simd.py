@@ -94,7 +94,8 @@ def plain_prefetch(array: Any, i: Any) -> None:
     """Ask the processor to load the element `i` of an array, which will be read soon."""
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, to: Any) -> Any:
+def pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, to: Any) -> Any:
+    """Return the address of an array's item, as that of values of an LLVM type."""
     view = cgutils.create_struct_proxy(kind)(context, builder, array)
     return builder.bitcast(builder.gep(view.data, [index]), to.as_pointer())
 
@@ -102,7 +103,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, to: 
 @intrinsic  # type: ignore[untyped-decorator]
 def _load64(_: Any, data: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(64)))
+        word = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(64)))
         word.align = 1
         return word
 
@@ -112,20 +113,20 @@ def _load64(_: Any, data: Any, i: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _store64(_: Any, data: Any, i: Any, __: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(64))
+        place = pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(64))
         builder.store(args[2], place).align = 1
         return context.get_dummy_value()
 
     return types.void(data, i, types.uint64), generate
 
 
-def _bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
+def bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
     """Return an intrinsic that gives 64 bits, one for each byte from `i` on: set where it is within a range."""
 
     def bits(_: Any, data: Any, i: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             vector = ir.VectorType(ir.IntType(8), BLOCK)
-            block = builder.load(_pointer(context, builder, signature.args[0], args[0], args[1], vector))
+            block = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
             block.align = 1
             result = ir.Constant(ir.VectorType(ir.IntType(1), BLOCK), [0] * BLOCK)
             for first, last in ranges:
@@ -139,8 +140,8 @@ def _bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
     return intrinsic(bits)
 
 
-_whitespace_bits = _bits_of_ranges([(byte, byte) for byte in WHITESPACE])
-_punctuation_bits = _bits_of_ranges(PUNCTUATION)
+_whitespace_bits = bits_of_ranges([(byte, byte) for byte in WHITESPACE])
+_punctuation_bits = bits_of_ranges(PUNCTUATION)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -163,7 +164,7 @@ def _lowest_bit(_: Any, __: Any) -> Any:
 def _prefetch(_: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, number = ir.IntType(8), ir.IntType(32)
-        place = _pointer(context, builder, signature.args[0], args[0], args[1], byte)
+        place = pointer(context, builder, signature.args[0], args[0], args[1], byte)
         kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(function, [place, number(0), number(3), number(1)])  # to be read, kept near, data
