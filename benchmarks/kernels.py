@@ -113,7 +113,7 @@ def unescaping() -> Row:
     from xml.sax.saxutils import escape
 
     from bertdata.sources.wikipedia.dump.reader import unescape
-    from bertdata.sources.wikipedia.wikitext.driver import unescape_compiled
+    from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 
     pages = [escape(data.decode()).encode() for _, data in _pages()]
     return Row(

@@ -43,16 +43,12 @@ _CANONICAL = {
 class SiteInfo:
     """What the head of a dump says about its wiki; empty text where it says nothing.
 
-    `base_url` is what page URLs begin with; `namespaces` maps a number to its names, the wiki's own first;
-    `version` is the export schema; `case` is `first-letter` where titles begin with a capital by rule.
+    `base_url` is what page URLs begin with; `namespaces` maps a number to its names, the wiki's own first.
     """
 
     dbname: str
-    sitename: str
     base_url: str
     language: str
-    version: str
-    case: str
     namespaces: Mapping[int, tuple[str, ...]] = field(hash=False)
 
     def namespace(self, title: str) -> int:
@@ -113,11 +109,8 @@ def read_siteinfo(path: str) -> SiteInfo:
     base = _first(r"<base>([^<]*)</base>", head)
     return SiteInfo(
         dbname=_first(r"<dbname>([^<]*)</dbname>", head),
-        sitename=_first(r"<sitename>([^<]*)</sitename>", head),
         base_url=base[: max(base.rfind("/"), base.rfind("=")) + 1],
         language=_first(r"\bxml:lang=\"([^\"]*)\"", root),
-        version=_first(r"\bversion=\"([^\"]*)\"", root),
-        case=_first(r"<case>([^<]*)</case>", head) or "first-letter",
         namespaces=names,
     )
 
@@ -268,7 +261,7 @@ def _unescaper(size: int, compiled: bool | None) -> Callable[[bytes], bytes]:
     """Return `unescape`, or the compiled one where that pays."""
     if not compiling_pays(size, compiled):
         return unescape
-    from bertdata.sources.wikipedia.wikitext.driver import unescape_compiled
+    from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 
     return unescape_compiled
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-MEDIA_NUMBER, FILE_NUMBER, CATEGORY_NUMBER = -2, 6, 14
+_MEDIA, _FILES, _CATEGORIES = -2, 6, 14
 
 _FILE = _names(
     "file, image, media, datei, bild, medium, fichier, média, archivo, imagen, medio, immagine, ficheiro, imagem, "
@@ -28,52 +27,6 @@ _CATEGORY = _names(
     "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, категорія, "
     "カテゴリ, 分类, 分類, تصنيف, 분류, thể loại, kategória, luokka, kategorija, κατηγορία, קטגוריה, رده"
 )
-
-
-@dataclass(frozen=True)
-class Namespaces:
-    """The lower-cased prefixes, without colon, of the namespaces whose links leave no text.
-
-    >>> "datei" in DEFAULT_NAMESPACES.file, "alien" in DEFAULT_NAMESPACES.category
-    (True, False)
-    """
-
-    file: frozenset[str] = _FILE
-    category: frozenset[str] = _CATEGORY
-
-    @cached_property
-    def hidden(self) -> frozenset[str]:
-        """The folded prefixes of all links that leave no text: files, categories, and other languages."""
-        return frozenset(case_variants(self.file | self.category | LANGUAGE_CODES))
-
-    @classmethod
-    def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
-        """Build the namespaces of a dump from its `<siteinfo>`: number to one name or several.
-
-        The English names and those of the larger Wikipedias stay understood whatever the wiki's language.
-
-        >>> wiki = Namespaces.from_siteinfo({0: "", 6: "Attēls", 14: ["Kategorija", "K"]})
-        >>> "attēls" in wiki.file, "image" in wiki.file, "k" in wiki.category
-        (True, True, True)
-        """
-
-        def prefixes(*numbers: int) -> set[str]:
-            values = [names.get(number, ()) for number in numbers]
-            return {normal_prefix(name) for value in values for name in ([value] if isinstance(value, str) else value)}
-
-        return cls(
-            file=_FILE | prefixes(MEDIA_NUMBER, FILE_NUMBER) - {""},
-            category=_CATEGORY | prefixes(CATEGORY_NUMBER) - {""},
-        )
-
-
-def normal_prefix(prefix: str) -> str:
-    """Return a link prefix as the tables spell it: lower case, single spaces for underscores.
-
-    >>> normal_prefix(" User_talk")
-    'user talk'
-    """
-    return prefix.replace("_", " ").strip().lower()
 
 
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -115,8 +68,6 @@ def case_variants(names: Iterable[str]) -> Iterator[str]:
             {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
         )
 
-
-DEFAULT_NAMESPACES = Namespaces()
 
 REDIRECT = re.compile(
     r"\s*+#\s*+(?:redirect|weiterleitung|redirection|redirección|redireccion|redirecionamento|rinvia|rinvio|"
@@ -185,6 +136,37 @@ LANGUAGE_CODES = _names(
     "te, tet, tg, th, ti, tk, tl, tn, to, tpi, tr, trv, ts, tt, tum, tw, ty, tyv, udm, ug, uk, ur, uz, ve, vec, vep, "
     "vi, vls, vo, wa, war, wo, wuu, xal, xh, xmf, yi, yo, za, zea, zh, zh-classical, zh-min-nan, zh-yue, zu"
 )
+
+
+@dataclass(frozen=True)
+class Namespaces:
+    """The folded prefixes of the links that leave no text: of files, categories and other languages.
+
+    >>> "datei" in DEFAULT_NAMESPACES.hidden, "alien" in DEFAULT_NAMESPACES.hidden
+    (True, False)
+    """
+
+    hidden: frozenset[str] = frozenset(case_variants(_FILE | _CATEGORY | LANGUAGE_CODES))
+
+    @classmethod
+    def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
+        """Build the namespaces of a dump from its `<siteinfo>`: number to one name or several.
+
+        The English names and those of the larger Wikipedias stay understood whatever the wiki's language.
+
+        >>> wiki = Namespaces.from_siteinfo({0: "", 6: "Attēls", 14: ["Kategorija", "K"]})
+        >>> "attēls" in wiki.hidden, "image" in wiki.hidden, "k" in wiki.hidden
+        (True, True, True)
+        """
+        own: set[str] = set()
+        for number in (_MEDIA, _FILES, _CATEGORIES):
+            value = names.get(number, ())
+            own.update([value] if isinstance(value, str) else value)
+        prefixes = {name.replace("_", " ").strip().lower() for name in own} - {""}
+        return cls(DEFAULT_NAMESPACES.hidden | frozenset(case_variants(prefixes)))
+
+
+DEFAULT_NAMESPACES = Namespaces()
 
 SECTIONS_WITHOUT_PROSE = frozenset(case_variants(_SECTIONS_WITHOUT_PROSE))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from bertdata.sources.wikipedia.templates.units import UNITS, Unit
 
@@ -40,6 +41,7 @@ _NUMBER = re.compile(r"([-−+]?)(\d[\d,]{0,40}\.?\d{0,40}|\.\d{1,40})(?:[eE]([-
 _FRACTION = re.compile(r"([-−+]?)(?:(\d{1,9})\s*[+ ])?(\d{1,9})\s*[/⁄]{1,2}\s*(\d{1,9})")
 _RANGE_IN_ONE = re.compile(r"([^ –-]*\d)\s*(–|-|to|and|×|x|±)\s*([\d.].*)")
 _AMERICAN = re.compile(r"(met|lit)re")
+_POSITIONS = [str(number) for number in range(1, 32)]
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Quantity:
 
 
 def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
-    """Render the arguments of `{{convert}}` (`abbreviate=True`: of `{{cvt}}`); None where they hold no number.
+    """Render the arguments of `{{convert}}`, units as symbols where `abbreviate`; None where they hold no number.
 
     >>> convert({"1": "5", "2": "ft", "3": "10", "4": "in", "5": "m"})
     '5 feet 10 inches (1.78 m)'
@@ -71,7 +73,7 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
     '5 to 10 km (3.1 to 6.2 mi)'
     """
     options = {key: value.strip() for key, value in arguments.items()}
-    quantity = _read_quantity([options[str(n)] for n in range(1, 32) if str(n) in options])
+    quantity = _read_quantity([options[n] for n in _POSITIONS if n in options])
     if quantity is None:
         return None
     unit = _unit(quantity.code)
@@ -113,6 +115,10 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
         return first + {"or": " or ", "comma": ", ", "slash": " / "}[disp] + others[0]
     opening, closing = "[]" if disp == "sqbr" else "()"
     return f"{first} {opening}{'; '.join(others)}{closing}"
+
+
+cvt = partial(convert, abbreviate=True)
+"""Render the arguments of `{{cvt}}`."""
 
 
 def read_number(text: str) -> Number | None:
@@ -160,6 +166,7 @@ def is_plain_unit(code: str) -> bool:
     return plain and code not in _COMPOUND and code not in _RANGES and read_number(code) is None
 
 
+@lru_cache(maxsize=1024)
 def _unit(code: str) -> Unit | None:
     """Find a unit: one of the table, a multiple (e6acre), a ratio of two (kg/ha) or of a currency and one ($/acre)."""
     if code in UNITS:

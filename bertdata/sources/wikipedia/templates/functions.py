@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, group_digits
-from bertdata.sources.wikipedia.templates.factories import Handler, get, positional, wrapped
+from bertdata.sources.wikipedia.templates.factories import Handler, Wrapped, get, positional
 from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.wikitext.reference.tags import paragraph, poem
 
@@ -20,7 +20,7 @@ _MONTHS = [
 _YES = frozenset(["y", "yes", "1", "true", "on"])
 
 _before, _after = paragraph("\0").split("\0")
-block = wrapped(_before, _after, ("text", "1", "quote", "content"))
+block = Wrapped(_before, _after, ("text", "1", "quote", "content"))
 """Write a quotation as a paragraph of its own."""
 
 

@@ -8,14 +8,14 @@ and pronunciations are left out on purpose: what is not in the table is not pros
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property
 
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
 from bertdata.sources.wikipedia.templates import factories, functions
-from bertdata.sources.wikipedia.templates.convert import Arguments, convert
-from bertdata.sources.wikipedia.templates.factories import Handler, get, joined, kept, literal, positional, wrapped
+from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
+from bertdata.sources.wikipedia.templates.factories import Handler, Kept, Literal, Wrapped, get, joined, positional
 from bertdata.sources.wikipedia.templates.functions import block, money
 
 
@@ -79,24 +79,24 @@ def own_templates(path: str) -> Templates:
 
 _TEXT: dict[str, Handler] = {
     # text passed through
-    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": kept("1"),
-    "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": kept("1"),
-    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": kept("1"),
-    "math, mvar, tmath, bigmath": kept("1"),
-    "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": kept("1"),
-    "visible anchor, vanchor": kept("text", "1"),
+    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": Kept("1"),
+    "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": Kept("1"),
+    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": Kept("1"),
+    "math, mvar, tmath, bigmath": Kept("1"),
+    "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": Kept("1"),
+    "visible anchor, vanchor": Kept("text", "1"),
     # the arguments before the text, if any, are a size, a script, a link's target or colours
-    "resize, script, w": kept("2", "1"),
-    "font color, font colour": kept("3", "2", "text"),
-    "citation needed span, cn-span, clarify span, vague span, disputed inline span": kept("text", "1"),
+    "resize, script, w": Kept("2", "1"),
+    "font color, font colour": Kept("3", "2", "text"),
+    "citation needed span, cn-span, clarify span, vague span, disputed inline span": Kept("text", "1"),
     # cleanup notes that carry, as text=, the very words they complain about
-    "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": kept("text"),
-    "according to whom, by whom, weasel inline, peacock inline, jargon inline": kept("text"),
-    "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": kept(
+    "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": Kept("text"),
+    "according to whom, by whom, weasel inline, peacock inline, jargon inline": Kept("text"),
+    "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": Kept(
         "1", "text"
     ),
-    "flag, flagcountry, flagu, flag+link, country, flaglink": kept("1"),
-    "lang, wikt-lang, rtl-lang, color, colour, colored text, bg, highlight": kept("2", "text"),
+    "flag, flagcountry, flagu, flag+link, country, flaglink": Kept("1"),
+    "lang, wikt-lang, rtl-lang, color, colour, colored text, bg, highlight": Kept("2", "text"),
     "script/hebrew, script/arabic, script/greek, script/latin, script/cyrillic, script/armenian": joined(),
     "script/devanagari, script/nastaliq, script/coptic, script/tibetan, script/mongolian, script/gothic": joined(),
     "hebrew, hayeren, linktext, gaps, chem2": joined(),
@@ -105,17 +105,17 @@ _TEXT: dict[str, Handler] = {
     "langx": functions.langx,
     "nihongo, nihongo foot, nihongo title": functions.nihongo,
     "nihongo3": functions.nihongo3,
-    "ill, interlanguage link, interlanguage link multi, illm, link-interwiki, iw2": kept("lt", "display", "1"),
+    "ill, interlanguage link, interlanguage link multi, illm, link-interwiki, iw2": Kept("lt", "display", "1"),
     "sortname": joined(" ", most=2),
     "post-nominals, postnominals, post nominals": lambda arguments: get(arguments, "list") or joined(" ")(arguments),
     "keypress, key press, key, keys": joined("+"),
-    "nee, née": wrapped("née "),
-    "ne, né": wrapped("né "),
+    "nee, née": Wrapped("née "),
+    "ne, né": Wrapped("né "),
     "lit, lit., literal, literal translation": functions.glosses("lit. "),
     "gloss": functions.glosses(""),
     "sic": functions.sic,
-    "angbr, angle bracket, gph, grapheme": wrapped("⟨", "⟩"),
-    "equationnote, equationref, eqnref": wrapped("(", ")"),
+    "angbr, angle bracket, gph, grapheme": Wrapped("⟨", "⟩"),
+    "equationnote, equationref, eqnref": Wrapped("(", ")"),
     "ussc, scotus": functions.supreme_court,
     "harvtxt, harvcoltxt": functions.textual_citation,
     "bibleverse, bibleref, bibleref2": joined(" ", most=2),
@@ -124,42 +124,42 @@ _TEXT: dict[str, Handler] = {
     "zitat, cita, citation bloc, cytat, citaat": block,
     "poemquote, poem quote": functions.poem_quote,
     # spaces and dashes
-    "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": literal(" "),
-    "break, br, crlf": literal(" "),
-    "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": literal(""),
-    "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": literal(""),
-    "ndash, en dash, endash, –": literal("–"),
-    "mdash, em dash, emdash, —": literal("—"),
-    "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": literal(" – "),
-    "ndashb, dash, dashb": literal(" – "),
-    "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": literal(" — "),
-    "hyphen, hyp, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": literal("-"),
-    "·, middot, dot, ·w, •, bull, bullet, •w": literal(" · "),
+    "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": Literal(" "),
+    "break, br, crlf": Literal(" "),
+    "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": Literal(""),
+    "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": Literal(""),
+    "ndash, en dash, endash, –": Literal("–"),
+    "mdash, em dash, emdash, —": Literal("—"),
+    "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": Literal(" – "),
+    "ndashb, dash, dashb": Literal(" – "),
+    "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": Literal(" — "),
+    "hyphen, hyp, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": Literal("-"),
+    "·, middot, dot, ·w, •, bull, bullet, •w": Literal(" · "),
     # marks; apostrophes as entities, so that they never join a run of quote marks
-    "', apos, apostrophe": literal("&#39;"),
-    "'s": literal("&#39;s"),
-    "\"'": literal('"&#39;'),
-    "'\"": literal('&#39;"'),
-    "\" '": literal('" &#39;'),
-    "' \"": literal('&#39; "'),
-    "=": literal("&#61;"),
-    "minus": literal("−"),
-    "times": literal("×"),
-    "okina": literal("ʻ"),
-    "hamza": literal("ʾ"),
-    "ayin": literal("ʿ"),
-    "asterisk": literal("&#42;"),
-    "hash": literal("&#35;"),
+    "', apos, apostrophe": Literal("&#39;"),
+    "'s": Literal("&#39;s"),
+    "\"'": Literal('"&#39;'),
+    "'\"": Literal('&#39;"'),
+    "\" '": Literal('" &#39;'),
+    "' \"": Literal('&#39; "'),
+    "=": Literal("&#61;"),
+    "minus": Literal("−"),
+    "times": Literal("×"),
+    "okina": Literal("ʻ"),
+    "hamza": Literal("ʾ"),
+    "ayin": Literal("ʿ"),
+    "asterisk": Literal("&#42;"),
+    "hash": Literal("&#35;"),
     "music": functions.music,
     # numbers and quantities
     "convert, conv": convert,
-    "cvt": partial(convert, abbreviate=True),
+    "cvt": cvt,
     "val": functions.value,
     "frac, fraction": functions.fraction("⁄"),
     "sfrac": functions.fraction("/"),
-    "1/2, half": literal("1⁄2"),
-    "e": wrapped("×10"),
-    "10^": wrapped("10"),
+    "1/2, half": Literal("1⁄2"),
+    "e": Wrapped("×10"),
+    "10^": Wrapped("10"),
     "±, +-": lambda arguments: "±" + get(arguments, "1"),
     "su": functions.sub_and_superscript,
     "ratio": joined(":"),
@@ -181,12 +181,12 @@ _TEXT: dict[str, Handler] = {
     "plural": functions.plural,
     "formatprice, nts, number table sorting": lambda arguments: functions.format_number(get(arguments, "1")) or None,
     "ordinal": functions.ordinal,
-    "track gauge, railgauge, rail gauge": kept("1"),
+    "track gauge, railgauge, rail gauge": Kept("1"),
     # dates
     "birth date, birth-date, birth date and age, birth date and age2, bda": functions.date,
     "death date, death-date, start date, start date and age, end date, end date and age, film date": functions.date,
     "death date and age, dda": functions.death_date_and_age,
-    "birth year and age, birth based on age as of date, dts, date, formatdate, start-date, end-date": kept("1"),
+    "birth year and age, birth based on age as of date, dts, date, formatdate, start-date, end-date": Kept("1"),
     "circa, ca, c.": functions.circa,
     "floruit, fl., fl": functions.years("fl."),
     "reign, r.": functions.years("r."),
@@ -198,7 +198,7 @@ _TEXT: dict[str, Handler] = {
     "dash year": joined("–", most=2),
     # science
     "chem, chem/link": functions.chemistry,
-    "ce": kept("1"),
+    "ce": Kept("1"),
     "delta": lambda arguments: "δ" + "".join(positional(arguments)[:2]),
     "nuclide": joined("-", most=2),
     "jupiter mass": lambda arguments: f"{get(arguments, '1')} MJ".strip(),
@@ -210,23 +210,23 @@ _TEXT: dict[str, Handler] = {
     # ships
     "ship": functions.ship(""),
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
-    "smu": wrapped("SM "),
+    "smu": Wrapped("SM "),
     # other large Wikipedias: numbers, dates, links to other wikis, foreign words
     "unité, tmp": joined(" ", most=2),
-    "langue": kept("2", "texte"),
-    "date-": kept("1"),
+    "langue": Kept("2", "texte"),
+    "date-": Kept("1"),
     "heure": lambda arguments: " h ".join(positional(arguments)[:2]) or None,
-    "incise": wrapped("– ", " –"),
-    "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": kept("1"),
-    "m s.l.m., m s.l.m": literal("m s.l.m."),
-    '"': wrapped("„", "“"),
+    "incise": Wrapped("– ", " –"),
+    "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": Kept("1"),
+    "m s.l.m., m s.l.m": Literal("m s.l.m."),
+    '"': Wrapped("„", "“"),
     "höhe": lambda arguments: f"{get(arguments, '1')} m" if get(arguments, "1") else None,
-    "tsl": kept("4", "3", "2"),
+    "tsl": Kept("4", "3", "2"),
     "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
     "japonais": functions.nihongo,
-    "lien": kept("texte", "trad", "1", "fr"),
-    "仮リンク, le, link-en, internal link helper": kept("1"),
-    "нп, нп3, нп4, нп5, не переведено, не переведено 3, не переведено 5": kept("2", "1"),
+    "lien": Kept("texte", "trad", "1", "fr"),
+    "仮リンク, le, link-en, internal link helper": Kept("1"),
+    "нп, нп3, нп4, нп5, не переведено, не переведено 3, не переведено 5": Kept("2", "1"),
 }
 
 _SHIP_PREFIXES = [
@@ -242,7 +242,7 @@ _GREEK = {
 
 TEMPLATES: dict[str, Handler] = {
     **{prefix: functions.ship(prefix.upper()) for prefix in _SHIP_PREFIXES},
-    **{name: literal(letter) for name, letter in _GREEK.items()},
+    **{name: Literal(letter) for name, letter in _GREEK.items()},
     **{name: handler for names, handler in _TEXT.items() for name in case_variants(names.split(", "))},
 }
 """From a template's folded name to the function that writes its text."""

@@ -68,7 +68,8 @@ def clean_wikitext(
     (None, Counter({'redirect': 1}))
     """
     if not isinstance(source, str):
-        raise ConfigError(f"expected the wikitext of one page as str, found {type(source).__name__}{_remedy(source)}")
+        remedy = "; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else ""
+        raise ConfigError(f"expected the wikitext of one page as str, found {type(source).__name__}{remedy}")
     data = source.encode("utf-8", "surrogatepass")
     prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
@@ -105,10 +106,6 @@ def clean_utf8(
     return _clean(source, PageContext(title, namespaces, templates), drops, compiled)
 
 
-def _remedy(source: object) -> str:
-    return "; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else ""
-
-
 def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:
     head = source[:_HEAD].decode("utf-8", "replace")
     if not head.strip():
@@ -121,7 +118,7 @@ def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compile
     elif LIST_TITLE.match(page.title):
         reason = "list"
     else:
-        prose, reason = _extractor(len(source), compiled)(source, page)
+        prose, reason = _extractor(len(source), compiled)(without_reserved(source), page)
     if not reason and prose:
         return prose
     if drops is not None:
@@ -140,16 +137,15 @@ def _extractor(size: int, compiled: bool | None) -> Callable[[bytes, PageContext
 
 def extract_readable(source: bytes, page: PageContext) -> tuple[bytes, str]:
     """Return what `extract` returns where wikitext and prose are UTF-8, as `driver.extract_utf8` does."""
-    prose, reason = extract(without_reserved(source.decode("utf-8", "surrogatepass")), page)
+    prose, reason = extract(source.decode("utf-8", "surrogatepass"), page)
     return prose.encode("utf-8", "surrogatepass"), reason
 
 
-def without_reserved(source: str) -> str:
+def without_reserved(source: bytes) -> bytes:
     """Return wikitext with plain line ends and without the characters that the passes use as marks."""
-    for character in RESERVED:
-        if character in source:
-            source = source.replace(character, "")
-    return source.replace("\r\n", "\n") if "\r" in source else source
+    for mark in RESERVED.encode():
+        source = source.replace(bytes([mark]), b"")
+    return source.replace(b"\r\n", b"\n") if b"\r" in source else source
 
 
 def extract(source: str, page: PageContext) -> tuple[str, str]:

@@ -11,14 +11,12 @@ from collections import deque
 
 import numpy as np
 
-from bertdata.kernels.characters import Bytes
-from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_kernel
+from bertdata.kernels.characters import NEWLINE, Bytes
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.kernels import common, page, tags, walk
+from bertdata.sources.wikipedia.wikitext.kernels import brackets, common, page, tags, walk
 from bertdata.sources.wikipedia.wikitext.kernels.cleanup import word_characters
-from bertdata.sources.wikipedia.wikitext.kernels.page import SIZE
 from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, recover
-from bertdata.sources.wikipedia.wikitext.reference.tags import content_of, placeholder_after
+from bertdata.sources.wikipedia.wikitext.reference.tags import content_of, placeholder_after, take_out_tags
 from bertdata.sources.wikipedia.wikitext.symbol_table import REASONS, table_of
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, call_text, link_text
 
@@ -51,19 +49,18 @@ class _Buffers:
             setattr(self, name, buffer := larger)
         return buffer
 
-    def begin(self, context: PageContext, size: int) -> None:
-        """Make room for a page of so many bytes, and look up the names it may use."""
+    def begin(self, data: bytes, context: PageContext) -> None:
+        """Take in the wikitext of a page, make room for its text between the passes, look up the names it may use."""
         for name in _TEXTS:
-            self.reserve(name, size + size // 4 + 1024)
+            self.reserve(name, len(data) + len(data) // 4 + brackets.ROOM)
         if context.namespaces is not self.page.namespaces or context.templates is not self.page.templates:
             self.table, self.blob = table_of(context)
         self.page = context
         self.tags_state.fill(0)
         self.state.fill(0)
-
-    def size(self) -> int:
-        """Return the bytes of all buffers."""
-        return sum(getattr(self, name).nbytes for name in _GROWING)
+        self.source[: len(data)] = np.frombuffer(data, np.uint8)
+        self.first[0] = NEWLINE
+        self.tags_state[page.SIZE], self.tags_state[tags.WRITTEN] = len(data), 1
 
 
 _idle: deque[_Buffers] = deque(maxlen=_MOST_KEPT)
@@ -79,45 +76,31 @@ def _borrow() -> _Buffers:
 
 def _give_back(work: _Buffers) -> None:
     """Keep buffers for another call, unless a very large page made them large."""
-    if work.size() <= _LARGEST_KEPT:
+    if sum(getattr(work, name).nbytes for name in _GROWING) <= _LARGEST_KEPT:
         _idle.append(work)
 
 
 def extract_utf8(data: bytes, context: PageContext) -> tuple[bytes, str]:
-    """Return the prose of wikitext, both in UTF-8, and why the page is no article ("" if it is one).
+    """Return the prose of wikitext, both in UTF-8, and why the page is not an article ("" if it is one).
+
+    The wikitext is without the characters of `rules.RESERVED`.
 
     >>> extract_utf8("'''Köln''' is old.<ref>x</ref>".encode(), PageContext())[0].decode()
     'Köln is old.'
     """
     work = _borrow()
     try:
-        work.begin(context, len(data))
-        text = np.frombuffer(data, np.uint8)
+        work.begin(data, context)
         while True:
             answer = page.page_kernel(
-                text, work.source, work.first, work.second, work.third, work.frames, work.bars,
+                work.source, work.first, work.second, work.third, work.frames, work.bars,
                 work.tags_state, work.state, work.table, work.blob, work.scratch, _WORDS,
             )  # fmt: skip
             if answer == common.DONE:
-                return work.first[: work.tags_state[SIZE]].tobytes(), REASONS[int(work.state[walk.REASON])]
+                return work.first[: work.tags_state[page.SIZE]].tobytes(), REASONS[int(work.state[walk.REASON])]
             _ANSWERS[answer](work)
     finally:
         _give_back(work)
-
-
-def unescape_compiled(data: bytes) -> bytes:
-    """Return what `reader.unescape` returns.
-
-    >>> unescape_compiled(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
-    'AT&amp;T <b> é'
-    """
-    if b"&" not in data and b"\r" not in data:
-        return data
-    work = _borrow()
-    out = work.reserve("source", len(data))
-    unescaped: bytes = out[: unescape_kernel(np.frombuffer(data, np.uint8), out)].tobytes()
-    _give_back(work)
-    return unescaped
 
 
 def _answer_tag(work: _Buffers) -> None:
@@ -147,18 +130,23 @@ def _answer_link(work: _Buffers) -> None:
     _append(link_text(target, label, work.page, nested=bool(work.state[walk.DEPTH])), work)
 
 
+def _take_out_tags(work: _Buffers) -> None:
+    """Do the first pass in Python."""
+    text = take_out_tags(_read(work.source, 0, work.tags_state[page.SIZE]))
+    work.tags_state[page.STAGE] = page.BRACKETS
+    work.tags_state[page.SIZE] = _write("first", first_variants(text), work, 1)
+
+
 def _choose_variants(work: _Buffers) -> None:
-    """Replace each `-{...}-` of the page by its first variant, and let the walk over brackets begin anew."""
-    text = _read(work.first, 1, work.tags_state[SIZE])
-    work.tags_state[SIZE] = _write("first", first_variants(text), work, 1)
-    work.state[:] = 0
-    work.state[walk.PLAIN_VARIANTS] = 1
+    """Replace each `-{...}-` of the page by its first variant."""
+    text = _read(work.first, 1, work.tags_state[page.SIZE])
+    work.tags_state[page.SIZE] = _write("first", first_variants(text), work, 1)
 
 
 def _clear_unclosed(work: _Buffers) -> None:
     """Clear the marks of what never closes."""
-    text = _read(work.second, 0, work.tags_state[SIZE])
-    work.tags_state[SIZE] = _write("second", recover(text, work.page), work, 0)
+    text = _read(work.second, 0, work.tags_state[page.SIZE])
+    work.tags_state[page.SIZE] = _write("second", recover(text, work.page), work, 0)
 
 
 def _enlarge_for_tags(work: _Buffers) -> None:
@@ -169,20 +157,21 @@ def _enlarge_for_brackets(work: _Buffers) -> None:
     name = "second"
     if work.state[walk.DEPTH] >= len(work.frames):
         name = "frames"
-    elif work.state[walk.BARS] + 1 >= work.bars.size:
+    elif work.bars.size - work.state[walk.BARS] < brackets.ROOM:
         name = "bars"
     work.reserve(name, 2 * len(getattr(work, name)))
 
 
 def _enlarge_for_prose(work: _Buffers) -> None:
     for name in ("first", "second", "third", "bars"):
-        work.reserve(name, 2 * int(work.tags_state[SIZE]) + 64)
+        work.reserve(name, 2 * int(work.tags_state[page.SIZE]) + 64)
 
 
 _ANSWERS = {
     common.ASK_TAG: _answer_tag,
     common.ASK_CALL: _answer_call,
     common.ASK_LINK: _answer_link,
+    common.CUT_REFERENCE: _take_out_tags,
     common.VARIANTS: _choose_variants,
     common.RECOVER: _clear_unclosed,
     common.GROW_TAGS: _enlarge_for_tags,
@@ -194,14 +183,11 @@ _ANSWERS = {
 def _parts(work: _Buffers) -> list[str]:
     """Return the texts between the bars of the template call or link that the kernel asks for."""
     state = work.state
-    begin, end = state[walk.BEGIN], state[walk.END]
-    if not state[walk.IN_OUT]:
-        return _read(work.first, begin, end).split("|")
-    parts = []
-    for bar in work.bars[state[walk.FIRST_BAR] : state[walk.LAST_BAR]].tolist():
-        parts.append(_read(work.second, begin, bar))
+    text, begin, parts = work.second if state[walk.IN_OUT] else work.first, state[walk.BEGIN], []
+    for bar in [*work.bars[state[walk.FIRST_BAR] : state[walk.LAST_BAR]].tolist(), state[walk.END]]:
+        parts.append(_read(text, begin, bar))
         begin = bar + 1
-    return [*parts, _read(work.second, begin, end)]
+    return parts
 
 
 def _read(buffer: Bytes, begin: int, end: int) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from html.entities import html5
 from weakref import WeakKeyDictionary
 
 from bertdata.kernels.characters import Bytes
 from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, SECTIONS_WITHOUT_PROSE, Namespaces
 from bertdata.sources.wikipedia.templates import factories, functions
-from bertdata.sources.wikipedia.templates.convert import convert
+from bertdata.sources.wikipedia.templates.convert import convert, cvt
 from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.kernels import common, inline, tags, template_calls, templates
+from bertdata.sources.wikipedia.wikitext.kernels import common, inline, tags, template_calls
 from bertdata.sources.wikipedia.wikitext.kernels.common import TEMPLATE, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.convert import CODES
 from bertdata.sources.wikipedia.wikitext.reference.inline import entity_text
@@ -42,11 +41,11 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
     for name, handler in own.handlers.items():
         yield TEMPLATE, name.encode(), *_code_of(handler)
     for name, reason in PAGE_KINDS.items():
-        yield TEMPLATE, name.encode(), template_calls.NO_ARTICLE | REASONS.index(reason) << 3, b""
+        yield TEMPLATE, name.encode(), template_calls.NO_ARTICLE + template_calls.CODES * REASONS.index(reason), b""
     for number, unit in enumerate(CODES):
         yield common.UNIT, unit.encode(), number, b""
     for number, name in enumerate(rules.TAGS):
-        yield common.TAG, name.encode(), _tag_kind(name) | number << 3, b""
+        yield common.TAG, name.encode(), _TAG_KINDS.get(name, tags.DROP) | number << 3, b""
     for kind, names in (
         (common.FUNCTION, FUNCTIONS),
         (common.PREFIX, namespaces.hidden),
@@ -67,33 +66,28 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
 
 def _code_of(handler: factories.Handler) -> tuple[int, bytes]:
     """Return how the kernels write what a handler writes, and the text that they need for it."""
-    text, around = factories.literal_text(handler), factories.wrapping(handler)
-    if text is not None and "=" not in text and len(text) < 20:
-        return template_calls.LITERAL, text.encode()
-    if position := factories.kept_position(handler):
-        return template_calls.KEPT | position << 3, b""
-    if handler is convert or (isinstance(handler, partial) and handler.func is convert):
-        return template_calls.CONVERSION | (handler is not convert) << 3, b""
-    if handler in _WRITTEN:
-        return template_calls.WRITTEN | _WRITTEN[handler] << 3, b""
-    if around is not None and "=" not in "".join(around):
-        return template_calls.WRITTEN | templates.WRAPPED << 3, "\0".join(around).encode()
-    return template_calls.ASKED, b""
+    match handler:
+        case factories.Literal(text=text) if "=" not in text and len(text) < 20:
+            return template_calls.LITERAL, text.encode()
+        case factories.Kept(names=(("1" | "2" | "3" | "4") as first, *_)):
+            return template_calls.KEPT + template_calls.CODES * int(first), b""
+        case factories.Wrapped(before=before, after=after) if "=" not in before + after:
+            return template_calls.WRAPPED, f"{before}\0{after}".encode()
+        case _:
+            return _WRITTEN.get(handler, template_calls.ASKED), b""
 
 
 _WRITTEN: dict[factories.Handler, int] = {
-    functions.transliteration: templates.TRANSLITERATION,
-    functions.chemistry: templates.CHEMISTRY,
-    functions.nihongo: templates.NIHONGO,
+    convert: template_calls.CONVERSION,
+    cvt: template_calls.CONVERSION + template_calls.CODES,
+    functions.transliteration: template_calls.TRANSLITERATION,
+    functions.chemistry: template_calls.CHEMISTRY,
+    functions.nihongo: template_calls.NIHONGO,
 }
 
 
-def _tag_kind(name: str) -> int:
-    default = tags.EXTENSION if name in rules.EXTENSION_TAGS else tags.DROP
-    return _TAG_KINDS.get(name, default)
-
-
 _TAG_KINDS = {
-    **dict.fromkeys(("poem", "chem", "ce"), tags.ASKED),
-    **{"math": tags.FORMULA, "ref": tags.REFERENCE, "nowiki": tags.NOWIKI},
+    **dict.fromkeys(rules.EXTENSION_TAGS, tags.EXTENSION),
+    **dict.fromkeys(("poem", "chem", "ce", "nowiki"), tags.ASKED),
+    **{"math": tags.FORMULA, "ref": tags.REFERENCE},
 }

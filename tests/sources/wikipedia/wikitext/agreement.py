@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertdata.sources.wikipedia.wikitext.clean import extract_readable
+from bertdata.sources.wikipedia.wikitext.clean import extract_readable, without_reserved
 from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
@@ -11,5 +11,5 @@ PAGE = PageContext("Title")
 
 def agree(source: str, page: PageContext = PAGE) -> bool:
     """Tell whether both give the same prose and the same reason."""
-    data = source.encode("utf-8", "surrogatepass")
+    data = without_reserved(source.encode("utf-8", "surrogatepass"))
     return extract_utf8(data, page) == extract_readable(data, page)

@@ -24,10 +24,11 @@ from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo, unescape
 from bertdata.sources.wikipedia.dump.site_config import Namespaces
+from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 from bertdata.sources.wikipedia.templates.table import Templates, own_templates
 from bertdata.sources.wikipedia.wikitext import clean, driver
 from bertdata.sources.wikipedia.wikitext.clean import clean_utf8, clean_wikitext, extract_readable
-from bertdata.sources.wikipedia.wikitext.driver import extract_utf8, unescape_compiled
+from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
 from bertdata.sources.wikipedia.wikitext.kernels.common import ENTITY, TAG, build_table, lookup
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 from tests.data import data_path

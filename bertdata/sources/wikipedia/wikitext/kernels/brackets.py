@@ -2,7 +2,7 @@
 
 `out` is written and, where a construct closes, taken back to where it opened. The kernel knows by name what most
 template calls and links leave: nothing, a fixed text, one argument. For any other it stops and returns ASK_CALL or
-ASK_LINK, with the parts still in the buffers; GROW_BRACKETS where a buffer is too small; VARIANTS at the first `-{`.
+ASK_LINK, with the parts still in the buffers; GROW_BRACKETS where a buffer is too small.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, skip, walk
-from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_CALL, ASK_LINK, DONE, GROW_BRACKETS, VARIANTS, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_CALL, ASK_LINK, DONE, GROW_BRACKETS, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.template_calls import write_call_text, write_link
 
-_ROOM = 128
+# the longest template call or link, without others inside, that is read where it is; what it writes has room
+_LONGEST = 1 << 12
+ROOM = 2 * _LONGEST
 
 
 @inlined
@@ -25,33 +27,34 @@ def brackets_kernel(
     """Copy text[:size] to out with its brackets resolved; returns DONE or what it needs."""
     i, n = state[walk.READ], state[walk.WRITTEN]
     while True:
-        if out.size - n < _ROOM or state[walk.DEPTH] >= frames.shape[0] or state[walk.BARS] + 1 >= bars.size:
-            state[walk.READ], state[walk.WRITTEN] = i, n
+        state[walk.READ], state[walk.WRITTEN] = i, n
+        if out.size - n < ROOM or bars.size - state[walk.BARS] < ROOM or state[walk.DEPTH] >= frames.shape[0]:
             return GROW_BRACKETS
         if state[walk.PENDING] >= 2:
             if not walk.unwind(state, frames, walk.CALL):
                 state[walk.PENDING] = 0
                 continue
-            end = n
-            n = _close_braces(out, n, frames, bars, state, table, blob, scratch)
-            if n < 0:
-                state[walk.READ], state[walk.WRITTEN], state[walk.IN_OUT], state[walk.END] = i, -n - 1, 1, end
+            n, parameter = _close_braces(n, frames, bars, state)
+            if parameter:
+                n = _write_parameter(bars, out, n, state)
+                continue
+            written = write_call_text(out, bars, out, n, state, table, blob, scratch)
+            if written < 0:
+                state[walk.WRITTEN] = n
                 return ASK_CALL
+            n = written
             continue
         begin = i
         i = walk.end_of_plain(text, i, size, state)
-        if out.size - n < i - begin + _ROOM:
-            state[walk.READ], state[walk.WRITTEN] = begin, n
+        if out.size - n < i - begin + ROOM:
             return GROW_BRACKETS
         n = buffers.copy(text, begin, i, out, n)
         if i + 1 >= size:
             n = buffers.copy(text, i, size, out, n)
             break
         byte = text[i]
-        depth = state[walk.DEPTH]
+        depth, first_bar = state[walk.DEPTH], state[walk.BARS]
         if byte == char.LEFT_BRACE:
-            if text[i + 1] != char.LEFT_BRACE:
-                return VARIANTS
             run = walk.run_of(text, i, size)
             end = _end_of_simple_call(text, i + 2, size) if run == 2 else -1
             if end < 0:
@@ -64,25 +67,27 @@ def brackets_kernel(
                     n = walk.push(state, frames, walk.CALL, run, out, n)
                     i += run
                 continue
-            if out.size - n < end - i + _ROOM:
-                state[walk.READ], state[walk.WRITTEN] = i, n
-                return GROW_BRACKETS
-            bar = buffers.find(text, i + 2, end, char.BAR)
-            written = write_call_text(text, i + 2, bar, end, -1, out, n, state, table, blob, scratch)
+            last_bar, bar = first_bar, buffers.find(text, i + 2, end, char.BAR)
+            while bar < end:
+                bars[last_bar] = bar
+                last_bar, bar = last_bar + 1, buffers.find(text, bar + 1, end, char.BAR)
+            walk.set_construct(state, False, i + 2, end, first_bar, last_bar)
+            i = end + 2
+            written = write_call_text(text, bars, out, n, state, table, blob, scratch)
             if written < 0:
-                state[walk.READ], state[walk.WRITTEN], state[walk.IN_OUT] = end + 2, n, 0
-                state[walk.BEGIN], state[walk.END] = i + 2, end
+                state[walk.READ], state[walk.WRITTEN] = i, n
                 return ASK_CALL
             n = written
-            i = end + 2
         elif byte == char.RIGHT_BRACE:
             state[walk.PENDING] = walk.run_of(text, i, size)
             i += state[walk.PENDING]
         elif byte == char.LEFT_BRACKET:
-            bar = _next_in_link(text, i + 2, size)
-            end = bar
-            if end < size and text[end] == char.BAR:
-                end = _next_in_link(text, end + 1, size)
+            limit = min(size, i + _LONGEST)
+            bar = end = _next_in_link(text, i + 2, limit)
+            bars[first_bar] = bar
+            labelled = end < limit and text[end] == char.BAR
+            if labelled:
+                end = _next_in_link(text, end + 1, limit)
             if not (end + 1 < size and text[end] == char.RIGHT_BRACKET and text[end + 1] == char.RIGHT_BRACKET):
                 end = -1
                 if depth < rules.MAX_DEPTH and skip.link_leaves_nothing(text, i + 2, bar, table, blob, scratch):
@@ -94,29 +99,30 @@ def brackets_kernel(
                     n = walk.push(state, frames, walk.LINK, 0, out, n)
                     i += 2
                 continue
-            if out.size - n < 5 * (end - i) + _ROOM:
-                state[walk.READ], state[walk.WRITTEN] = i, n
-                return GROW_BRACKETS
-            written = write_link(
-                text, i + 2, bar, min(bar + 1, end), end, bar < end, out, n, depth, False, table, blob, scratch
-            )
+            walk.set_construct(state, False, i + 2, end, first_bar, first_bar + labelled)
+            i = end + 2
+            written = write_link(text, bars, out, n, state, table, blob, scratch)
             if written < 0:
-                state[walk.READ], state[walk.WRITTEN], state[walk.IN_OUT] = end + 2, n, 0
-                state[walk.BEGIN], state[walk.END] = i + 2, end
+                state[walk.READ], state[walk.WRITTEN] = i, n
                 return ASK_LINK
             n = written
-            i = end + 2
         elif byte == char.RIGHT_BRACKET:
             i += 2
             if depth and frames[depth - 1, walk.KIND] == walk.LINK:
-                end = n
-                n = _close_link(out, n, frames, bars, state, table, blob, scratch)
-                if n < 0:
-                    state[walk.READ], state[walk.WRITTEN], state[walk.IN_OUT], state[walk.END] = i, -n - 1, 1, end
+                base = frames[depth - 1, walk.BASE]
+                walk.set_construct(state, True, base + 1, n, frames[depth - 1, walk.BARS_BEFORE], first_bar)
+                walk.pop(state, frames)
+                n = base
+                if depth > rules.MAX_DEPTH:
+                    continue
+                written = write_link(out, bars, out, n, state, table, blob, scratch)
+                if written < 0:
+                    state[walk.READ], state[walk.WRITTEN] = i, n
                     return ASK_LINK
+                n = written
         elif byte == char.BAR:
             if depth and frames[depth - 1, walk.KIND] <= walk.LINK:
-                bars[state[walk.BARS]] = n
+                bars[first_bar] = n
                 state[walk.BARS] += 1
             out[n] = byte
             n += 1
@@ -142,8 +148,6 @@ def brackets_kernel(
                 n += 1
         else:  # <
             end = walk.end_of_block_tag(text, i, size, scratch, state)
-            if end == -2:
-                return VARIANTS
             if end < 0:
                 out[n] = byte
                 n += 1
@@ -160,7 +164,7 @@ def brackets_kernel(
 @inlined
 def _end_of_simple_call(text: Bytes, begin: int, size: int) -> Int:
     """Return where the closing braces are of a call without any bracket inside, -1 where it has one or no name."""
-    i = _next_bracket(text, begin, size)
+    i = _next_bracket(text, begin, min(size, begin + _LONGEST))
     closed = i + 1 < size and text[i] == char.RIGHT_BRACE and text[i + 1] == char.RIGHT_BRACE
     return i if closed and i > begin and text[begin] != char.BAR else -1
 
@@ -182,55 +186,32 @@ def _close_block(out: Bytes, n: int, frames: Ints, state: Ints, kind: int) -> In
 
 
 @inlined
-def _close_braces(
-    out: Bytes, n: int, frames: Ints, bars: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
-) -> Int:
-    """Match closing braces with the top frame: three make a parameter, two a call; -1 - n where Python is asked."""
+def _close_braces(n: int, frames: Ints, bars: Ints, state: Ints) -> tuple[Int, bool]:
+    """Match closing braces with the top frame; returns where its text goes, and if three braces make it a parameter."""
     depth = state[walk.DEPTH]
     base, braces = frames[depth - 1, walk.BASE], frames[depth - 1, walk.BRACES]
-    first, last = frames[depth - 1, walk.BARS_BEFORE], state[walk.BARS]
+    first, last, end = frames[depth - 1, walk.BARS_BEFORE], state[walk.BARS], n
     used = 3 if state[walk.PENDING] >= 3 and braces >= 3 else 2
-    begin, end = base + 1, n
     if depth > rules.MAX_DEPTH:
-        last, end = first, begin
+        last, end = first, base + 1
+    walk.set_construct(state, True, base + 1, end, first, last)
     state[walk.PENDING] -= used
     frames[depth - 1, walk.BRACES] = braces - used
     state[walk.BARS] = first
-    n = begin
+    n = base + 1
     if braces - used < 2:
         walk.pop(state, frames)
         n = base
-    head_end = bars[first] if last > first else end
-    if used == 3:
-        if last == first:
-            return common.write_placeholder(out, n)
-        return buffers.copy(out, head_end + 1, bars[first + 1] if last > first + 1 else end, out, n)
-    written = write_call_text(out, begin, head_end, end, last - first, out, n, state, table, blob, scratch)
-    if written < 0:
-        state[walk.BEGIN], state[walk.FIRST_BAR], state[walk.LAST_BAR] = begin, first, last
-        return -1 - n
-    return written
+    return n, used == 3
 
 
 @inlined
-def _close_link(
-    out: Bytes, n: int, frames: Ints, bars: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
-) -> Int:
-    """Write the text of the link on top; -1 - n where Python is asked."""
-    depth = state[walk.DEPTH]
-    base, first, last = frames[depth - 1, walk.BASE], frames[depth - 1, walk.BARS_BEFORE], state[walk.BARS]
-    begin, end = base + 1, n
-    walk.pop(state, frames)
-    if depth > rules.MAX_DEPTH:
-        return base
-    bar = bars[first] if last > first else end
-    written = write_link(
-        out, begin, bar, min(bar + 1, end), end, bar < end, out, base, depth - 1, True, table, blob, scratch
-    )
-    if written < 0:
-        state[walk.BEGIN], state[walk.FIRST_BAR], state[walk.LAST_BAR] = begin, first, last
-        return -1 - base
-    return written
+def _write_parameter(bars: Ints, out: Bytes, n: int, state: Ints) -> Int:
+    """Write the default of a parameter."""
+    if state[walk.FIRST_BAR] == state[walk.LAST_BAR]:
+        return common.write_placeholder(out, n)
+    begin, end = walk.argument(bars, state, state[walk.FIRST_BAR])
+    return buffers.copy(out, begin, end, out, n)
 
 
 _next_bracket = buffers.scanner(b"{}[]")

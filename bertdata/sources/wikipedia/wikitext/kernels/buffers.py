@@ -82,28 +82,20 @@ def scanner(characters: bytes | Iterable[int]) -> Any:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], table, [0]]).astype(np.int8)))
     ranges = [(int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]
 
-    if PLAIN:
+    bits_of = bits_of_ranges(ranges)
 
-        def scan(text: Bytes, begin: Int, end: Int) -> Int:
-            while begin < end and table[text[begin]] == 0:
+    def scan(text: Bytes, begin: Int, end: Int) -> Int:
+        while begin < end:
+            if not PLAIN and begin + BLOCK <= text.size:
+                mask = bits_of(text, begin)
+                if mask:
+                    return min(begin + np.int64(lowest_bit(mask)), end)
+                begin += BLOCK
+            elif table[text[begin]]:
+                return begin
+            else:
                 begin += 1
-            return min(begin, end)
-
-    else:
-        bits_of = bits_of_ranges(ranges)
-
-        def scan(text: Bytes, begin: Int, end: Int) -> Int:
-            while begin < end:
-                if begin + BLOCK <= text.size:
-                    mask = bits_of(text, begin)
-                    if mask:
-                        return min(begin + np.int64(lowest_bit(mask)), end)
-                    begin += BLOCK
-                elif table[text[begin]]:
-                    return begin
-                else:
-                    begin += 1
-            return end
+        return end
 
     scan.__name__ = f"scan_{np.packbits(table).tobytes().hex()}"
     return inlined(scan)
@@ -126,17 +118,17 @@ def find(text: Bytes, begin: Int, end: int, byte: int) -> Int:
 
 
 @inlined
-def find_pair(text: Bytes, begin: Int, end: int, byte: int) -> Int:
-    """Return the first place in text[begin:end] of a byte twice in a row, else `end`."""
+def find_pair(text: Bytes, begin: Int, end: int, first: int, second: int) -> Int:
+    """Return the first place in text[begin:end] of one byte before another, else `end`."""
     last = end - 1
     while begin < last:
         if not PLAIN and begin + BLOCK + 1 <= text.size:
-            mask = _bits_of_byte(text, begin, byte) & _bits_of_byte(text, begin + 1, byte)
+            mask = _bits_of_byte(text, begin, first) & _bits_of_byte(text, begin + 1, second)
             if mask:
                 begin += np.int64(lowest_bit(mask))
                 return begin if begin < last else end
             begin += BLOCK
-        elif text[begin] == byte and text[begin + 1] == byte:
+        elif text[begin] == first and text[begin + 1] == second:
             return begin
         else:
             begin += 1

@@ -41,7 +41,7 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, tokens: Ints,
         start, verse = n, False
         end = _next_mark(text, i, size)
         plain = end == size or (text[end] == char.NEWLINE and end + 1 < size and text[end + 1] == char.NEWLINE)
-        if plain and buffers.find_pair(text, i, end, char.SPACE) == end:
+        if plain and buffers.find_pair(text, i, end, char.SPACE, char.SPACE) == end:
             n = copy(text, i, end, out, n)
             i = end
             while i < size and _BLANKS[text[i]]:
@@ -64,7 +64,7 @@ def _read_paragraph(text: Bytes, i: int, size: int, work: Bytes) -> tuple[Int, I
     while i < size:
         if mark < i:
             mark = _next_mark(text, i, size)
-        end = buffers.find_pair(text, i, mark, char.SPACE)
+        end = buffers.find_pair(text, i, mark, char.SPACE, char.SPACE)
         length = copy(text, i, end, work, length)
         i = end
         if i == size:

@@ -25,7 +25,9 @@ PLACEHOLDER, LINE_BREAK = ord(rules.PLACEHOLDER), ord(rules.LINE_BREAK)
 LONGEST_NAME = 200
 _LONGEST_TAG = 20
 # what a kernel returns: DONE, or what it needs before it goes on
-DONE, ASK_TAG, ASK_CALL, ASK_LINK, VARIANTS, RECOVER, GROW_TAGS, GROW_BRACKETS, GROW_PROSE = range(9)
+DONE, ASK_TAG, ASK_CALL, ASK_LINK, CUT_REFERENCE, VARIANTS, RECOVER, GROW_TAGS, GROW_BRACKETS, GROW_PROSE = range(10)
+# what a function returns that writes the text of a template call or a link: where it ends, or
+ASK, NOTHING = -1, -2
 # kinds of names
 TEMPLATE, FUNCTION, PREFIX, SECTION, TAG, PROTOCOL, INLINE_TAG, ENTITY, UNIT = range(9)
 # columns of the table; `lookup` returns a row for its columns CODE to VALUE_END
@@ -175,18 +177,6 @@ def tag_name(text: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
         scratch[length] = char.lower(text[begin + length])
         length += 1
     return length
-
-
-@inlined
-def write_reference(byte: int, out: Bytes, n: int) -> Int:
-    """Write an ASCII character as `&#42;`; returns how much is written."""
-    out[n], out[n + 1] = char.AMPERSAND, char.NUMBER_SIGN
-    n += 2
-    if byte >= 100:
-        out[n] = char.DIGIT_0 + 1
-        n += 1
-    out[n], out[n + 1], out[n + 2] = char.DIGIT_0 + byte // 10 % 10, char.DIGIT_0 + byte % 10, char.SEMICOLON
-    return n + 3
 
 
 @inlined

@@ -16,9 +16,8 @@ from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import SYMBOLS_WITH_PLURAL, is_plain_unit
 from bertdata.sources.wikipedia.templates.units import UNITS
-from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
-from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
-from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, walk
+from bertdata.sources.wikipedia.wikitext.kernels.common import ASK, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT
 
 _MOST_DIGITS = 15
@@ -29,28 +28,19 @@ _SYMBOL, _SYMBOLS, _ONE, _MANY = range(4)
 
 @inlined
 def write_conversion(
-    abbreviate: bool, bars: int, source: Bytes, begin: int, end: int, spans: Ints,
-    table: Ints, blob: Bytes, out: Bytes, n: int,
-) -> Int:  # fmt: skip
-    """Write the text of a call to out[n:], given its arguments, from their first bar on; ASK or its end.
-
-    `bars` is how many arguments there are, -1 where each bar of the source separates two.
-    """
-    if out.size - n < _ROOM:
+    abbreviate: bool, source: Bytes, bars: Ints, state: Ints, table: Ints, blob: Bytes, out: Bytes, n: int
+) -> Int:
+    """Write the text of a call to out[n:]; returns ASK or where it ends."""
+    if out.size - n < _ROOM or state[walk.LAST_BAR] - state[walk.FIRST_BAR] > MOST_ARGUMENTS:
         return ASK
-    count, named, words, both, hyphen, american = 0, 0, not abbreviate, False, False, False
-    while begin < end:
-        bar = buffers.find(source, begin + 1, end, char.BAR)
-        left, right = common.strip(source, begin + 1, bar)
-        if count == MOST_ARGUMENTS:
-            return ASK
-        if buffers.find(source, begin + 1, bar, char.EQUALS) == bar:
-            spans[LEFT + count], spans[RIGHT + count] = left, right
+    count, words, both, hyphen, american = 0, not abbreviate, False, False, False
+    for k in range(state[walk.FIRST_BAR], state[walk.LAST_BAR]):
+        begin, end = walk.argument(bars, state, k)
+        left, right = common.strip(source, begin, end)
+        if buffers.find(source, left, right, char.EQUALS) == right:
+            state[LEFT + count], state[RIGHT + count] = left, right
             count += 1
-            begin = bar
-            continue
-        named += 1
-        if common.is_word(source, left, right, _ABBR_ON):
+        elif common.is_word(source, left, right, _ABBR_ON):
             words, both = False, False
         elif common.is_word(source, left, right, _ABBR_OFF):
             words, both = True, True
@@ -60,10 +50,9 @@ def write_conversion(
             american = True
         else:
             return ASK
-        begin = bar
-    if count < 2 or count > 4 or (bars >= 0 and bars != count + named):
+    if count < 2 or count > 4:
         return ASK
-    row = common.lookup(table, blob, common.UNIT, source, spans[LEFT + 1], spans[RIGHT + 1])
+    row = common.lookup(table, blob, common.UNIT, source, state[LEFT + 1], state[RIGHT + 1])
     if row < 0:
         return ASK
     unit = table[row, common.CODE]
@@ -71,15 +60,18 @@ def write_conversion(
     places: Int = 0
     rounded = chosen = False
     for k in range(2, count):
-        left, right = spans[LEFT + k], spans[RIGHT + k]
+        left, right = state[LEFT + k], state[RIGHT + k]
         if left == right:
             continue
         negative = source[left] == char.HYPHEN
-        number = _whole_number(source, left + negative, right)
-        if number >= 0 and right - left - negative <= 2:
+        digits = right - left - negative
+        if 1 <= digits <= 2 and char.is_digit(source[right - 1]) and char.is_digit(source[right - digits]):
             if count == 4 and k == 2:
                 return ASK
-            places, rounded = -number if negative else number, True
+            places = np.int64(source[right - 1]) - char.DIGIT_0
+            if digits == 2:
+                places += 10 * (np.int64(source[right - 2]) - char.DIGIT_0)
+            places, rounded = -places if negative else places, True
             continue
         row = common.lookup(table, blob, common.UNIT, source, left, right)
         if chosen or row < 0:
@@ -88,7 +80,7 @@ def write_conversion(
     if target < 0 or _KIND[target] != _KIND[unit]:
         return ASK
     return _write(
-        source, spans[LEFT], spans[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
+        source, state[LEFT], state[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
     )
 
 
@@ -202,19 +194,6 @@ def _write_grouped(number: int, out: Bytes, n: int) -> Int:
         out[i] = char.DIGIT_0 + number % 10
         number //= 10
     return end
-
-
-@inlined
-def _whole_number(source: Bytes, begin: int, end: int) -> Int:
-    """Return the value of digits, at most 15 of them; -1 for anything else."""
-    if begin == end or end - begin > _MOST_DIGITS:
-        return -1
-    number: Int = 0
-    for i in range(begin, end):
-        if not char.is_digit(source[i]):
-            return -1
-        number = 10 * number + np.int64(source[i]) - char.DIGIT_0
-    return number
 
 
 CODES = [code for code in UNITS if is_plain_unit(code)]

@@ -1,7 +1,7 @@
 """All passes over one page, compiled: Python calls the kernel, does what it asks for, and calls it again.
 
-It returns DONE with the prose in `first`; else what it asks for: the text of a tag, a template call or a link, the
-first variants of a page that has any, the marks of unclosed constructs cleared, or larger buffers. The reference is
+It returns DONE with the prose in `first`; else what it asks for: the text of a tag, a template call or a link, the page
+without tags, its first variants, the marks of unclosed constructs cleared, or larger buffers. The reference is
 `clean.extract`.
 
 Compiled, the passes are 16 times as fast as the reference (`benchmarks/kernels.py --only wikitext`).
@@ -11,36 +11,32 @@ from __future__ import annotations
 
 from bertdata.kernels import characters as char
 from bertdata.kernels.characters import Bytes, Int
-from bertdata.kernels.jit import inlined, kernel
-from bertdata.sources.wikipedia.wikitext import rules
+from bertdata.kernels.jit import kernel
 from bertdata.sources.wikipedia.wikitext.kernels import brackets, buffers, cleanup, inline, paragraphs, tags, walk
-from bertdata.sources.wikipedia.wikitext.kernels.common import DONE, GROW_PROSE, RECOVER, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.common import DONE, GROW_PROSE, RECOVER, VARIANTS, Ints
 
 # the stages between which the kernel may be left, and where the state of the first pass says which it is
-_READ, _TAGS, _BRACKETS, _LINES, _INLINE = range(5)
+_TAGS, BRACKETS, _LINES, _INLINE = range(4)
 STAGE, SIZE, TAGS_STATE_SIZE = range(tags.STATE_SIZE, tags.STATE_SIZE + 3)
 
 
 @kernel
 def page_kernel(
-    data: Bytes, source: Bytes, first: Bytes, second: Bytes, third: Bytes, frames: Ints, bars: Ints,
+    source: Bytes, first: Bytes, second: Bytes, third: Bytes, frames: Ints, bars: Ints,
     tags_state: Ints, state: Ints, table: Ints, blob: Bytes, scratch: Bytes, words: Bytes,
 ) -> Int:  # fmt: skip
-    """Turn the wikitext `data` into prose in `first`, tags_state[SIZE] bytes of it; returns what it needs, or DONE.
+    """Turn the wikitext `source`, tags_state[SIZE] bytes of it, into as many of prose in `first`.
 
-    `source` has room for the data. A page that is no article has a reason in `state` and no prose.
+    Returns DONE or what it needs. A page that is not an article has a reason in `state` and no prose.
     """
-    if tags_state[STAGE] == _READ:
-        tags_state[SIZE] = _without_reserved(data, source)
-        first[0] = char.NEWLINE
-        tags_state[tags.WRITTEN] = 1
-        tags_state[STAGE] = _TAGS
     if tags_state[STAGE] == _TAGS:
         answer = tags.tags_kernel(source, tags_state[SIZE], first, tags_state, table, blob, scratch)
         if answer != DONE:
             return answer
-        tags_state[STAGE], tags_state[SIZE] = _BRACKETS, tags_state[tags.WRITTEN]
-    if tags_state[STAGE] == _BRACKETS:
+        tags_state[STAGE], tags_state[SIZE] = BRACKETS, tags_state[tags.WRITTEN]
+        if buffers.find_pair(first, 0, tags_state[SIZE], char.HYPHEN, char.LEFT_BRACE) < tags_state[SIZE]:
+            return VARIANTS
+    if tags_state[STAGE] == BRACKETS:
         answer = brackets.brackets_kernel(first, tags_state[SIZE], second, frames, bars, state, table, blob, scratch)
         if answer != DONE:
             return answer
@@ -61,27 +57,3 @@ def page_kernel(
     size = inline.inline_kernel(third, size, second, table, blob, scratch)
     tags_state[SIZE] = cleanup.finish_kernel(second, size, third, first, bars, words)
     return DONE
-
-
-@inlined
-def _without_reserved(data: Bytes, out: Bytes) -> Int:
-    """Copy wikitext with plain line ends and without the characters that the passes use as marks."""
-    size = data.size
-    i = n = 0
-    while i < size:
-        begin = i
-        i = _next_reserved(data, i, size)
-        n = buffers.copy(data, begin, i, out, n)
-        if i < size and data[i] == char.CARRIAGE_RETURN:
-            k = i + 1
-            while k < size and _RESERVED[data[k]]:
-                k += 1
-            if k == size or data[k] != char.NEWLINE:
-                out[n] = char.CARRIAGE_RETURN
-                n += 1
-        i += 1
-    return n
-
-
-_RESERVED = buffers.flags(rules.RESERVED.encode())
-_next_reserved = buffers.scanner(rules.RESERVED.encode() + b"\r")

@@ -102,7 +102,7 @@ def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
 @inlined
 def _is_table_header(text: Bytes, begin: int, end: int) -> bool:
     spaced = begin + 1 < end and text[begin + 1] == char.SPACE
-    return bool(spaced or buffers.find_pair(text, begin, end, char.EXCLAMATION_MARK) < end)
+    return bool(spaced or buffers.find_pair(text, begin, end, char.EXCLAMATION_MARK, char.EXCLAMATION_MARK) < end)
 
 
 @inlined
@@ -150,11 +150,6 @@ def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scr
         if run >= 2:
             i += run
             continue
-        scratch[kept] = scratch[i]
-        kept += 1
-        i += 1
-    length, kept, i = kept, 0, 0
-    while i < length:
         if scratch[i] == char.LESS_THAN:
             close = common.end_of_tag(scratch, i + 1, length)
             if close < length and scratch[close] == char.GREATER_THAN:

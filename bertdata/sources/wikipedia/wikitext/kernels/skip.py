@@ -66,8 +66,6 @@ def end_of_dropped(text: Bytes, begin: int, size: int, kind: int, state: Ints, s
             elif following == char.BAR and _begins_line(text, begin, i):
                 stack = stack << 2 | IN_TABLE
                 i += 2
-            elif walk.begins_variants(text, i, state):
-                break
             else:
                 i += 1
             if stack > _DEEPEST:

@@ -1,7 +1,8 @@
 """The first pass over wikitext, compiled: comments, references, extension tags. The reference is `reference/tags`.
 
-It stops and returns ASK_TAG where the text of a tag needs Python (verse, formulas), GROW_TAGS where `out` is too small,
-and goes on from its state when called again.
+It stops and returns ASK_TAG where the text of a tag needs Python (verse, plain formulas, literal text), GROW_TAGS where
+`out` is too small, and goes on from its state when called again; CUT_REFERENCE at a `<ref` without its ">", which is
+rare: Python then does this pass for the page.
 """
 
 # ruff: noqa: PLR1714, SIM110  (numba compiles comparisons and loops well, sets and generators not)
@@ -15,14 +16,14 @@ from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
 from bertdata.sources.wikipedia.wikitext.kernels.buffers import find
-from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_TAG, DONE, GROW_TAGS, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_TAG, CUT_REFERENCE, DONE, GROW_TAGS, Ints
 
 # the state: where to read on, how much is written, whether a tag was met, names never closed (a bit each), and of the
 # tag that Python is asked for: its row in the table, the bounds of its text, whether a placeholder fits; then where the
 # next `</ref` begins, as far as it was looked for
 READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, PLACEHOLDER_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
-DROP, EXTENSION, NOWIKI, REFERENCE, FORMULA, ASKED = range(6)
+DROP, EXTENSION, REFERENCE, FORMULA, ASKED = range(5)
 
 
 @inlined
@@ -35,16 +36,18 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         if i >= size:
             break
         comment = common.starts_with(text, i, size, _COMMENT)
-        row, end, cut = -1, i + 4, -1
+        row, end = -1, i + 4
         if not comment:
             length = common.tag_name(text, i + 1, size, scratch)
+            name_end = i + 1 + length
             if length:
                 row = common.lookup(table, blob, common.TAG, scratch, 0, length)
             if row >= 0:
-                end = _end_of_tag(text, size, i + 1 + length)
-                if end < 0 and table[row, common.CODE] & 7 == REFERENCE:
-                    cut = _end_of_cut_reference(text, size, i + 1 + length)
-            if row < 0 or (end < 0 and cut < 0):
+                end = _end_of_tag(text, size, name_end)
+            reference = row >= 0 and table[row, common.CODE] & 7 == REFERENCE
+            if reference and end < 0 and common.ends_name(text, name_end, size, char.LESS_THAN):
+                return CUT_REFERENCE
+            if row < 0 or end < 0:
                 i += 1
                 continue
         if out.size - n < i - position + 8:
@@ -64,9 +67,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             i = position
             continue
         kind, number = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
-        if cut >= 0:
-            position = cut
-        elif text[end - 2] == char.SLASH:
+        if text[end - 2] == char.SLASH:
             position = end
         elif kind == REFERENCE:
             if state[CLOSED_AT] < end:
@@ -90,15 +91,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 position = find(text, end, size, char.NEWLINE) if kind == EXTENSION else end
             else:
                 position = find(text, close, size, char.GREATER_THAN) + 1
-                if kind == FORMULA:
-                    end, close, kind = _plain_formula(text, end, close)
-                if kind == NOWIKI and close > end:
-                    if out.size - n < 6 * (close - end) + 8:
-                        state[READ], state[WRITTEN] = i, n
-                        return GROW_TAGS
-                    n = _write_literally(text, end, close, out, n)
-                    fits = False
-                elif kind == ASKED:
+                if kind == ASKED or (kind == FORMULA and _next_of_tex(text, end, close) == close):
                     state[READ], state[WRITTEN], state[ROW] = position, n, row
                     state[BEGIN], state[END], state[PLACEHOLDER_FITS] = end, close, fits
                     return ASK_TAG
@@ -111,32 +104,6 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         return GROW_TAGS
     state[READ], state[WRITTEN] = size, buffers.copy(text, position, size, out, n)
     return DONE
-
-
-@inlined
-def _plain_formula(text: Bytes, begin: int, end: int) -> tuple[Int, Int, Int]:
-    """Return the bounds of a formula without white space at its ends, and what becomes of it: NOWIKI if it is plain."""
-    begin, end = common.strip(text, begin, end)
-    if find(text, begin, end, char.AMPERSAND) < end:
-        return begin, end, ASKED
-    characters = 0
-    for i in range(begin, end):
-        characters += (text[i] & 0xC0) != 0x80
-        if _NOT_IN_FORMULAS[text[i]] or characters > rules.FORMULA_LENGTH:
-            return begin, end, DROP
-    return begin, end, NOWIKI
-
-
-@inlined
-def _write_literally(text: Bytes, begin: int, end: int, out: Bytes, n: int) -> Int:
-    """Write text with its markup as decimal character references."""
-    for i in range(begin, end):
-        if _LITERAL[text[i]]:
-            n = common.write_reference(text[i], out, n)
-        else:
-            out[n] = text[i]
-            n += 1
-    return n
 
 
 @inlined
@@ -215,47 +182,6 @@ def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
 
 
 @inlined
-def _end_of_cut_reference(text: Bytes, size: int, begin: int) -> Int:
-    """Return where a reference ends whose opening tag has no ">" (`tags._end_of_cut_reference`), else -1."""
-    if not common.ends_name(text, begin, size, char.LESS_THAN):
-        return -1
-    end = begin
-    following = _end_of_attribute(text, size, end)
-    while following >= 0:
-        end = following
-        following = _end_of_attribute(text, size, end)
-    if end < size and text[end] == char.SLASH:
-        return end + 1
-    i = _next_reference(text, size, end, False)
-    if i < size and text[i + 1] == char.SLASH and find(text, end, i, char.NEWLINE) == i:
-        return _end_of_closing(text, size, i + 5)
-    return end
-
-
-@inlined
-def _end_of_attribute(text: Bytes, size: int, begin: int) -> Int:
-    """Return where ` name=value` ends, -1 where there is none."""
-    name = common.skip_spaces(text, begin, size)
-    i = name
-    while i < size and char.is_letter(text[i]):
-        i += 1
-    if name == begin or i == name:
-        return -1
-    i = common.skip_spaces(text, i, size)
-    if i >= size or text[i] != char.EQUALS:
-        return -1
-    i = value = common.skip_spaces(text, i + 1, size)
-    if i < size and _is_quote(text[i]):
-        i += 1
-        while i < size and text[i] != text[value] and not _ENDS_QUOTED_VALUE[text[i]]:
-            i += 1
-        return i + 1 if i < size and text[i] == text[value] else -1
-    while i < size and not _ENDS_VALUE[text[i]]:
-        i += 1
-    return i if i > value else -1
-
-
-@inlined
 def _next_reference(text: Bytes, size: int, begin: int, closing: bool) -> Int:
     """Return where the next `<ref` or `</ref` begins, only `</ref` where `closing`; `size` where there is none."""
     i = find(text, begin, size, char.LESS_THAN)
@@ -283,7 +209,5 @@ def _end_of_closing(text: Bytes, size: int, begin: int) -> Int:
 
 
 _COMMENT, _NAME, _REF = map(common.word, ("<!--", "name", "ref"))
-_LITERAL = buffers.flags(rules.LITERAL.encode())
-_NOT_IN_FORMULAS = buffers.flags(rules.NOT_IN_FORMULAS.encode())
-_ENDS_VALUE = buffers.flags(b" \t\n\x0b\x0c\r\"'/<=>")
+_next_of_tex = buffers.scanner(rules.NOT_IN_FORMULAS.encode())
 _ENDS_QUOTED_VALUE = buffers.flags(b"<>\n")

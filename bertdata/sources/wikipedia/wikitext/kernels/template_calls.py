@@ -1,7 +1,9 @@
 """What one template call or one link leaves, compiled; the reference is `wikitext/template_calls`.
 
-The name of most templates decides what is left: nothing, a fixed text, one argument. The frequent templates are written
-by `kernels/templates` and `kernels/convert`; for any other the answer is ASK: Python is asked.
+The name of most templates decides what is left: nothing, a fixed text, one argument. Of the most frequent others the
+text is written here (the references are in `templates/functions`), for otherwise cleaning takes a quarter longer;
+conversions are written by `kernels/convert`. Where a call or link is not covered (named arguments, too little room) the
+answer is ASK: Python is asked. `state` says where it is (`walk.set_construct`).
 """
 
 # ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
@@ -9,29 +11,29 @@ by `kernels/templates` and `kernels/convert`; for any other the answer is ASK: P
 from __future__ import annotations
 
 from bertdata.kernels import characters as char
+from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, templates, walk
-from bertdata.sources.wikipedia.wikitext.kernels.common import LONGEST_NAME, Ints
-from bertdata.sources.wikipedia.wikitext.kernels.templates import ASK, NOTHING
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, walk
+from bertdata.sources.wikipedia.wikitext.kernels.common import ASK, LONGEST_NAME, NOTHING, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT
 
-# what a call leaves: what Python answers, a fixed text, one of its arguments, nothing where the page is no article,
-# what `kernels/templates` or `kernels/convert` write
-ASKED, LITERAL, KEPT, NO_ARTICLE, WRITTEN, CONVERSION = range(6)
+# what a call leaves: what Python answers, a fixed text, one of its arguments, nothing where the page is not an article,
+# a conversion, what the functions below write; the rest of the code, from CODES on, is which argument, reason or option
+ASKED, LITERAL, KEPT, NO_ARTICLE, CONVERSION, TRANSLITERATION, CHEMISTRY, NIHONGO, WRAPPED = range(9)
+CODES = 16
 COLON = -2
 LANGUAGE = common.word("lang-")
 
 
 @inlined
 def write_call_text(
-    source: Bytes, begin: int, head_end: int, end: int, count: int,
-    out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes,
-) -> Int:  # fmt: skip
-    """Write what the call source[begin:end] leaves, given the end of its head and its number of bars; or ASK.
-
-    A count of -1 says that each bar separates two arguments: there is no rendered text among them.
-    """
+    source: Bytes, bars: Ints, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
+) -> Int:
+    """Write what a template call leaves to out[n:]; returns where that ends, or ASK."""
+    begin, end, first = state[walk.BEGIN], state[walk.END], state[walk.FIRST_BAR]
+    head_end = bars[first] if state[walk.LAST_BAR] > first else end
     length = fold_name(source, begin, head_end, scratch)
     if length == COLON:
         if is_function(source, begin, head_end, table, blob, scratch):
@@ -42,49 +44,140 @@ def write_call_text(
         if length >= 0 and common.starts_with(scratch, 0, length, LANGUAGE):
             return ASK
         return common.write_placeholder(out, n)
-    code, detail = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
+    code, detail = table[row, common.CODE] % CODES, table[row, common.CODE] // CODES
     value, value_end = table[row, common.VALUE_BEGIN], table[row, common.VALUE_END]
     if code == ASKED:
         return ASK
     if code == LITERAL:
         return buffers.copy(blob, value, value_end, out, n)
     if code == KEPT:
-        return _keep(source, head_end, end, count, detail, out, n)
+        return _keep(source, bars, state, detail, out, n)
     if code == NO_ARTICLE:
         if state[walk.DEPTH] == 0 and state[walk.REASON] == 0:
             state[walk.REASON] = detail
         return common.write_placeholder(out, n)
-    free = end if count >= 0 else n
+    free = end if state[walk.IN_OUT] else n  # what is read lies before it, where it is in `out`
     if code == CONVERSION:
-        written = convert.write_conversion(detail == 1, count, source, head_end, end, state, table, blob, out, free)
+        written = convert.write_conversion(detail == 1, source, bars, state, table, blob, out, free)
     else:
-        written = templates.write_call(detail, count, source, head_end, end, state, blob, value, value_end, out, free)
+        written = _write_frequent(code, source, bars, state, blob, value, value_end, out, free)
     if written == NOTHING:
         return common.write_placeholder(out, n)
     return written if written == ASK or free == n else buffers.copy(out, free, written, out, n)
 
 
 @inlined
-def _keep(source: Bytes, begin: int, end: int, count: int, wanted: int, out: Bytes, n: int) -> Int:
-    """Write one of the arguments that begin with the bar at `begin`; ASK if it is blank, or a name may be a number."""
-    bars, position, first, last = 0, 0, end, end
-    while begin < end:
-        bar = buffers.find(source, begin + 1, end, char.BAR)
-        equals = buffers.find(source, begin + 1, bar, char.EQUALS)
-        bars += 1
-        if equals < bar:
-            left, right = common.strip(source, begin + 1, equals)
+def _keep(source: Bytes, bars: Ints, state: Ints, wanted: int, out: Bytes, n: int) -> Int:
+    """Write one of the arguments as it is; ASK if it is blank, or a name may be a number."""
+    position, first, last = 0, 0, 0
+    for k in range(state[walk.FIRST_BAR], state[walk.LAST_BAR]):
+        begin, end = walk.argument(bars, state, k)
+        equals = buffers.find(source, begin, end, char.EQUALS)
+        if equals < end:
+            left, right = common.strip(source, begin, equals)
             if left < right and char.is_digit(source[left]):
                 return ASK
         else:
             position += 1
             if position == wanted:
-                first, last = begin + 1, bar
-        begin = bar
+                first, last = begin, end
     left, right = common.strip(source, first, last)
-    if left == right or (count >= 0 and bars != count):
+    return ASK if left == right else buffers.copy(source, first, last, out, n)
+
+
+@inlined
+def _write_frequent(
+    code: int, source: Bytes, bars: Ints, state: Ints, blob: Bytes, around: int, around_end: int, out: Bytes, n: int
+) -> Int:
+    """Write the text of a frequent template to out[n:]; returns ASK, NOTHING or where it ends.
+
+    blob[around:around_end] is what stands before and after the text, with a zero byte between them.
+    """
+    room = 4 * MOST_ARGUMENTS + around_end - around + state[walk.END] - state[walk.BEGIN]
+    count = state[walk.LAST_BAR] - state[walk.FIRST_BAR]
+    if out.size - n < room or count > MOST_ARGUMENTS:
         return ASK
-    return buffers.copy(source, first, last, out, n)
+    for k in range(count):
+        begin, end = walk.argument(bars, state, state[walk.FIRST_BAR] + k)
+        if buffers.find(source, begin, end, char.EQUALS) < end:
+            return ASK
+        state[LEFT + k], state[RIGHT + k] = common.strip(source, begin, end)
+    if code == NIHONGO:
+        return _write_nihongo(source, count, state, out, n)
+    if code == WRAPPED:
+        if count == 0 or state[LEFT] == state[RIGHT]:
+            return NOTHING
+        middle = buffers.find(blob, around, around_end, 0)
+        n = buffers.copy(blob, around, middle, out, n)
+        n = buffers.copy(source, state[LEFT], state[RIGHT], out, n)
+        return buffers.copy(blob, middle + 1, around_end, out, n)
+    filled = 0
+    for k in range(count):
+        if state[LEFT + k] < state[RIGHT + k]:
+            state[LEFT + filled], state[RIGHT + filled] = state[LEFT + k], state[RIGHT + k]
+            filled += 1
+    if code == CHEMISTRY:
+        return _write_formula(source, filled, state, out, n)
+    if filled < 2:
+        return NOTHING
+    return buffers.copy(source, state[LEFT + filled - 1], state[RIGHT + filled - 1], out, n)
+
+
+@inlined
+def _write_formula(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -> Int:
+    """Join the parts of a formula; a hyphen at their end becomes a minus sign, a space follows a mass number."""
+    if count == 0:
+        return NOTHING
+    digits = spans[LEFT]
+    while digits < spans[RIGHT] and char.is_digit(source[digits]):
+        digits += 1
+    mass = count > 1 and digits == spans[RIGHT] and digits - spans[LEFT] < 10
+    for k in range(count):
+        left, right = spans[LEFT + k], spans[RIGHT + k]
+        minus = source[right - 1] == char.HYPHEN and not (mass and k == 0)
+        n = buffers.copy(source, left, right - minus, out, n)
+        if minus:
+            n = utf8.encode(char.MINUS_SIGN, out, n)
+        if mass and k == 0:
+            out[n] = char.SPACE
+            n += 1
+    return n
+
+
+@inlined
+def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -> Int:
+    """Write `English (kanji, romaji, extra) more`; without English, romaji or kanji takes its place."""
+    for k in range(count, 5):
+        spans[LEFT + k] = spans[RIGHT + k] = 0
+    shown = 0
+    if spans[LEFT] == spans[RIGHT]:
+        shown = 2 if spans[LEFT + 2] < spans[RIGHT + 2] else 1
+    start = n
+    n = buffers.copy(source, spans[LEFT + shown], spans[RIGHT + shown], out, n)
+    inside = 0
+    for k in range(1, 4):
+        if k == shown or spans[LEFT + k] == spans[RIGHT + k]:
+            continue
+        if inside:
+            out[n] = char.COMMA
+            n += 1
+        if n > start:
+            out[n] = char.SPACE
+            n += 1
+        if inside == 0:
+            out[n] = char.LEFT_PARENTHESIS
+            n += 1
+        n = buffers.copy(source, spans[LEFT + k], spans[RIGHT + k], out, n)
+        inside += 1
+    if inside:
+        out[n] = char.RIGHT_PARENTHESIS
+        n += 1
+    if spans[LEFT + 4] < spans[RIGHT + 4]:
+        if n > start:
+            out[n] = char.SPACE
+            n += 1
+        n = buffers.copy(source, spans[LEFT + 4], spans[RIGHT + 4], out, n)
+    return n if n > start else NOTHING
 
 
 @inlined
@@ -130,10 +223,12 @@ def is_function(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes, s
 
 @inlined
 def write_link(
-    source: Bytes, begin: int, end: int, label: int, label_end: int, has_label: bool,
-    out: Bytes, n: int, depth: int, inside: bool, table: Ints, blob: Bytes, scratch: Bytes,
-) -> Int:  # fmt: skip
-    """Write the text of a link, given its target and label; or ASK. `inside`: source is out."""
+    source: Bytes, bars: Ints, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
+) -> Int:
+    """Write the text of a link to out[n:]; returns where it ends, or ASK."""
+    begin, label_end, first = state[walk.BEGIN], state[walk.END], state[walk.FIRST_BAR]
+    labelled = state[walk.LAST_BAR] > first
+    end = bars[first] if labelled else label_end
     colon = buffers.find(source, begin, end, char.COLON)
     target = begin
     if colon < end:
@@ -142,32 +237,17 @@ def write_link(
             return common.write_placeholder(out, n)
         if length == 0:
             target = colon + 1
-    if inside and buffers.find(source, target, end, char.NEWLINE) < end:
-        n = buffers.copy(source, target, end, out, n)
-        if has_label:
-            out[n] = char.BAR
-            n = buffers.copy(source, label, label_end, out, n + 1)
-        return n
-    if has_label:
-        target, end = label, label_end
+    if state[walk.IN_OUT] and buffers.find(source, target, end, char.NEWLINE) < end:
+        return buffers.copy(source, target, label_end, out, n)
+    if labelled:
+        target, end = end + 1, label_end
     else:
         target, end = common.strip_flagged(source, target, end, _BLANKS)
-    if target >= end:
+    if target >= end or _LINE_MARKUP[source[target]]:
         return ASK
-    equals = depth > 0 and buffers.find(source, target, end, char.EQUALS) < end
-    marked = _LINE_MARKUP[source[target]]
-    if not equals and not marked:
-        return buffers.copy(source, target, end, out, n)
-    if inside or (equals and source[target] == char.EQUALS):
+    if state[walk.DEPTH] and buffers.find(source, target, end, char.EQUALS) < end:
         return ASK
-    for i in range(target, end):
-        byte = source[i]
-        if (i == target and marked) or (equals and byte == char.EQUALS):
-            n = common.write_reference(byte, out, n)
-        else:
-            out[n] = byte
-            n += 1
-    return n
+    return buffers.copy(source, target, end, out, n)
 
 
 _LINE_MARKUP = buffers.flags(rules.LINE_MARKUP.encode())

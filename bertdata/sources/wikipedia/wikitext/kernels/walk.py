@@ -12,12 +12,12 @@ from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
 from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
 
 # the state: where to read on, how much is written, the number of frames and of bars, closing braces not yet matched,
-# whether marks may be left, why the page is no article, whether `-{` is plain text; of what Python is asked for:
-# whether it is in `out`, where it begins and ends, where its bars are
-READ, WRITTEN, DEPTH, BARS, PENDING, ORPHANS, REASON, PLAIN_VARIANTS, IN_OUT = range(9)
-BEGIN, END, FIRST_BAR, LAST_BAR = range(9, 13)
+# whether marks may be left, why the page is not an article; of the template call or link whose text is being written:
+# whether it is in `out`, where its inside begins and ends, where its bars are in `bars`
+READ, WRITTEN, DEPTH, BARS, PENDING, ORPHANS, REASON = range(7)
+IN_OUT, BEGIN, END, FIRST_BAR, LAST_BAR = range(7, 12)
 # then the number of open constructs of each kind
-OPEN = 13
+OPEN = 12
 CALL, LINK, WIKI_TABLE, TABLE, UL, OL, DL = range(7)
 # then the place before which no construct is skipped, and where each argument of a template call begins and ends
 SKIPPING_FROM = OPEN + 7
@@ -75,8 +75,6 @@ def end_of_plain(text: Bytes, i: int, size: int, state: Ints) -> Int:
             token = state[DEPTH] > 0
         elif byte == char.LESS_THAN:
             token = _TAG_BEGINS_WITH[following]
-        elif byte == char.LEFT_BRACE and following != char.LEFT_BRACE:
-            token = begins_variants(text, i, state)
         else:
             token = following == byte
         if token:
@@ -85,9 +83,16 @@ def end_of_plain(text: Bytes, i: int, size: int, state: Ints) -> Int:
 
 
 @inlined
-def begins_variants(text: Bytes, i: int, state: Ints) -> bool:
-    """Tell whether the brace text[i] is that of a `-{`, and variants are still to be chosen."""
-    return state[PLAIN_VARIANTS] == 0 and i > 0 and text[i - 1] == char.HYPHEN
+def set_construct(state: Ints, in_out: bool, begin: int, end: int, first_bar: int, last_bar: int) -> None:
+    """Note the template call or link whose text is written next."""
+    state[IN_OUT], state[BEGIN], state[END] = in_out, begin, end
+    state[FIRST_BAR], state[LAST_BAR] = first_bar, last_bar
+
+
+@inlined
+def argument(bars: Ints, state: Ints, k: int) -> tuple[Int, Int]:
+    """Return the bounds of what is after a bar."""
+    return bars[k] + 1, bars[k + 1] if k + 1 < state[LAST_BAR] else state[END]
 
 
 @inlined
@@ -107,28 +112,25 @@ def closes_call(text: Bytes, k: int, size: int) -> bool:
 
 @inlined
 def end_of_block_tag(text: Bytes, begin: int, size: int, scratch: Bytes, state: Ints) -> Int:
-    """Return where a tag of a table or list ends, its kind in state[BEGIN]; -1 for other tags, -2 for a `-{` inside."""
+    """Return where a tag of a table or list ends, with its kind in state[BEGIN]; -1 for other tags."""
     i = begin + 1
     if i < size and text[i] == char.SLASH:
         i += 1
     length = common.tag_name(text, i, size, scratch)
-    kind = -1
     if common.is_word(scratch, 0, length, _TABLE):
-        kind = TABLE
+        state[BEGIN] = TABLE
     elif common.is_word(scratch, 0, length, _UL):
-        kind = UL
+        state[BEGIN] = UL
     elif common.is_word(scratch, 0, length, _OL):
-        kind = OL
+        state[BEGIN] = OL
     elif common.is_word(scratch, 0, length, _DL):
-        kind = DL
-    i += length
-    if kind < 0 or i >= size or not common.ends_name(text, i, size, char.SLASH):
+        state[BEGIN] = DL
+    else:
         return -1
-    while i < size and text[i] != char.LESS_THAN and text[i] != char.GREATER_THAN:
-        if text[i] == char.LEFT_BRACE and begins_variants(text, i, state):
-            return -2
-        i += 1
-    state[BEGIN] = kind
+    i += length
+    if i >= size or not common.ends_name(text, i, size, char.SLASH):
+        return -1
+    i = common.end_of_tag(text, i, size)
     return i + 1 if i < size and text[i] == char.GREATER_THAN else -1
 
 

@@ -85,7 +85,8 @@ def take_out_tags(source: str) -> str:
         else:
             unclosed.add(name)
             if name in rules.EXTENSION_TAGS:
-                position = _end_of_line(source, end)
+                line_end = source.find("\n", end)
+                position = len(source) if line_end < 0 else line_end
     out.append(source[position:])
     return "".join(out)
 
@@ -157,8 +158,3 @@ def _end_of_cut_reference(source: str, start: int, attributes: str) -> int:
     if following is not None and following[1] and "\n" not in source[start : following.start()]:
         return following.end()
     return start
-
-
-def _end_of_line(source: str, start: int) -> int:
-    end = source.find("\n", start)
-    return len(source) if end < 0 else end
