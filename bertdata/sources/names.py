@@ -40,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _PATH_SIGNS = re.compile(r"[/\\:*?\[]")
 
 
-def named(given: str, default: str) -> tuple[str, str]:
+def named(argument: str, default: str) -> tuple[str, str]:
     """Return the source that a path of a command line is of, and the path: that of NAME=PATH, or all of it.
 
     A name is of letters a to z, digits, _ and -, and does not begin with -. If the whole string names an existing path,
@@ -51,49 +51,47 @@ def named(given: str, default: str) -> tuple[str, str]:
     >>> named("news=dir/*.parquet", "documents"), named("s3://bucket/x?y=z", "documents")
     (('news', 'dir/*.parquet'), ('documents', 's3://bucket/x?y=z'))
     """
-    name, sign, path = given.partition("=")
-    if not sign or _PATH_SIGNS.search(name) or (not files.is_remote(given) and _is_there(given)):
-        return default, given
+    name, sign, path = argument.partition("=")
+    if not sign or _PATH_SIGNS.search(name):
+        return default, argument
+    if not files.is_remote(argument) and (os.path.lexists(argument) or any(glob.iglob(argument, recursive=True))):
+        return default, argument
     if not path or not _NAME.fullmatch(name):
         raise ConfigError(
-            f"{given} is neither an existing path nor NAME=PATH; expected as news=PATH, the name of letters, digits, "
-            "_ and -, or ./ in front of a path with a ="
+            f"{argument} is neither an existing path nor NAME=PATH; expected as news=PATH, the name of letters, "
+            "digits, _ and -, or ./ in front of a path with a ="
         )
     return name, path if files.is_remote(path) else os.path.expanduser(path)
 
 
-def anywhere(given: str) -> str:
+def anywhere(argument: str) -> str:
     """Return a path of a command line with an absolute path in it, with its NAME= if it has one."""
-    name, path = named(given, "")
+    name, path = named(argument, "")
     if not files.is_remote(path):
         path = os.path.abspath(path)
     return f"{name}={path}" if name else path
 
 
-def _is_there(path: str) -> bool:
-    return os.path.lexists(path) or any(glob.iglob(path, recursive=True))
-
-
-def find_files(given: Sequence[str], default: str, expand: Callable[[Sequence[str]], list[str]]) -> dict[str, str]:
+def find_files(arguments: Sequence[str], default: str, expand: Callable[[Sequence[str]], list[str]]) -> dict[str, str]:
     """Return the files that paths name, sorted, each with its source; a path without a name is of `default`.
 
     `expand` makes files of paths, folders and globs, and raises InputError where there are none. Raises ConfigError
     for a file of two sources.
     """
-    paths: dict[str, list[str]] = {}
-    for one in given:
-        name, path = named(one, default)
-        paths.setdefault(name, []).append(path)
-    found: dict[str, str] = {}
-    places: dict[str, str] = {}
-    for name, some in paths.items():
-        for path in expand(some):
-            other = places.setdefault(files.real_path(path), name)
-            if other != name:
-                first, second = (f"{one}=" if one else "no name" for one in (other, name))
+    paths_by_source: dict[str, list[str]] = {}
+    for argument in arguments:
+        source, path = named(argument, default)
+        paths_by_source.setdefault(source, []).append(path)
+    source_of: dict[str, str] = {}
+    source_of_real_path: dict[str, str] = {}
+    for source, paths in paths_by_source.items():
+        for path in expand(paths):
+            other = source_of_real_path.setdefault(files.real_path(path), source)
+            if other != source:
+                first, second = (f"{name}=" if name else "no name" for name in (other, source))
                 raise ConfigError(f"is given twice, with {first} and {second}; expected one source", path=path)
-            found[path] = name
-    return dict(sorted(found.items()))
+            source_of[path] = source
+    return dict(sorted(source_of.items()))
 
 
 def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
@@ -108,19 +106,19 @@ def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
 def order_sources(names: Iterable[str]) -> list[str]:
     """Return the names of sources, each once, in the order that numbers them: kinds first, the others by name.
 
-    Raises ConfigError where there are more than 127, or where two differ in capitals alone.
+    Raises ConfigError where there are more than 127, or where two differ only in capitals.
 
     >>> order_sources(["news", "books", "arxiv", "wikipedia", "news"])
     ['wikipedia', 'books', 'arxiv', 'news']
     """
-    once = set(names)
-    ordered = [kind for kind in KINDS if kind in once] + sorted(once - set(KINDS))
+    sources = set(names)
+    ordered = [kind for kind in KINDS if kind in sources] + sorted(sources - set(KINDS))
     if len(ordered) > MOST_SOURCES:
         raise ConfigError(f"there are {len(ordered)} sources; expected {MOST_SOURCES} at most: put some under one name")
     lowered: dict[str, str] = {}
     for name in ordered:
         if (other := lowered.setdefault(name.lower(), name)) != name:
-            raise ConfigError(f"the sources {other} and {name} differ in capitals alone; give them one name, or two")
+            raise ConfigError(f"the sources {other} and {name} differ only in capitals; give them one name, or two")
     return ordered
 
 

@@ -154,7 +154,7 @@ def test_more_sources_than_a_column_numbers_are_refused() -> None:
 
 
 def test_names_that_differ_in_capitals_alone_are_refused() -> None:
-    with pytest.raises(ConfigError, match="the sources News and news differ in capitals alone"):
+    with pytest.raises(ConfigError, match="the sources News and news differ only in capitals"):
         order_sources(["news", "News"])
     with pytest.raises(ConfigError, match="the sources wikipedia and Wikipedia differ"):
         order_sources(["Wikipedia", "wikipedia"])

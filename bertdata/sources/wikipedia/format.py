@@ -156,8 +156,12 @@ def article(
     compiled: bool | None = None,
 ) -> tuple[bytes, str]:
     """Return the prose of a page, and why it does not become a document ("" if it does)."""
-    if reason := _not_an_article(page):
-        return b"", reason
+    if page.ns != 0:
+        return b"", "not an article"
+    if page.redirect is not None:
+        return b"", "redirect"
+    if page.model not in ("", "wikitext"):
+        return b"", f"content model {page.model}"
     drops: Counter[str] = Counter()
     text = clean_utf8(
         page.wikitext,
@@ -180,13 +184,3 @@ def count_words(text: str, most: int) -> int:
     """
     words = len(text.split(maxsplit=most))
     return words if words >= most else words + sum(1 for _ in islice(_UNSPACED.finditer(text), most))
-
-
-def _not_an_article(page: Page) -> str | None:
-    if page.ns != 0:
-        return "not an article"
-    if page.redirect is not None:
-        return "redirect"
-    if page.model not in ("", "wikitext"):
-        return f"content model {page.model}"
-    return None

@@ -76,7 +76,9 @@ def plan_ranges(path: str, target_bytes: int) -> DumpPlan:
     cuts = [whole * k // count for k in range(1, count)]
     notes: tuple[str, ...] = ()
     if kind == "bz2":
-        if not _many_streams(path):
+        with open_raw(path) as raw:
+            multistream = _STREAM.search(raw.read(_PROBE), 4) is not None
+        if not multistream:
             return _one(path, whole, "single bz2 stream: read by one worker; a multistream dump is read by all")
         if cuts and (index := _index_beside(path)):
             try:
@@ -89,11 +91,6 @@ def plan_ranges(path: str, target_bytes: int) -> DumpPlan:
 
 def _one(path: str, whole: int, note: str) -> DumpPlan:
     return DumpPlan((DumpRange(path, 0, whole),), (note,))
-
-
-def _many_streams(path: str) -> bool:
-    with open_raw(path) as raw:
-        return _STREAM.search(raw.read(_PROBE), 4) is not None
 
 
 def _index_beside(path: str) -> str | None:
