@@ -1,8 +1,8 @@
 """The sources of a build by name: what NAME=PATH on a command line means, and in what order sources are numbered.
 
 Examples are numbered and weighted by source; the files of a source may be dumps, books and tables. A path without a
-name belongs to the source named after its kind. Documents are cleaned and stored without the name, so that another name
-cleans nothing again.
+name belongs to the source named after its kind. The name is not stored with the cleaned documents, so that
+they are not cleaned again under another name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PATH_SIGNS = re.compile(r"[/\\:*?\[]")
 def named(argument: str, default: str) -> tuple[str, str]:
     """Return the source that a path of a command line is of, and the path: that of NAME=PATH, or all of it.
 
-    A name is of letters a to z, digits, _ and -, and does not begin with -. If the whole string names an existing path,
+    A name has letters a to z, digits, _ and -, and does not begin with -. If the whole string names an existing path,
     or matches one as a glob, it is a path: a=b.txt, or year=2024/*.parquet. So is a string with a / or : before the =,
     so that ./ at the beginning makes it a path, and ./ after the = a name and a path. Raises ConfigError for anything
     else with a =.

@@ -1,7 +1,7 @@
 """Dumps of Wikipedia as a source format: one range of a dump to one part of documents.
 
-Pages in are documents plus drops by reason, always. How a dump is read is in `dump`, how pages are cleaned in
-`wikitext`.
+Every page that is read is a document or counted under the reason why it was dropped. `dump` reads a dump, `wikitext`
+cleans pages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 class CleaningTask:
     """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or "".
 
-    `compiled` says whether by compiled kernels: it is a matter of speed, and no part of the task's fingerprint.
+    `compiled` says whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
     """
 
     span: DumpRange
@@ -135,7 +135,7 @@ WIKIPEDIA = WikipediaFormat()
 
 @contextmanager
 def _rejects(path: str) -> Iterator[Callable[[int | None, str | None, int, str], None]]:
-    """Give a function that names a dropped page in a file of JSON lines, which is there when it is whole."""
+    """Yield a function that writes a dropped page to a file of JSON lines, which appears when it is complete."""
     if not path:
         yield lambda number, title, offset, reason: None
         return

@@ -1,8 +1,8 @@
-"""Cut a dump into byte ranges that workers read apart, and give the decompressed bytes of one range.
+"""Cut a dump into byte ranges that workers read independently, and decompress one range.
 
 A range is a span of the file as stored. In a plain file the bytes of the span belong to it; in a bz2 file the
 streams that start in it. Any cut is right: what a range owns depends on where bytes and streams start, not on an
-index. Nothing here knows what a page is, except that a dump begins with `<mediawiki`.
+index.
 """
 
 from __future__ import annotations

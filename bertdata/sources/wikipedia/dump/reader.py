@@ -41,7 +41,7 @@ _CANONICAL = {
 
 @dataclass(frozen=True)
 class SiteInfo:
-    """What the head of a dump says about its wiki; empty text where it says nothing.
+    """A wiki as the head of its dump describes it; a text is empty where the dump does not state it.
 
     `base_url` is what page URLs begin with; `namespaces` maps a number to its names, the wiki's own first.
     """
@@ -123,10 +123,10 @@ def _first(pattern: str, head: str) -> str:
 def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None) -> Iterator[Page | BrokenPage]:
     """Yield the pages of one range in file order, holding one page and a few buffers.
 
-    `compiled` says whether a compiled kernel undoes escapes, which changes the speed alone; None chooses by the size of
+    `compiled` says whether a compiled kernel undoes escapes, which changes only the speed; None decides by the size of
     the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends
-    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded, not
-    raised.
+    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded as a
+    BrokenPage.
 
     >>> from bertdata.io.files import write_bytes
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"

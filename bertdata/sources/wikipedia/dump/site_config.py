@@ -1,7 +1,7 @@
 """What differs from wiki to wiki: namespace names, redirect words, disambiguation pages, sections without prose.
 
-Tables only, for the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read those with
-`Namespaces.from_siteinfo`. Nothing here reads wikitext.
+The tables cover the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read those with
+`Namespaces.from_siteinfo`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The parser functions and variables whose text is plain: `{{formatnum:}}`, `{{lc:}}`, `{{#if:}}`, `{{PAGENAME}}`.
 
-What would need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRENTYEAR}}`) leaves nothing.
+Calls that need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRENTYEAR}}`) leave no text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The units of measurement that `{{convert}}` meets in running text, with their names, symbols and default outputs.
-
-Only the table and its reader; `convert` does the arithmetic and the wording.
-"""
+"""The units of measurement that `{{convert}}` meets in running text, with their names, symbols and default outputs."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ Five passes, each reading the text once from left to right, so that the time is 
 5. `cleanup` takes out empty parentheses, doubled spaces and the like where something was dropped.
 
 Each pass is in `reference/` in plain Python and in `kernels/` compiled, over UTF-8; `driver` runs the kernels and
-`extract` the reference, which the tests compare them with. No template of the wiki is expanded: those with a function
-in `templates` become its text, all others leave nothing.
+`extract` the reference, which the tests compare them with. No template of the wiki is expanded: a call becomes
+the text that the function of that name in `templates` returns, if there is one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def clean_wikitext(
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about twenty times as fast as the
     plain Python of False, which are built once on a machine (some ten seconds) and then loaded by each process (about
-    one). None chooses by the size of this page alone, so a program that cleans many pages says True.
+    one). None decides by the size of this one page, so a program that cleans many should pass True.
 
     >>> print(clean_wikitext("'''Rome''' ({{IPA|ˈroma}}) is {{convert|20|km|mi}} from [[Ostia (Rome)|]].<ref>x</ref>"))
     Rome is 20 kilometres (12 mi) from Ostia.
@@ -68,8 +68,10 @@ def clean_wikitext(
     (None, Counter({'redirect': 1}))
     """
     if not isinstance(source, str):
-        remedy = "; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else ""
-        raise ConfigError(f"expected the wikitext of one page as str, found {type(source).__name__}{remedy}")
+        raise ConfigError(
+            f"expected the wikitext of one page as str, found {type(source).__name__}"
+            + ("; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else "")
+        )
     data = source.encode("utf-8", "surrogatepass")
     prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
@@ -149,7 +151,7 @@ def without_reserved(source: bytes) -> bytes:
 
 
 def extract(source: str, page: PageContext) -> tuple[str, str]:
-    """Return the prose of wikitext without reserved characters, and why the page is no article ("" if it is one).
+    """Return the prose of wikitext without reserved characters, and why the page is not an article ("" if it is one).
 
     >>> extract("'''Rome''' is old.<ref>x</ref>", PageContext()), extract("Rome is...{{disambig}}", PageContext())
     (('Rome is old.', ''), ('', 'disambiguation'))

@@ -36,7 +36,7 @@ NOT_IN_FORMULAS = "\\{}$"
 LITERAL = "[]{}|<>'=*#:;!_~-"
 """Characters of wikitext markup, written as character references where they are meant literally."""
 BEFORE_PLACEHOLDER = f" \n([,;:/\"'–—-|>{PLACEHOLDER}"
-"""A dropped construct leaves a placeholder after these, and at the beginning of a text; else nothing can show."""
+"""A construct that is dropped after one of these, or at the beginning of a text, leaves a placeholder."""
 
 LINE_MARKUP = "*#:;=|! "
 """Characters that are markup at the beginning of a line."""

@@ -20,7 +20,7 @@ from bertdata.sources.wikipedia.wikitext.reference.inline import entity_text
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
 REASONS = ("", *sorted(set(PAGE_KINDS.values())))
-"""Why a page is no article; the kernels know a reason by its index."""
+"""Why a page is not an article; the kernels know a reason by its index."""
 
 
 def table_of(page: PageContext) -> tuple[Ints, Bytes]:
@@ -46,19 +46,17 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
         yield common.UNIT, unit.encode(), number, b""
     for number, name in enumerate(rules.TAGS):
         yield common.TAG, name.encode(), _TAG_KINDS.get(name, tags.DROP) | number << 3, b""
-    for kind, names in (
-        (common.FUNCTION, FUNCTIONS),
-        (common.PREFIX, namespaces.hidden),
-        (common.SECTION, SECTIONS_WITHOUT_PROSE),
-        (common.PROTOCOL, rules.PROTOCOLS),
+    for kind, code, names in (
+        (common.FUNCTION, 0, FUNCTIONS),
+        (common.PREFIX, 0, namespaces.hidden),
+        (common.SECTION, 0, SECTIONS_WITHOUT_PROSE),
+        (common.PROTOCOL, 0, rules.PROTOCOLS),
+        (common.INLINE_TAG, inline.BREAK, rules.BREAK_TAGS),
+        (common.INLINE_TAG, inline.BLOCK, rules.BLOCK_TAGS),
+        (common.INLINE_TAG, inline.STRIPPED, rules.STRIPPED_TAGS),
     ):
         for name in names:
-            yield kind, name.encode(), 0, b""
-    for code, names in (
-        (inline.BREAK, rules.BREAK_TAGS), (inline.BLOCK, rules.BLOCK_TAGS), (inline.STRIPPED, rules.STRIPPED_TAGS)
-    ):  # fmt: skip
-        for name in names:
-            yield common.INLINE_TAG, name.encode(), code, b""
+            yield kind, name.encode(), code, b""
     for name in html5:
         if name.endswith(";"):
             yield common.ENTITY, name[:-1].encode(), 0, (entity_text(name[:-1]) or "").encode()

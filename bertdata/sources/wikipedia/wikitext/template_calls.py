@@ -1,6 +1,6 @@
 """What one template call, or one link, leaves in the text, for the reference and for what its kernels leave to Python.
 
-None is a placeholder, where it can show. Where a call is nested in another one, an equals sign of its text is written
+None stands for a dropped construct. Where a call is nested in another one, an equals sign of its text is written
 as a character reference, so that it does not name an argument.
 """
 

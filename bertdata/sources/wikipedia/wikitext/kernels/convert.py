@@ -79,16 +79,7 @@ def write_conversion(
         target, chosen = table[row, common.CODE], True
     if target < 0 or _KIND[target] != _KIND[unit]:
         return ASK
-    return _write(
-        source, state[LEFT], state[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
-    )
-
-
-@inlined
-def _write(
-    source: Bytes, begin: int, end: int, unit: int, target: int, places: int, rounded: bool,
-    words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
-) -> Int:  # fmt: skip
+    begin, end = state[LEFT], state[RIGHT]
     negative = begin < end and source[begin] == char.HYPHEN
     begin += negative
     point, zeros, digits = -1, 0, 0

@@ -46,7 +46,7 @@ _UNCLOSED_LINK = re.compile(rf"{LINK_MARK}([^\n{LINK_MARK}]*)")
 
 
 def resolve_brackets(text: str, page: PageContext) -> tuple[str, str]:
-    """Return text with its links, templates and tables resolved, and why the page is no article ("" if it is one).
+    """Return text with its links, templates and tables resolved, and why the page is not an article ("" if it is one).
 
     >>> resolve_brackets("A [[dog|big dog]] {{nowrap|ran}}.{{disambig}}", PageContext())
     ('\\nA big dog ran.', 'disambiguation')

@@ -1,7 +1,7 @@
-"""The third pass over wikitext: by lines. Lists, headings, table rows, code and whole sections without prose go.
+"""The third pass over wikitext, line by line: it drops lists, headings, table rows, code and sections without prose.
 
-The text comes with templates, links and tables resolved. Quote marks go here too, for they are matched within a line.
-`kernels/paragraphs` does the same, compiled.
+Templates, links and tables are resolved before. Bold and italic marks are removed here, as MediaWiki matches them
+within a line. `kernels/paragraphs` does the same, compiled.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The first pass over wikitext: comments, references and extension tags, whose insides are not wikitext of the page.
+"""The first pass over wikitext: comments, references and extension tags, whose content is not wikitext of the page.
 
-What is left holds braces, brackets, tables, plain HTML tags and text. Nothing here looks at templates or links.
+What is left holds braces, brackets, tables, plain HTML tags and text. `kernels/tags` does the same, compiled.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def take_out_tags(source: str) -> str:
 
 
 def placeholder_after(text: str) -> str:
-    """Return what a dropped construct leaves after `text`: a placeholder, or nothing where nothing can show.
+    """Return what a dropped construct leaves after `text`: a placeholder, or "" where no cleanup is needed around it.
 
     >>> placeholder_after("word"), placeholder_after("word ") == PLACEHOLDER
     ('', True)
