@@ -114,18 +114,19 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
     (['It was a dark night, and nobody spoke for an hour.'], [Heading(paragraphs=0, line='CHAPTER I')])
     """
     width = width or width_of([len(line) for block in blocks if len(block) > 2 for line in block[:-1]])
-    kept: list[Block] = []
-    waiting: list[Block] = []
+    kept: list[str] = []
+    waiting: list[str] = []
     found: list[Heading] = []
     contents, notes, headed, open_end = False, False, True, False
     for number, block in enumerate(_split_at_indents(blocks, width)):
         if isinstance(block, str):
             if kept and not (notes or headed or contents):
-                if open_end and block.lstrip()[0].islower():
-                    kept[-1].append(block)
+                paragraph = block.lstrip()
+                if open_end and paragraph[0].islower():
+                    kept[-1] += "\n" + paragraph
                 else:
-                    kept.append([block])
-                open_end = block[-1].isalnum()
+                    kept.append(paragraph)
+                open_end = paragraph[-1].isalnum()
                 continue
             block = block.split("\n")  # noqa: PLW2901
         late = number > len(blocks) // 2
@@ -137,26 +138,28 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
             waiting.clear()
             found.append(Heading(len(kept), line.strip()))
         lines = block[headings:]
-        kind = "" if notes or not lines or (headed and _is_synopsis(lines)) else _kind(lines, width)
+        if notes or not lines or (headed and _is_synopsis(lines)):
+            continue
+        paragraph = "\n".join(map(str.strip, lines))
+        kind = _kind(lines, paragraph.replace("\n", " "), width)
         if kind == "heading":
             headed = True
             waiting.clear()
-            found += [Heading(len(kept), line.strip()) for line in lines]
+            found += [Heading(len(kept), line) for line in paragraph.split("\n")]
         if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and _is_on_title_page(lines[0])):
             continue
-        lines = [line.strip() for line in lines]
-        if contents and not _is_running(lines, width):
-            waiting.append(lines)
+        if contents and not _is_running(paragraph, width):
+            waiting.append(paragraph)
             continue
         kept += waiting
         waiting.clear()
         contents = headed = False
-        if open_end and kind == "prose" and lines[0][0].islower():
-            kept[-1] += lines
+        if open_end and kind == "prose" and paragraph[0].islower():
+            kept[-1] += "\n" + paragraph
         else:
-            kept.append(lines)
-        open_end = kind == "prose" and lines[-1][-1].isalnum()
-    return joined(["\n".join(lines) for lines in kept]), found
+            kept.append(paragraph)
+        open_end = kind == "prose" and paragraph[-1].isalnum()
+    return joined(kept), found
 
 
 def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
@@ -235,18 +238,16 @@ def _is_heading(line: str, following: str | None, width: int) -> bool:
     return bool(short and _DIVISION_TITLE.match(line)) and (following is None or len(following) > 0.8 * width)
 
 
-def _kind(lines: Block, width: int) -> str:
-    """Return what a block is: "prose", "verse", "heading", or "" for what is none of them."""
-    text = " ".join([line.strip() for line in lines])
+def _kind(lines: Block, text: str, width: int) -> str:
+    """Return what lines with this text are: "prose", "verse", "heading", or "" for none of them."""
     solid = len(text) - text.count(" ")
     if not any(map(str.isalpha, text)) or (solid > 20 and _count_signs(text) > 0.4 * solid):
         return ""
     if len(lines) == 1:
-        return _kind_of_line(text, len(lines[0]) - len(lines[0].lstrip()), width)
+        return _kind_of_line(text, len(lines[0]) - len(text), width)
     if text.isupper() and not _OPENS_SPEECH.match(text):
         return "heading"
-    whole = "\n".join(lines)
-    if ("   " in whole or "|" in whole) and sum(map(_has_columns, lines)) * 2 >= len(lines):
+    if ("   " in text or "|" in text) and sum(map(_has_columns, lines)) * 2 >= len(lines):
         return ""
     if _is_list(lines):
         return ""
@@ -306,14 +307,14 @@ def _is_on_title_page(line: str) -> bool:
     return not _ENDS_SENTENCE.search(line[-_TAIL:]) or (len(line) < 60 and bool(_BYLINE.match(line)))
 
 
-def _is_running(lines: Block, width: int) -> bool:
-    """Tell whether lines are prose that ends a table of contents, not a long entry of it."""
-    text = " ".join(lines)
+def _is_running(paragraph: str, width: int) -> bool:
+    """Tell whether a paragraph is prose that ends a table of contents, not a long entry of it."""
+    text = paragraph.replace("\n", " ")
     return (
         len(text) > 1.3 * width
         and not _ENTRY.match(text)
         and bool(_ENDS_CLAUSE.search(text[-_TAIL:]))
-        and not _is_synopsis(lines)
+        and not _is_synopsis([text])
     )
 
 
