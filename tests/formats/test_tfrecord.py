@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as npst
 
 from bertdata.errors import InputError
 from bertdata.formats.crc32c import checksums, crc32c, masked
-from bertdata.formats.example import decode_examples, encode_examples, numbers_of, varints
+from bertdata.formats.example import decode_examples, encode_examples
 from bertdata.formats.tfrecord import frame, read_records
 
 RECORDS = st.lists(st.binary(max_size=70), min_size=1, max_size=6)
@@ -160,15 +160,6 @@ def test_compressed_files_are_read(tmp_path: Path) -> None:
 
 
 @settings(deadline=None)
-@given(npst.arrays(np.int64, st.integers(0, 20), elements=st.integers(0, 2**62) | st.integers(0, 300)))
-def test_varints_are_read_back(values: Any) -> None:
-    data, offsets = varints(values)
-    assert numbers_of(np.frombuffer(data, np.uint8)).tolist() == values.tolist()
-    for number, value in enumerate(values.tolist()):
-        assert offsets[number + 1] - offsets[number] == max(1, -(-value.bit_length() // 7))
-
-
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(1, 5), st.data())
 def test_protobuf_reads_our_messages_and_we_read_its(rows: int, width: int, data: st.DataObject) -> None:
     whole = data.draw(npst.arrays(np.int64, (rows, width), elements=st.integers(0, 70_000)))
@@ -193,12 +184,8 @@ def test_protobuf_reads_our_messages_and_we_read_its(rows: int, width: int, data
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 1 << 21, (1 << 63) - 1])
 def test_numbers_at_the_borders_of_varints_are_read_back(value: int) -> None:
-    values = np.array([value, 5, value])
-    data, offsets = varints(values)
-    assert numbers_of(np.frombuffer(data, np.uint8)).tolist() == values.tolist()
-    assert int(offsets[1]) == max(1, -(-value.bit_length() // 7))
-    [found] = decode_examples(encode_examples({"a": values.reshape(1, 3)}))["a"]
-    assert found.tolist() == values.tolist()
+    [found] = decode_examples(encode_examples({"a": np.array([[value, 5, value]])}))["a"]
+    assert found.tolist() == [value, 5, value]
 
 
 def test_fields_that_are_not_known_are_passed_over_whatever_their_wire_type() -> None:
@@ -215,14 +202,8 @@ def test_fields_that_are_not_known_are_passed_over_whatever_their_wire_type() ->
 
 
 def test_a_varint_of_over_ten_bytes_is_refused() -> None:
-    largest = b"\xff" * 9 + b"\x01"
-    assert numbers_of(np.frombuffer(largest, np.uint8)).tolist() == [-1]
-    with pytest.raises(ValueError, match="over ten bytes"):
-        numbers_of(np.frombuffer(b"\xff" + largest, np.uint8))
-    with pytest.raises(ValueError, match="cut off"):
-        numbers_of(np.frombuffer(largest[:-1], np.uint8))
-    with pytest.raises(InputError, match="over ten bytes"):
-        decode_examples([b"\x78" + b"\xff" + largest])
+    with pytest.raises(InputError, match=r"record 0 is not a tf\.train\.Example"):
+        decode_examples([b"\x78" + b"\xff" * 10 + b"\x01"])
 
 
 def test_lists_that_are_not_packed_are_read() -> None:
