@@ -134,22 +134,27 @@ class BreakClassifier:
             previous = token
         return False
 
-    def _is_abbreviation(self, token: str) -> bool:
+    def is_abbreviation(self, token: str) -> bool:
+        """Tell whether a token with a final period is an abbreviation, or ends in one after a hyphen."""
         word = token[:-1].lower()
-        return word in self.parameters.abbrev_types or word.rpartition("-")[2] in self.parameters.abbrev_types
+        return (
+            token[-1] == "."
+            and token[-2:] != ".."
+            and (word in self.parameters.abbrev_types or word.rpartition("-")[2] in self.parameters.abbrev_types)
+        )
 
-    def _breaks_alone(self, token: str) -> bool:
+    def breaks_alone(self, token: str) -> bool:
         """Tell whether a token ends a sentence before its neighbour is looked at (section 3 of the paper)."""
-        return token in _MARKS or (token[-1] == "." and token[-2:] != ".." and not self._is_abbreviation(token))
+        return token in _MARKS or (token[-1] == "." and token[-2:] != ".." and not self.is_abbreviation(token))
 
     def _ends_sentence(self, token: str, following: str) -> bool:
         """Decide for a token with a final period by the token after it (section 4 of the paper)."""
         parameters = self.parameters
-        alone = self._breaks_alone(token)
+        alone = self.breaks_alone(token)
         initial = is_initial(token)
         type_ = without_period(type_of(token))
         next_type = type_of(following)
-        if self._breaks_alone(following):
+        if self.breaks_alone(following):
             next_type = without_period(next_type)
         if (type_, next_type) in parameters.collocations:
             return False

@@ -13,16 +13,9 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.options.option import Settings, option
-from bertdata.sentences.parameters import (
-    BEGIN_LOWER,
-    BEGIN_UPPER,
-    LOWER,
-    MIDDLE_LOWER,
-    MIDDLE_UPPER,
-    UNKNOWN_LOWER,
-    UNKNOWN_UPPER,
-    PunktParameters,
-)
+from bertdata.sentences import parameters as ortho
+from bertdata.sentences.classifier import BreakClassifier
+from bertdata.sentences.parameters import PunktParameters
 from bertdata.sentences.tokens import (
     NUMBER,
     has_letter,
@@ -35,7 +28,6 @@ from bertdata.sentences.tokens import (
 )
 
 _MARKS = frozenset(".?!")
-_INTERNAL_PUNCTUATION = frozenset(",:;")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +164,7 @@ class PunktCounts:
         """Return the parameters these counts lead to; raises InputError where nothing was counted."""
         if not self.tokens:
             raise InputError("there is no text to train sentence parameters on; expected at least one word")
-        return _Classifier(self, settings or PunktSettings()).parameters()
+        return _Trainer(self, settings or PunktSettings()).parameters()
 
 
 def train_punkt(
@@ -204,7 +196,7 @@ def _fold_numbers(tokens: Iterable[str]) -> dict[str, str]:
     }
 
 
-class _Classifier:
+class _Trainer:
     """The steps from counts to parameters (sections 3 and 4 of the paper), once the counts are complete."""
 
     def __init__(self, counts: PunktCounts, settings: PunktSettings) -> None:
@@ -227,6 +219,8 @@ class _Classifier:
         )
         self.trainer.find_abbrev_types()
         self.abbreviations = settings.abbreviations | self.trainer._params.abbrev_types
+        classifier = BreakClassifier(PunktParameters(abbrev_types=self.abbreviations))
+        self._breaks, self._is_abbreviation = classifier.breaks_alone, classifier.is_abbreviation
 
     def parameters(self) -> PunktParameters:
         settings, trainer = self.settings, self.trainer
@@ -252,7 +246,7 @@ class _Classifier:
             starters = frozenset(type_ for type_ in starters if len(type_) == 1 or _mostly_lower(places.get(type_)))
         ortho_context = _ortho_context(places, settings.min_ortho_share, settings.min_ortho_count)
         if settings.drop_idle_context:
-            ortho_context = {type_: flags for type_, flags in ortho_context.items() if flags & LOWER}
+            ortho_context = {type_: flags for type_, flags in ortho_context.items() if flags & ortho.LOWER}
         return PunktParameters(
             abbrev_types=self.abbreviations | self._rare_abbreviations(exact),
             collocations=frozenset(trainer._params.collocations),
@@ -263,17 +257,6 @@ class _Classifier:
     def _type(self, token: str) -> str:
         known = self.type_of.get(token)
         return type_of(token) if known is None else known
-
-    def _is_abbreviation(self, token: str) -> bool:
-        word = token[:-1].lower()
-        return (
-            token[-1] == "."
-            and not is_ellipsis(token)
-            and (word in self.abbreviations or word.rpartition("-")[2] in self.abbreviations)
-        )
-
-    def _breaks(self, token: str) -> bool:
-        return token in _MARKS or (token[-1] == "." and not is_ellipsis(token) and not self._is_abbreviation(token))
 
     def _type_in_text(self, token: str) -> str:
         return without_period(self._type(token)) if self._breaks(token) else self._type(token)
@@ -294,9 +277,9 @@ class _Classifier:
             if not upper and not token[0].islower():
                 continue
             seen = places.setdefault(self._type_in_text(token), Counter())
-            seen[BEGIN_UPPER if upper else BEGIN_LOWER] += begin[token]
-            seen[MIDDLE_UPPER if upper else MIDDLE_LOWER] += count - begin[token] - unknown[token]
-            seen[UNKNOWN_UPPER if upper else UNKNOWN_LOWER] += unknown[token]
+            seen[ortho.BEGIN_UPPER if upper else ortho.BEGIN_LOWER] += begin[token]
+            seen[ortho.MIDDLE_UPPER if upper else ortho.MIDDLE_LOWER] += count - begin[token] - unknown[token]
+            seen[ortho.UNKNOWN_UPPER if upper else ortho.UNKNOWN_LOWER] += unknown[token]
         return places
 
     def _rare_abbreviations(self, ortho_context: dict[str, int]) -> set[str]:
@@ -309,8 +292,8 @@ class _Classifier:
             if self.types[type_] + self.types[type_[:-1]] >= self.trainer.ABBREV_BACKOFF:
                 continue
             context = ortho_context.get(self._type_in_text(following), 0)
-            if following[0] in _INTERNAL_PUNCTUATION or (
-                following[0].islower() and context & BEGIN_UPPER and not context & MIDDLE_UPPER
+            if following[0] in ",:;" or (
+                following[0].islower() and context & ortho.BEGIN_UPPER and not context & ortho.MIDDLE_UPPER
             ):
                 result.add(type_)
         return result
@@ -326,4 +309,6 @@ def _ortho_context(places: dict[str, Counter[int]], min_share: float, min_count:
 
 
 def _mostly_lower(seen: Counter[int] | None) -> bool:
-    return seen is not None and sum(count for flag, count in seen.items() if flag & LOWER) > seen[MIDDLE_UPPER]
+    if seen is None:
+        return False
+    return sum(count for flag, count in seen.items() if flag & ortho.LOWER) > seen[ortho.MIDDLE_UPPER]
