@@ -100,7 +100,7 @@ def _words(text: str) -> Iterator[int]:
 
 
 def kind_of(code: int) -> int:
-    """Tell whether a code point parts words, belongs to one, or is one, as in scripts that write no spaces."""
+    """Tell whether a code point separates words, is part of one, or is a word, as in scripts without spaces."""
     if code < 0xC0:
         return WORD if 48 <= code < 58 or 65 <= code < 91 or 97 <= code < 123 else SEPARATOR
     if code < 0x2000:

@@ -1,14 +1,14 @@
-"""The signature store: one file for a range of documents, and what of it the next stages read.
+"""The signature store: one file for a range of documents, and the buckets of documents that share a key.
 
 A file is Arrow IPC streams in a row: first the documents, one row each, then `PARTITIONS` streams of (key, row). Two
-documents that share a key may be duplicates; keys are dealt to partitions by their top bits, so that a partition is a
-like share of any corpus. Keys never go through a runner's shuffle, references to their streams do.
+documents that share a key may be duplicates; the top bits of a key are its partition, so that partitions are of
+like size in any corpus. Keys never go through a runner's shuffle, references to their streams do.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import bits, key
 from bertdata.curation.dedup.minhash import BINS, EMPTY, signatures
 from bertdata.documents import DocumentCount
-from bertdata.engine.byte_ranges import write_stream
+from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 from bertdata.engine.parts import Counters
 
 PARTITIONS = 32
@@ -32,6 +32,7 @@ DOCUMENTS = pa.schema(
     ]
 )
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
+BUCKETS = pa.schema([pa.field("bucket", pa.uint32()), pa.field("file", pa.uint32()), pa.field("row", pa.uint32())])
 _LONGEST_BAND = 16
 
 
@@ -110,3 +111,33 @@ def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint6
     for band in range(BINS // rows):
         numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
         yield bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))
+
+
+def find_buckets(streams: Sequence[Stream]) -> pa.Table:
+    """Return the buckets of two documents or more in the streams of one partition, one stream a file, in their order.
+
+    A bucket has the documents that share a key, each as (file, row): the number of its file in the order of the paths,
+    and its row there.
+    Memory is about 50 bytes for each key of the partition.
+    """
+    keys, files, rows = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+    for number, stream in enumerate(streams):
+        table = read_stream(stream)
+        keys.append(table["key"].to_numpy())
+        rows.append(table["row"].to_numpy())
+        files.append(np.full(table.num_rows, number, np.uint32))
+    every = np.concatenate(keys)
+    order = np.argsort(every, kind="stable")
+    ordered = every[order]
+    begins = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.bool_)
+    bucket = np.cumsum(begins) - 1
+    shared = np.bincount(bucket, minlength=1)[bucket] > 1 if len(bucket) else begins
+    chosen = order[shared]
+    return pa.table(
+        [
+            pa.array(bucket[shared].astype(np.uint32)),
+            pa.array(np.concatenate(files)[chosen]),
+            pa.array(np.concatenate(rows)[chosen]),
+        ],
+        schema=BUCKETS,
+    )

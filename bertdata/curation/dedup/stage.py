@@ -18,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bertdata.curation.dedup.buckets import find_buckets
 from bertdata.curation.dedup.decide import find_dropped
-from bertdata.curation.dedup.signature_store import PARTITIONS, write_signatures
+from bertdata.curation.dedup.signature_store import PARTITIONS, find_buckets, write_signatures
 from bertdata.curation.settings import DedupConfig
 from bertdata.documents import (
     DocumentRange,

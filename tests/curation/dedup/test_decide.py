@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata import InputError
-from bertdata.curation.dedup.buckets import find_buckets
 from bertdata.curation.dedup.decide import EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
-from bertdata.curation.dedup.signature_store import PARTITIONS, band_rows, write_signatures
+from bertdata.curation.dedup.signature_store import PARTITIONS, band_rows, find_buckets, write_signatures
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.io.files import atomic_write
 
