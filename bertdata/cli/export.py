@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from bertdata.cli.command_line import add_new_output
-from bertdata.formats import EXPORT_FORMATS, ExportOptions, export
+from bertdata.formats import EXPORT_FORMATS, export
 from bertdata.formats.base import static_formats
 
 
@@ -41,13 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
             bar.total = total
             bar.update(done - bar.n)
 
-        options = ExportOptions(arguments.epoch, arguments.max_predictions_per_seq)
         described = export(
             arguments.shards,
             arguments.to,
             arguments.output,
             arguments.split,
-            options,
+            epoch=arguments.epoch,
+            max_predictions_per_seq=arguments.max_predictions_per_seq,
             report=report,
             force=arguments.force,
         )

@@ -10,7 +10,7 @@ parquet, jsonl, hf, mds, tfrecord, hdf5
 """
 
 from bertdata.formats.base import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat
-from bertdata.formats.exporting import ExportOptions, export
+from bertdata.formats.exporting import export
 from bertdata.formats.importing import import_shards
 from bertdata.formats.shard import ExportedShard
 
@@ -18,7 +18,6 @@ __all__ = [
     "EXPORT_FORMATS",
     "IMPORT_FORMATS",
     "ExportFormat",
-    "ExportOptions",
     "ExportedShard",
     "ImportFormat",
     "export",

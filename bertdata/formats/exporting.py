@@ -8,7 +8,6 @@ tokenizer is written beside them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from bertdata import __version__
@@ -17,19 +16,10 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.formats.base import EXPORT_FORMATS, static_formats
 from bertdata.formats.shard import ExportedShard
-from bertdata.formats.static import StaticRows, static_rows
+from bertdata.formats.static import static_rows
 from bertdata.io import files
-from bertdata.shards import Shards
 from bertdata.shards.reader import open_splits
 from bertdata.shards.tasks import TASK_SPLITS
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """What formats with static masks need: the epoch whose dynamic masks are drawn, and the room for predictions."""
-
-    epoch: int = 0
-    max_predictions_per_seq: int = 0
 
 
 def export(
@@ -37,17 +27,19 @@ def export(
     to: str,
     output: str,
     splits: Sequence[str] = (),
-    options: ExportOptions | None = None,
     *,
+    epoch: int = 0,
+    max_predictions_per_seq: int = 0,
     report: Callable[[int, int], None] | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
     """Write splits of a build (all if none is named) in the format `to`; returns what export.json says.
 
-    `report` is called with (files done, files in all). An earlier export of the same build is replaced, one of another
-    build only if `force` is given. Raises ConfigError for an unknown format or options that do not fit it,
-    InputError for a split that is not there, OutputError where the folder holds something else, MissingExtraError where
-    a format needs what is not installed.
+    In formats with static masks, dynamic masks are those of `epoch`, and a row has room for `max_predictions_per_seq`
+    predictions (0: see `static_rows`). `report` is called with (files done, files in all). An earlier export of the
+    same build is replaced, one of another build only if `force` is given. Raises ConfigError for an unknown format or
+    options that do not fit it, InputError for a split that is not there, OutputError where the folder holds something
+    else, MissingExtraError where a format needs what is not installed.
     """
     chosen = EXPORT_FORMATS[to]
     found = open_splits(path, splits)
@@ -56,7 +48,15 @@ def export(
         raise ConfigError("--output is the build itself; choose another folder", path=output)
     if chosen.check:
         chosen.check()
-    rows, settings = _static_rows(to, found, options or ExportOptions())
+    rows, settings = None, {}
+    if chosen.static:
+        rows = static_rows(found, epoch, max_predictions_per_seq)
+        settings = {"settings": {"epoch": epoch, "max_predictions_per_seq": rows.max_predictions_per_seq}}
+    elif epoch or max_predictions_per_seq:
+        raise ConfigError(
+            f"--epoch and --max-predictions-per-seq are for {static_formats()}; leave them out with --to {to}, "
+            "which has the rows as they are"
+        )
     total = sum(len(shards.paths) for shards in found)
     origin = Origin.of("export", [files.join(found[0].build, "manifest.json")])
     with output_lock(output, f"{to} export", origin, force=force):
@@ -83,16 +83,3 @@ def export(
         described = {"bertdata": __version__, "format": to, "info": info, **settings, "splits": entries}
         files.write_json(files.join(output, "export.json"), described)
     return described
-
-
-def _static_rows(to: str, splits: Sequence[Shards], options: ExportOptions) -> tuple[StaticRows | None, dict[str, Any]]:
-    """Return how a format gets static masks, if it has them, and what export.json says of the options."""
-    if EXPORT_FORMATS[to].static:
-        rows = static_rows(splits, options.epoch, options.max_predictions_per_seq)
-        return rows, {"settings": asdict(options) | {"max_predictions_per_seq": rows.max_predictions_per_seq}}
-    if options != ExportOptions():
-        raise ConfigError(
-            f"--epoch and --max-predictions-per-seq are for {static_formats()}; leave them out with --to {to}, "
-            "which has the rows as they are"
-        )
-    return None, {}

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.formats import ExportOptions, export
+from bertdata.formats import export
 from bertdata.formats.importing import import_shards
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -74,7 +74,7 @@ def check_exports_as_they_are(build: Path, folder: Path) -> None:
 
 def check_round_trip(build: Path, folder: Path, to: str, epoch: int) -> None:
     info = open_shards(build, "train").expect_pretraining()
-    described = export(str(build), to, str(folder / to), options=ExportOptions(epoch))
+    described = export(str(build), to, str(folder / to), epoch=epoch)
     splits = list(described["splits"])
     objective = info.examples.objective if info.label else ""
     sources = {split: [str(folder / to / split)] for split in splits}

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.formats import EXPORT_FORMATS, ExportFormat, ExportOptions, export, parquet
+from bertdata.formats import EXPORT_FORMATS, ExportFormat, export, parquet
 from bertdata.formats.hf import HF
 from bertdata.formats.jsonl import write_jsonl
 from bertdata.formats.shard import ExportedShard
@@ -233,10 +233,8 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
 
 def test_an_export_with_masks_says_their_epoch_and_the_room_for_them(tmp_path: Path) -> None:
     dynamic = write_build(tmp_path / "build", ExamplesConfig(max_seq_length=32))
-    options = ExportOptions(epoch=3, max_predictions_per_seq=9)
-    described = export(str(dynamic), "tfrecord", str(tmp_path / "out"), options=options)
+    described = export(str(dynamic), "tfrecord", str(tmp_path / "out"), epoch=3, max_predictions_per_seq=9)
     assert described["settings"] == {"epoch": 3, "max_predictions_per_seq": 9}
-    assert ExportOptions() == ExportOptions(epoch=0, max_predictions_per_seq=0)
 
 
 def test_the_docs_list_every_format_with_what_it_is_and_needs() -> None:
@@ -252,7 +250,7 @@ def test_options_for_masks_are_refused_by_formats_without_them(build: Path, tmp_
     assert static
     for to in set(EXPORT_FORMATS) - set(static):
         with pytest.raises(ConfigError, match=f"are for {', '.join(static)}; leave them out with --to {to}"):
-            export(str(build), to, str(tmp_path), options=ExportOptions(max_predictions_per_seq=9))
+            export(str(build), to, str(tmp_path), max_predictions_per_seq=9)
 
 
 OUTSIDE = """

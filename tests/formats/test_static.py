@@ -11,7 +11,7 @@ import pytest
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
-from bertdata.formats import ExportOptions, export
+from bertdata.formats import export
 from bertdata.formats.shard import ExportedShard
 from bertdata.formats.static import static_rows
 from bertdata.loader import BatchCollator, ShardExamples
@@ -102,7 +102,7 @@ def test_an_epoch_is_for_dynamic_masks_and_for_formats_with_masks(tmp_path: Path
     with pytest.raises(ConfigError, match="--epoch is 1; expected 0 or more, and 0 where masks are static"):
         static_rows([open_shards(build)], 1)
     with pytest.raises(ConfigError, match="--epoch and --max-predictions-per-seq are for tfrecord, hdf5"):
-        export(str(build), "parquet", str(tmp_path / "out"), options=ExportOptions(epoch=1))
+        export(str(build), "parquet", str(tmp_path / "out"), epoch=1)
 
 
 def test_fine_tuning_data_has_no_masks_to_export(tmp_path: Path) -> None:
