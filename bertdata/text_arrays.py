@@ -66,7 +66,7 @@ def as_array(texts: object) -> pa.Array:
 def arrays_of(texts: object, size: int = BATCH_BYTES) -> Iterator[pa.Array]:
     """Yield texts as Arrow string arrays: strings in runs of about `size` characters, each array made when asked for.
 
-    What comes of Arrow input, and what is raised, is as `as_strings` has it.
+    Arrow input is returned, and errors are raised, as by `as_strings`.
     """
     if isinstance(texts, pa.Array | pa.ChunkedArray):
         yield from as_strings(texts).chunks

@@ -46,7 +46,7 @@ class ImportFormat:
     read: yields the rows of a file as `Fields`, some at a time; `bertdata import` checks them, so it only raises
     InputError where the file itself is damaged.
     A file is of the format whose `signature` it begins with, the longest if several fit; of formats with the same
-    signature, of the one with a suffix that its name ends in (`*` in a suffix stands for anything).
+    signature, of the one with a suffix that its name ends in (`*` in a suffix matches anything).
     """
 
     help: str

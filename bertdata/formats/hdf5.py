@@ -40,15 +40,15 @@ def _h5py() -> Any:
 
 def write_hdf5(shard: ExportedShard, file: BinaryIO) -> None:
     """Write a shard as an HDF5 file."""
-    assert shard.static is not None
-    total = shard.rows
+    static, total = shard.static, shard.rows
+    assert static is not None
     with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
         place = Path(folder) / "shard.hdf5"
         with _h5py().File(place, "w") as out:
             for name, kind in KINDS.items():
-                width = shard.static.max_predictions_per_seq if "masked" in name else shard.static.max_seq_length
+                width = static.max_predictions_per_seq if "masked" in name else static.info.max_seq_length
                 inner = () if name == "next_sentence_labels" else (width,)
-                if inner or shard.static.info.label:
+                if inner or static.info.label:
                     chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
                     out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
             begin = 0

@@ -39,11 +39,6 @@ class StaticRows:
     max_predictions_per_seq: int
     masker: Masker
 
-    @property
-    def max_seq_length(self) -> int:
-        """The tokens of a row, padding included."""
-        return self.info.max_seq_length
-
     def predictions(self, batch: pa.RecordBatch) -> int:
         """Return the largest number of predictions that an example of a batch has."""
         _, labels, offsets = self._masked(batch)
@@ -66,7 +61,7 @@ class StaticRows:
         predictions than there is room for.
         """
         ids, labels, offsets = self._masked(batch)
-        lengths, width, room = np.diff(offsets), self.max_seq_length, self.max_predictions_per_seq
+        lengths, width, room = np.diff(offsets), self.info.max_seq_length, self.max_predictions_per_seq
         places = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
         rows = np.repeat(np.arange(len(lengths)), lengths)
         fields = {

@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -20,12 +22,7 @@ from bertdata.sentences.citations import attach_citations
 from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import Tables, build_tables
 from bertdata.sentences.parameters import PunktParameters, load_parameters, save_parameters
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
-
-    from bertdata.text_arrays import Texts
+from bertdata.text_arrays import Texts, as_array, check_text, offsets_of, text_of
 
 ALGORITHM = "punkt-nltk-3.10/3"
 _SHORT = 2000
@@ -107,8 +104,6 @@ class SentenceSegmenter:
         if not isinstance(text, str):
             raise ConfigError(f"expected one string, found {type(text).__name__}; use segment_batch for many")
         if not text.isascii():
-            from bertdata.text_arrays import check_text
-
             check_text(text, "the text")
         if len(text) < _SHORT:
             return self._spans_of(text)
@@ -141,8 +136,6 @@ class SentenceSegmenter:
         >>> segmenter.segment_batch([" One. \n\nTwo.", "Three."], keep_whitespace=True).to_pylist()
         [['One. \n\n', 'Two.'], ['Three.']]
         """
-        import pyarrow as pa
-
         column, data, _, found = self._find(texts, compiled)
         if keep_whitespace:
             borders = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
@@ -160,8 +153,6 @@ class SentenceSegmenter:
         >>> SentenceSegmenter.from_pretrained().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
         """
-        import pyarrow as pa
-
         _, _, offsets, found = self._find(texts, compiled=True)
         base = np.repeat(offsets[:-1], found.counts)
         ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
@@ -169,8 +160,6 @@ class SentenceSegmenter:
 
     def _find(self, texts: Any, compiled: bool) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
-        from bertdata.text_arrays import as_array, offsets_of, text_of
-
         column = as_array(texts)
         data, offsets = text_of(column), offsets_of(column)
         return column, data, offsets, self._find_spans(data, offsets, compiled)
@@ -189,14 +178,10 @@ class SentenceSegmenter:
 
 def _slices(kind: pa.DataType, borders: NDArray[np.int64], data: NDArray[np.uint8]) -> pa.Array:
     """Return the texts between borders in the data, without a copy."""
-    import pyarrow as pa
-
     borders = borders.astype(np.int32 if pa.types.is_string(kind) else np.int64)
     return pa.Array.from_buffers(kind, len(borders) - 1, [None, pa.py_buffer(borders), pa.py_buffer(data)])
 
 
 def _lists(found: Spans, values: Any) -> pa.ListArray:
-    import pyarrow as pa
-
     offsets = pa.array(np.concatenate([[0], np.cumsum(found.counts)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, values)

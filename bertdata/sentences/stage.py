@@ -25,7 +25,7 @@ from bertdata.sentences.training import PunktCounts, PunktSettings
 
 REVISION = 1
 MAX_ENTRIES = 12_000_000
-"""Counts held at once, about 2 GB; beyond that the rarest go, and the parameters are no longer NLTK's exactly."""
+"""Counts held at once, about 2 GB; above that the rarest are dropped, and the parameters may differ from NLTK's."""
 
 
 class PunktCount(StrEnum):
@@ -42,12 +42,6 @@ class PunktCount(StrEnum):
     ORTHO_CONTEXT = "ortho_context"
 
 
-_TRAINED = (
-    PunktCount.ABBREV_TYPES,
-    PunktCount.COLLOCATIONS,
-    PunktCount.SENT_STARTERS,
-    PunktCount.ORTHO_CONTEXT,
-)
 _TABLES = ("tokens", "begin", "unknown", "pairs")
 _SCHEMA = pa.schema(
     [
@@ -117,15 +111,15 @@ def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Coun
     counters.add(PunktCount.TOKENS, counts.tokens.total() + counts.pruned_tokens)
     counters.add(PunktCount.ENTRIES, len(counts))
     counters.add(PunktCount.PRUNED_TOKENS, counts.pruned_tokens)
-    for name in _TRAINED:
-        counters.add(name, len(getattr(trained, name)))
     counters.details["given_not_learned"] = sorted(settings.abbreviations - alone.abbrev_types)
     value = {
-        "abbrev_types": sorted(trained.abbrev_types),
-        "collocations": sorted(map(list, trained.collocations)),
-        "sent_starters": sorted(trained.sent_starters),
-        "ortho_context": dict(sorted(trained.ortho_context.items())),
+        PunktCount.ABBREV_TYPES: sorted(trained.abbrev_types),
+        PunktCount.COLLOCATIONS: sorted(trained.collocations),
+        PunktCount.SENT_STARTERS: sorted(trained.sent_starters),
+        PunktCount.ORTHO_CONTEXT: dict(sorted(trained.ortho_context.items())),
     }
+    for name, entries in value.items():
+        counters.add(name, len(entries))
     file.write(json.dumps(value, ensure_ascii=False, indent=0).encode())
     return counters
 

@@ -188,7 +188,7 @@ def train_punkt(
 
 
 def _fold_numbers(tokens: Iterable[str]) -> dict[str, str]:
-    """Return which tokens are numbers, and the one token that stands for them all, with or without a period."""
+    """Return the tokens that are numbers, each with the token it is counted as: "0", or "0." with a final period."""
     return {
         token: "0." if token[-1] == "." else "0"
         for token in tokens

@@ -15,7 +15,6 @@ from bertdata.sentences import compiled_parameters as tables
 
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
-Token = tuple[int, int, int, int]
 
 LONGEST = 64
 """Bytes of the longest word that is looked up here."""

@@ -109,7 +109,7 @@ class RangeFormat(SourceFormat):
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range.
 
-        Counts `InputCount.ROWS`, of which each is a document or dropped by a reason. Raises InputError where the file
+        Counts `InputCount.ROWS`: each row is a document or dropped with a reason. Raises InputError where the file
         cannot be read.
         """
 

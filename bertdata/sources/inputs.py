@@ -144,7 +144,7 @@ class GivenDocuments:
         return order_sources(name for name, _ in parts)
 
     def possible_names(self) -> list[str]:
-        """Return the names that sources may have, before it is known of which kinds the documents are."""
+        """Return the names that sources may have, before the kinds of the documents are known."""
         return order_sources(one for name in self.source_of.values() for one in ([name] if name else KINDS))
 
     def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:

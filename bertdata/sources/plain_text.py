@@ -1,8 +1,8 @@
 r"""Plain text as BERT's own script reads it: one sentence a line, a blank line between documents.
 
 A line becomes a paragraph, so that a sentence ends where its line does; ASCII white space at the ends of lines is left
-out, so lines may end in `\r\n`, and a line of white space is blank. A document has no name there: it is known by the
-file's and the byte that it begins at.
+out, so lines may end in `\r\n`, and a line of white space is blank. A document's id is the file's label and the byte at
+which the document begins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NEWLINE = 10
 
 
 class Documents(NamedTuple):
-    """Documents as they stand in a file: the byte each begins at, int64 (D,), and the paragraphs, string (D,)."""
+    """Documents of a file: the byte at which each begins, int64 (D,), and their paragraphs, string (D,)."""
 
     places: NDArray[np.int64]
     texts: pa.StringArray
@@ -67,7 +67,7 @@ def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
     """Yield the documents of one range of a file, about 8 MiB of them at a time.
 
     A document is of the range in which the blank line before it begins, the first one of the first. Raises InputError
-    for bytes that are not UTF-8, and for a document of over 256 MiB, which stands for a file without blank lines.
+    for bytes that are not UTF-8, and for a document of over 256 MiB, as in a file without blank lines.
     """
     compressed = compression.compression(path) is not None
     with compression.open_decompressed(path) if compressed else files.open_raw(path) as stream:
@@ -120,11 +120,11 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
 
 def _read(stream: BinaryIO, size: int) -> bytes:
     """Return so many bytes, fewer only at the end."""
-    pieces, left = [], size
-    while left and (piece := stream.read(left)):
-        pieces.append(piece)
-        left -= len(piece)
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    chunks, left = [], size
+    while left and (chunk := stream.read(left)):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def _not_utf8(data: bytes, begin: int, path: str) -> InputError:

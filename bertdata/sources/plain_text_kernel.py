@@ -1,7 +1,6 @@
 """The compiled core of `plain_text`: lines to documents in one pass, white space at their ends left out.
 
-It reads within the line ends that it is given, which ascend within the data. Its tests hold it against a loop in plain
-Python.
+It reads nothing after the last of the line ends that it is given. Its tests compare it with a loop in plain Python.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 from bertdata.kernels.jit import inlined, typed_kernel
 
 USED, SKIPPING, ENDED, STATES = range(4)
-"""What `find_documents` keeps: the bytes done with, whether it looks for the first blank line, whether it is at an end.
-"""
+"""The state of `find_documents`: bytes used, whether it looks for the first blank line, whether it has finished."""
 
 _NEWLINE, _SPACE, _TAB, _RETURN = 10, 32, 9, 13
 _BYTES, _INTS = (numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.uint8, numba.int64))
@@ -44,8 +42,8 @@ def find_documents(
 ) -> int:
     """Write the text of each document, its end there, and the place of its first line in `data`; returns how many.
 
-    A document ends at a blank line, and at the end of the data where that is the `whole` rest; what stands after the
-    last that ended is left for next time. A blank line that begins at `limit` or after it ends the work.
+    A document ends at a blank line, and at the end of the data where that is the `whole` rest; the bytes after the last
+    one are left for the next call. A blank line that begins at `limit` or after it ends the work.
     """
     begin, at, count = 0, 0, 0
     opened = -1

@@ -1,6 +1,6 @@
 """Rows of Parquet and JSON-lines files as documents: two source formats.
 
-A row needs a text column; `id`, `source`, `title` and `url` are used where they are there, other columns are ignored.
+A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns are ignored.
 A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as paragraph
 borders; in text with none, every line is a paragraph.
 """

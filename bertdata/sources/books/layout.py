@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from bertdata.sources.books.dehyphenate import joined, one_line
+from bertdata.sources.books.dehyphenate import BORDER, joined, one_line
 
 Block = list[str]
 PlainBlock = str
@@ -18,7 +18,7 @@ PlainBlock = str
 
 
 class Heading(NamedTuple):
-    """A line that is a heading, and how many paragraphs stand before it."""
+    """A line that is a heading, and the number of paragraphs before it."""
 
     paragraphs: int
     line: str
@@ -166,7 +166,7 @@ def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
     """Return the lines that have words, each as a paragraph, and the lines that are chapter labels."""
     kept: list[str] = []
     found: list[Heading] = []
-    for line in map(one_line, lines):
+    for line in map(str.strip, one_line(BORDER.join(lines)).split(BORDER)):
         if _LABEL.match(line):
             found.append(Heading(len(kept), line))
         elif any(map(str.isalpha, line)):

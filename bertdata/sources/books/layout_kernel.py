@@ -318,7 +318,7 @@ def _starts() -> Bytes:
 # word tells, and that next word
 _DIVIDES, _COUNTS, _CREDITS, _NAMES, _LEADS, _FOLLOWS = (1 << bit for bit in range(6))
 STARTS = _starts()
-_KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may stand in the name of an archive
+_KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may be in the name of an archive
 _KINDS[list(layout.SIGNS)] |= 1
 _KINDS[list(range(97, 123))] |= 2
 _KINDS[list(b"bkxfdpBKXFDP")] |= 4

@@ -77,9 +77,7 @@ def clean_book(source: str, *, drops: Counter[str] | None = None, compiled: bool
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
     """
-    paragraphs, _, _ = _prose(source, compiled)
-    if not paragraphs and drops is not None:
-        drops["no prose"] += 1
+    paragraphs, _, _ = _prose(source, drops, compiled)
     return "\n\n".join(paragraphs) or None
 
 
@@ -92,13 +90,13 @@ def clean_chapters(source: str, *, drops: Counter[str] | None = None, compiled: 
     >>> [(one.title, one.text) for one in clean_chapters(text)]
     [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
     """
-    paragraphs, before, headings = _prose(source, compiled)
-    if not paragraphs and drops is not None:
-        drops["no prose"] += 1
+    paragraphs, before, headings = _prose(source, drops, compiled)
     return cut_chapters(paragraphs, [layout.Heading(before[one.paragraphs], one.line) for one in headings])
 
 
-def _prose(source: str, compiled: bool | None) -> tuple[list[str], list[int], list[layout.Heading]]:
+def _prose(
+    source: str, drops: Counter[str] | None, compiled: bool | None
+) -> tuple[list[str], list[int], list[layout.Heading]]:
     """Return a book's paragraphs of prose, its headings, and how many paragraphs are left of those before a heading."""
     if not isinstance(source, str):
         raise ConfigError(f"expected the text of one book as str, as of read_books, found {type(source).__name__}")
@@ -117,6 +115,8 @@ def _prose(source: str, compiled: bool | None) -> tuple[list[str], list[int], li
         if cleaned[:1].isalpha() or any(map(str.isalpha, cleaned)):
             paragraphs.append(cleaned)
         before.append(len(paragraphs))
+    if not paragraphs and drops is not None:
+        drops["no prose"] += 1
     return paragraphs, before, headings
 
 
