@@ -19,6 +19,8 @@ Bits = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)
 _M2 = np.uint64(0x94D049BB133111EB)
+_SORTED_COMPILED_FROM = 1 << 11
+"""Fewer draws are sorted by NumPy, which takes less time than compiling does."""
 _S30, _S27, _S31, _S32 = (np.uint64(n) for n in (30, 27, 31, 32))
 
 
@@ -98,6 +100,8 @@ def argsort(draws: Bits) -> NDArray[np.int64]:
     >>> argsort(np.array([9, 7, 9, 8], np.uint64)).tolist()
     [1, 3, 0, 2]
     """
+    if len(draws) < _SORTED_COMPILED_FROM:
+        return np.argsort(draws, kind="stable")
     from bertdata.kernels.mixer import sort_draws
 
     order, buckets = np.empty(len(draws), np.uint32), np.empty(2 * len(draws) + 2, np.uint32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import threshold
+from bertdata.counter_rng import bits, threshold
 from bertdata.engine.parts import Counts
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import Objective
@@ -80,14 +80,7 @@ def _reach(ends: Ints, total: int) -> bool:
 
 def draw_chunks(block: TokenBlock, chunks: Chunks, keys: Sequence[int], copy: int) -> Draws:
     """Return `bits(key, document key, copy, number)` of each chunk (C,), a row for each of the keys: uint64 (K, C)."""
-    from bertdata.objectives.kernels import nsp as nsp_kernel
-
-    draws = np.empty((len(keys), len(chunks.start)), np.uint64)
-    with np.errstate(over="ignore"):
-        nsp_kernel.draw_chunks(
-            np.array(keys, np.uint64), block.document_keys, chunks.document, chunks.number, copy, draws
-        )
-    return draws
+    return bits(np.array(keys, np.uint64)[:, None], block.document_keys[chunks.document], copy, chunks.number)
 
 
 def example_ids(draws: Draws) -> Ints:

@@ -140,19 +140,24 @@ def exchange(
         sources[members] = giver
         takers = members[stuck[:found]]
     if len(takers):
-        free = np.empty(len(members), np.int64)
-        count = nsp_kernel.release(takers, a_length, b_length, owners, room, sources, free)
+        free, by_source = np.empty(len(members), np.int64), np.empty_like(sources)
+        by_source[sources] = np.arange(len(sources))
+        free = free[: nsp_kernel.release(takers, a_length, b_length, owners, room, sources, by_source, free)]
         takers = takers[~_fit(takers, sources, a_length, b_length, owners, room)]
         kept = takers[sources[takers] != takers]
         by_owner = np.argsort(owners, kind="stable")
-        begins, stops = (np.searchsorted(owners[by_owner], owners[free[:count]], side) for side in _SIDES)
-        left = np.empty(count, np.int64)
+        begins, stops = (np.searchsorted(owners[by_owner], owners[free], side) for side in _SIDES)
+        is_open, waiting = ~not_next, np.empty_like(free)
+        is_open[free] = True
+        majority = 2 * int(not_next.sum()) - len(start)
+        surplus = majority > 0 or (majority == 0 and not bernoulli(ties[free[:1]], 0.5).all())
         with np.errstate(over="ignore"):
             count = nsp_kernel.pair_again(
-                *(free[:count], block.sentence_ends, block.word_start, start, middle, end, by_owner, begins, stops),
-                *(ties, room, words, sources, not_next, left),
+                *(free, block.sentence_ends, block.word_start, start, middle, end, by_owner, begins, stops),
+                *(ties, room, words, int(surplus), sources, not_next, is_open, waiting),
             )
-        takers = np.concatenate([kept, left[:count]])
+        waiting = waiting[:count]
+        takers = np.concatenate([kept, waiting[is_open[waiting]]])
     second = np.stack([middle, end], axis=1)
     dropped = int((end - middle)[sources[takers]].sum())
     lent = second[_lenders(takers, owners, end - middle, ties)]

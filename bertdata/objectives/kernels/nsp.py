@@ -1,4 +1,4 @@
-"""The compiled core of `nsp`: draws for chunks, where a chunk is cut in two, and which pairs exchange their Bs.
+"""The compiled core of `nsp`: where a chunk is cut in two, and which pairs exchange their Bs.
 
 It reads only within the ends and numbers that it is given; `chunks` and `nsp` check them. Its tests compare it with
 plain Python.
@@ -13,38 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.jit import inlined, typed_kernel
-from bertdata.kernels.mixer import GOLDEN, mix
 
 NEAR = 64
 """How many places away a pair looks for one to swap with."""
 TRIES = 256
 """How many pairs of other documents a pair without a partner looks at."""
 
-_S32, _S63 = np.uint64(32), np.uint64(63)
+_S32 = np.uint64(32)
 _INTS, _FLAGS, _BITS = (
     numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.int64, numba.boolean, numba.uint64)
 )
 _OWN_INTS, _OWN_FLAGS = numba.int64[::1], numba.boolean[::1]
-
-
-@typed_kernel(numba.void(_BITS, _BITS, _INTS, _INTS, numba.int64, numba.uint64[:, ::1]))
-def draw_chunks(
-    keys: NDArray[Any],
-    document_keys: NDArray[Any],
-    documents: NDArray[Any],
-    numbers: NDArray[Any],
-    copy: int,
-    draws: NDArray[Any],
-) -> None:
-    """Write `counter_rng.bits(key, document key, copy, number)` of each chunk, a row for each key."""
-    of_copy = mix(np.uint64(copy) + GOLDEN)
-    for purpose in range(len(keys)):
-        key, document, state = keys[purpose], -1, np.uint64(0)
-        for chunk in range(len(documents)):
-            if documents[chunk] != document:
-                document = documents[chunk]
-                state = mix(mix(key ^ mix(document_keys[document] + GOLDEN)) ^ of_copy)
-            draws[purpose, chunk] = mix(state ^ mix(np.uint64(numbers[chunk]) + GOLDEN))
 
 
 @inlined
@@ -147,7 +126,7 @@ def assign_givers(
     return stuck
 
 
-@typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS), makes_arrays=True)
+@typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, _OWN_INTS, _OWN_INTS, _OWN_INTS))
 def release(
     stuck: NDArray[Any],
     a_lengths: NDArray[Any],
@@ -155,21 +134,21 @@ def release(
     owners: NDArray[Any],
     room: int,
     sources: NDArray[Any],
+    takers: NDArray[Any],
     free: NDArray[Any],
 ) -> int:
     """Take stuck pairs out of the circles in which Bs are exchanged; returns how many pairs have their own B again.
 
-    sources: whose B each pair takes, changed in place; `free` gets the pairs that are taken out. The pair that takes
-    the B of a stuck pair takes instead the B that did not fit the stuck one. Where that does not fit either, all pairs
-    of the circle are taken out, unless there are more than NEAR: then the stuck pair keeps the B that does not fit.
+    sources: whose B each pair takes; takers: who takes its B, -1 where the pair is taken out. Both are changed in
+    place, and `free` gets the pairs that are taken out. The pair that takes the B of a stuck pair takes instead the B
+    that did not fit the stuck one. Where that does not fit either, all pairs of the circle are taken out, unless there
+    are more than NEAR: then the stuck pair keeps the B that does not fit.
     """
-    takers, out = np.empty(len(sources), np.int64), np.zeros(len(sources), np.bool_)
-    for pair in range(len(sources)):
-        takers[sources[pair]] = pair
     count = 0
-    for pair in stuck:
+    for place in range(len(stuck)):
+        pair = stuck[place]
         source, taker = sources[pair], takers[pair]
-        if out[pair] or _fits(a_lengths, b_lengths, owners, room, pair, source):
+        if taker < 0 or _fits(a_lengths, b_lengths, owners, room, pair, source):
             continue
         stuck_too = not _fits(a_lengths, b_lengths, owners, room, taker, pair)
         size, at = 1, pair
@@ -184,7 +163,7 @@ def release(
             sources[pair], takers[pair] = pair, pair
         for _ in range(size):
             following = sources[at]
-            sources[at], takers[at], out[at] = at, at, True
+            sources[at], takers[at] = at, -1
             free[count] = at
             count += 1
             at = following
@@ -192,10 +171,23 @@ def release(
 
 
 @inlined
-def _inner_ends(sentence_ends: Any, begin: Any, end: Any) -> Any:
-    """Return the first sentence end between begin and end, by number, and how many there are."""
-    first = np.searchsorted(sentence_ends, begin, side="right")
-    return first, np.searchsorted(sentence_ends, end, side="left") - first
+def _number_to(ends: Any, place: Any) -> Any:
+    """Return how many of the ends, which ascend, are not after a place."""
+    low, high = np.int64(0), len(ends)
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] <= place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def _inner_ends(sentence_ends: Any, begin: Any, middle: Any, end: Any) -> Any:
+    """Return which sentence end is the first between begin and end, how many there are, and which of them is middle."""
+    first = _number_to(sentence_ends, begin)
+    return first, _number_to(sentence_ends, end - 1) - first, _number_to(sentence_ends, middle - 1) - first
 
 
 @inlined
@@ -214,10 +206,8 @@ def _cut_to_fit(
 
     They are cut at sentence ends, tried in turn from where they are cut now; with `words` the other at a word start.
     """
-    first, count = _inner_ends(sentence_ends, starts[one], ends[one])
-    at = np.searchsorted(sentence_ends, middles[one]) - first if count else 0
-    other_first, other_count = _inner_ends(sentence_ends, starts[other], ends[other])
-    other_at = np.searchsorted(sentence_ends, middles[other]) - other_first if other_count else 0
+    first, count, at = _inner_ends(sentence_ends, starts[one], middles[one], ends[one])
+    other_first, other_count, other_at = _inner_ends(sentence_ends, starts[other], middles[other], ends[other])
     for turn in range(max(count, 1)):
         middle = sentence_ends[first + (at + turn) % count] if count else middles[one]
         least = max(starts[other] + 1, ends[other] - (room - (middle - starts[one])))
@@ -245,9 +235,8 @@ def _other(by_owner: Any, begin: Any, end: Any, number: Any) -> Any:
 @typed_kernel(
     numba.int64(
         *(_INTS, _INTS, _FLAGS, _INTS, _OWN_INTS, _INTS, _INTS, _INTS, _INTS, _BITS, numba.int64, numba.boolean),
-        *(_OWN_INTS, _OWN_FLAGS, _OWN_INTS),
-    ),
-    makes_arrays=True,
+        *(numba.int64, _OWN_INTS, _OWN_FLAGS, _OWN_FLAGS, _OWN_INTS),
+    )
 )
 def pair_again(
     free: NDArray[Any],
@@ -262,44 +251,37 @@ def pair_again(
     draws: NDArray[Any],
     room: int,
     words: bool,
+    surplus: int,
     sources: NDArray[Any],
     not_next: NDArray[Any],
-    left: NDArray[Any],
+    is_open: NDArray[Any],
+    waiting: NDArray[Any],
 ) -> int:
-    """Let free pairs exchange Bs with pairs of other documents, both cut again to fit; returns how many are left.
+    """Let free pairs exchange Bs with pairs of other documents, both cut again to fit; returns how many found none.
 
     A partner is another free pair, or an IsNext pair, which becomes NotNext; for each of the latter a free pair becomes
     IsNext in its turn, one that finds no partner first. by_owner: the pairs in order of their documents; begins, stops:
-    where those of each free pair's document are in it. `middles`, `sources` and `not_next` are changed in place.
+    where those of each free pair's document are in it; surplus: how many free pairs become IsNext at first; is_open:
+    the pairs that may be partners, the free ones among them. `waiting` gets those that found none; they may since have
+    become partners, and are not open then. `middles`, `sources`, `not_next` and `is_open` are changed in place.
     """
-    count = len(starts)
-    open_ = ~not_next
-    for pair in free:
-        open_[pair] = True
-    found = np.int64(0)
-    for pair in range(count):
-        found += not_next[pair]
-    surplus = np.int64(0)
-    if len(free):
-        surplus = np.int64(2 * found > count or (2 * found == count and draws[free[0]] >> _S63 == 1))
-    waiting = np.empty(len(free), np.int64)
     waits = 0
     for at in range(len(free)):
         pair = free[at]
-        if not open_[pair]:
+        if not is_open[pair]:
             continue
         if surplus > 0:
             not_next[pair] = False
             surplus -= 1
             continue
-        others = count - (stops[at] - begins[at])
+        others = len(starts) - (stops[at] - begins[at])
         tries = min(others, TRIES)
         start = np.int64(((draws[pair] >> _S32) * np.uint64(others)) >> _S32)
         partner = -1
         for inside in range(2 if words else 1):
             for turn in range(tries):
                 other = _other(by_owner, begins[at], stops[at], (start + turn) % others)
-                if open_[other]:
+                if is_open[other]:
                     middle, place, fit = _cut_to_fit(
                         sentence_ends, word_start, starts, middles, ends, pair, other, room, inside == 1
                     )
@@ -315,16 +297,11 @@ def pair_again(
             continue
         surplus += not not_next[partner]
         not_next[partner] = True
-        open_[pair] = open_[partner] = False
+        is_open[pair] = is_open[partner] = False
         sources[pair], sources[partner] = partner, pair
         while surplus > 0 and waits > 0:
             waits -= 1
-            if open_[waiting[waits]]:
+            if is_open[waiting[waits]]:
                 not_next[waiting[waits]] = False
                 surplus -= 1
-    lefts = 0
-    for at in range(waits):
-        if open_[waiting[at]]:
-            left[lefts] = waiting[at]
-            lefts += 1
-    return lefts
+    return waits

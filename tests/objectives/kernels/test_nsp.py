@@ -8,21 +8,11 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bertdata.counter_rng import bits, randint
+from bertdata.counter_rng import randint
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.chunks import Chunks, split_chunks
 from bertdata.objectives.kernels import nsp as nsp_kernel
 from tests.objectives.blocks import blocks
-
-
-def test_the_draws_of_chunks_are_those_of_their_counters() -> None:
-    keys, documents = np.array([3, 2**64 - 1, 7], np.uint64), np.array([5, 2**63, 0], np.uint64)
-    of_chunks, numbers = np.array([0, 0, 1, 2, 2]), np.array([0, 1, 0, 0, 2**40])
-    found = np.empty((3, 5), np.uint64)
-    with np.errstate(over="ignore"):
-        nsp_kernel.draw_chunks(keys, documents, of_chunks, numbers, 9, found)
-    for key, row in zip(keys.tolist(), found, strict=True):
-        assert row.tolist() == bits(key, documents[of_chunks], 9, numbers).tolist()
 
 
 @settings(deadline=None, max_examples=60)
@@ -112,7 +102,7 @@ def test_stuck_pairs_leave_their_circles_and_the_others_still_fit(data: st.DataO
         for one in circle:
             expected[one] = one
         out += circle
-    number = nsp_kernel.release(stuck, a, b, owners.astype(np.uint64), room, of_pairs, free)
+    number = nsp_kernel.release(stuck, a, b, owners.astype(np.uint64), room, of_pairs, np.argsort(of_pairs), free)
     assert of_pairs.tolist() == expected
     assert free[:number].tolist() == out
     assert sorted(expected) == list(range(count))
@@ -124,8 +114,8 @@ def test_a_pair_in_a_circle_too_long_to_be_taken_apart_keeps_what_does_not_fit_i
     for count in (nsp_kernel.NEAR, nsp_kernel.NEAR + 1):
         a, b = np.full(count, 4), np.arange(1, count + 1)
         sources, free = np.roll(np.arange(count), 1), np.empty(count, np.int64)
-        room = 3 + count
-        number = nsp_kernel.release(np.array([0]), a, b, np.arange(count).astype(np.uint64), room, sources, free)
+        room, owners, takers = 3 + count, np.arange(count).astype(np.uint64), np.argsort(sources)
+        number = nsp_kernel.release(np.array([0]), a, b, owners, room, sources, takers, free)
         assert number == (count if count == nsp_kernel.NEAR else 0)
         assert sources.tolist() == (list(range(count)) if number else [count - 1, *range(count - 1)])
 
@@ -162,7 +152,10 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
     by_owner = np.argsort(owners, kind="stable")
     begins, stops = (np.searchsorted(owners[by_owner], owners[free], side) for side in ("left", "right"))
     found_middle, found_sources = np.array(middle), np.arange(count)
-    found_not_next, left = np.array(not_next), np.empty(len(free), np.int64)
+    found_not_next, found_waiting = np.array(not_next), np.empty(len(free), np.int64)
+    still_open = [not label or pair in free for pair, label in enumerate(not_next)]
+    surplus = data.draw(st.integers(0, 1))
+    found_open = np.array(still_open)
     with np.errstate(over="ignore"):
         number = nsp_kernel.pair_again(
             np.array(free, np.int64),
@@ -177,9 +170,11 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
             np.array(draws, np.uint64),
             room,
             words,
+            surplus,
             found_sources,
             found_not_next,
-            left,
+            found_open,
+            found_waiting,
         )
 
     def cuts(one: int, other: int, inside: bool) -> tuple[int, int] | None:
@@ -195,11 +190,7 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
                     return here, there
         return None
 
-    still_open = [not label or pair in free for pair, label in enumerate(not_next)]
     sources, waiting = list(range(count)), list[int]()
-    surplus = 0
-    if free:
-        surplus = int(2 * sum(not_next) > count or (2 * sum(not_next) == count and draws[free[0]] >= 2**63))
     for pair in free:
         if not still_open[pair]:
             continue
@@ -223,5 +214,5 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
                 not_next[last], surplus = False, surplus - 1
     assert (found_middle.tolist(), found_sources.tolist()) == (middle, sources)
     assert found_not_next.tolist() == not_next
-    assert left[:number].tolist() == [pair for pair in waiting if still_open[pair]]
+    assert (found_waiting[:number].tolist(), found_open.tolist()) == (waiting, still_open)
     assert tokens >= sum(found_middle - start)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from bertdata.tokenizers.wordpiece.encode.kernels.encode import Characters
 from bertdata.tokenizers.wordpiece.encode.kernels.words import (
-    ASKED,
     BYTES_SHIFT,
     CHARACTERS_SHIFT,
     LETTER,
@@ -30,7 +29,6 @@ from bertdata.tokenizers.wordpiece.encode.kernels.words import (
     SINGLE,
     SPACE,
     START_SHIFT,
-    new_characters,
 )
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 
@@ -54,9 +52,8 @@ FIRST = [chr(point) for first, last in SETTLED if last < CHINESE[0] for point in
 """Characters that get codes before any text: all that are settled, but for Chinese and Korean ones."""
 _POINTS = 0x110000
 _BODY_BYTES = 1 << 20
-_AT_A_TIME = 4096
-_NO_TEXT = np.zeros(PAD, np.uint8)
-_NO_TEXT.flags.writeable = False
+_LOOKED_AT = 256
+"""Bytes of a text, from a character without a code on, whose other characters get theirs as well."""
 
 
 def empty_characters() -> Characters:
@@ -119,8 +116,7 @@ class CharacterTable:
         self._places: dict[str, int] = {}
         self._used = 0
         self.add(character for character in FIRST if unicodedata.category(character) != "Cn")
-        self.add_new(_NO_TEXT, 0, 0)  # the kernel and `tokenizers` are loaded before the first text
-        normalizer.words("")
+        normalizer.words("")  # `tokenizers` is loaded before the first text
         for character in map(chr, range(128)):
             kind, body = self._known[character]
             if kind == LETTER and len(body) == 1 and body.isascii():
@@ -130,7 +126,7 @@ class CharacterTable:
         """Give a code to each character that has none."""
         codes = self.arrays.codes
         for character in characters:
-            if codes[ord(character)] in (0, ASKED):
+            if codes[ord(character)] == 0:
                 becomes = self._known.get(character)
                 if becomes is None:
                     becomes = by_rule(self._normalizer, character) or ask(self._normalizer, character)
@@ -138,11 +134,8 @@ class CharacterTable:
                 codes[ord(character)] = self._code(*becomes)
 
     def add_new(self, text: NDArray[np.uint8], start: int, end: int) -> None:
-        """Give codes to the characters of a text from `start` on that have none; to the one at `start` in any case."""
-        found = np.empty(_AT_A_TIME, np.int64)
-        n = new_characters(text, start, end, self.arrays.codes, found)
-        first = text[start : min(start + 4, end)].tobytes().decode("utf-8", "ignore")[:1]
-        self.add([*first, *map(chr, found[:n].tolist())])
+        """Give codes to the character that begins at `start`, and to others after it that have none."""
+        self.add(set(text[start : min(start + _LOOKED_AT, end)].tobytes().decode("utf-8", "ignore")))
 
     def _code(self, kind: int, body: str) -> int:
         data = body.encode()

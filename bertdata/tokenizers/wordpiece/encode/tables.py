@@ -73,7 +73,6 @@ class ChunkCache:
         self.arrays = cache_kernel.Cache(
             empty_table(CHUNKS, CHUNKS * _ARENA_BYTES, FIRST_SLOTS), _room(CHUNKS * _POOL_IDS, np.uint32)
         )
-        self._enter_anew(len(self.arrays.table.slots), 1)  # compiles or loads the kernel
 
     def begin(self) -> None:
         """Make room for the chunks of another unit of text; of a full cache, keep the first, which are common."""

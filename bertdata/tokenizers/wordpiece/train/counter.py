@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.kernels.byte_table import USED, WIDTH
 from bertdata.text_arrays import offsets_of, text_of
 from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import MAX_KEY
@@ -55,7 +56,7 @@ class WordCounter:
                     self._count_chunks()
                 else:
                     begin, n = int(registers[kernel.PLACE]), int(registers[kernel.SIZE])
-                    self._count_long(text[begin : begin + n + PAD].copy(), n)
+                    self._count_words(0, 1, text[begin : begin + n + PAD].copy(), n)
                     registers[kernel.PLACE] += n
 
     def tables(self) -> list[pa.Table]:
@@ -67,19 +68,18 @@ class WordCounter:
 
     def _count_chunks(self) -> None:
         """Count the words of all chunks, and take the chunks out."""
-        registers = np.zeros(4, np.int64)
-        registers[kernel.ENTRY] = 1
-        arguments = self._chunks, self._key, self._characters.arrays, self._words, self._word, registers
-        while (status := kernel.count_words(*arguments)) != kernel.DONE:
-            entry, n = int(registers[kernel.ENTRY]), int(registers[kernel.SIZE])
-            registers[kernel.ENTRY] += self._resolve(status, self._key[:n], int(self._chunks.entries[4 * entry + 3]))
+        self._count_words(1, int(self._chunks.counters[USED]), self._key)
         kernel.clear(self._chunks)
 
-    def _count_long(self, chunk: NDArray[np.uint8], n: int) -> None:
-        arguments = chunk, n, np.uint64(1), self._characters.arrays, self._words, self._word
-        while (status := kernel.add_words(*arguments)) != kernel.DONE:
-            if self._resolve(status, chunk[:n], 1):
-                break
+    def _count_words(self, first: int, end: int, key: NDArray[np.uint8], size: int = 0) -> None:
+        """Count the words of the chunks from `first` to `end`; chunk 0 is in the first `size` bytes of `key`."""
+        registers = np.zeros(4, np.int64)
+        registers[kernel.ENTRY], registers[kernel.SIZE] = first, size
+        arguments = self._chunks, end, key, self._characters.arrays, self._words, self._word, registers
+        while (status := kernel.count_words(*arguments)) != kernel.DONE:
+            entry, n = int(registers[kernel.ENTRY]), int(registers[kernel.SIZE])
+            count = int(self._chunks.entries[WIDTH * entry + 3]) if entry else 1
+            registers[kernel.ENTRY] += self._resolve(status, key[:n], count)
 
     def _resolve(self, status: int, chunk: NDArray[np.uint8], count: int) -> bool:
         """Do what the kernel could not; returns whether the chunk is counted now."""

@@ -90,15 +90,11 @@ def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_a
 
 def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
     from bertdata.tokenizers.wordpiece.train import state as states
-    from bertdata.tokenizers.wordpiece.train.kernels import merges as kernel
-    from bertdata.tokenizers.wordpiece.train.kernels.symbols import add_symbols
+    from bertdata.tokenizers.wordpiece.train.kernels.merges import merge_pairs
 
     state = states.state_of(corpus, tokens, vocab_size)
     state.counters.criterion, state.counters.min_frequency = criterion, min_frequency
-    add_symbols(state, len(tokens))
-    while kernel.count_pairs(state) == kernel.GROW:
-        state = states.grow(state)
-    while kernel.merge_pairs(state, vocab_size) == kernel.GROW:
+    while not merge_pairs(state, len(tokens), vocab_size):
         state = states.grow(state)
     chars = state.chars[: state.counters.chars].tobytes().decode("utf-32-le")
     made = state.symbols[len(tokens) : state.counters.symbols][["continues", "start", "length"]].tolist()

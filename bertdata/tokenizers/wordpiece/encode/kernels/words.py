@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import always_inlined, kernel
-from bertdata.kernels.simd import load64
+from bertdata.kernels.jit import always_inlined
 from bertdata.kernels.utf8 import decode
 from bertdata.text_arrays import READ_AHEAD
 
@@ -21,9 +20,6 @@ UNKNOWN, REFERENCE, LETTER, SINGLE, SPACE = range(5)
 space."""
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, START_SHIFT = 7, 3, 7, 12
 NOT_UTF8, UNKNOWN_CHARACTER, REFERENCE_CHARACTER = -1, -2, -3
-ASKED = 8
-"""The code of a character that `new_characters` returned: its kind is still UNKNOWN."""
-_NOT_ASCII = np.uint64(0x8080808080808080)
 
 
 @always_inlined
@@ -61,25 +57,3 @@ def next_word(data: Any, i: int, end: int, codes: Any, bodies: Any, word: Any, l
         else:
             return i, UNKNOWN_CHARACTER if kind == UNKNOWN else REFERENCE_CHARACTER, 0
     return i, n, characters
-
-
-@kernel
-def new_characters(data: Any, i: int, end: int, codes: Any, found: Any) -> Any:
-    """Put code points without a code, each once, into `found` as they come up from `i` on; returns how many.
-
-    Their codes are set to ASKED. It ends where `found` is full, and passes over what is not UTF-8.
-    """
-    n: Any = 0
-    while i < end and n < len(found):
-        if end - i >= 8 and load64(data, i) & _NOT_ASCII == 0:
-            i += 8
-        elif data[i] < 0x80:
-            i += 1
-        else:
-            point, size = decode(data, i, end)
-            i += size
-            if point >= 0 and codes[point] == 0:
-                codes[point] = ASKED
-                found[n] = point
-                n += 1
-    return n

@@ -85,8 +85,8 @@ def _add(table: Table, data: Any, n: int, count: Any) -> None:
         byte_table.enter(table, slot, low, high, h, 0, count, data, 0, n)
 
 
-@kernel
-def add_words(data: Any, end: int, count: Any, characters: Characters, words: Table, word: Any) -> Any:
+@always_inlined
+def _add_words(data: Any, end: int, count: Any, characters: Characters, words: Table, word: Any) -> Any:
     """Add `count` to the count of each word of a chunk; DONE, WORDS_FULL, LONG_WORD or what `next_word` says."""
     number: Any = 0
     total: Any = 0
@@ -111,11 +111,18 @@ def add_words(data: Any, end: int, count: Any, characters: Characters, words: Ta
 
 
 @kernel
-def count_words(table: Table, key: Any, characters: Characters, words: Table, word: Any, registers: Any) -> Any:
-    """Add the words of the chunks from ENTRY on; as `add_words`, of the chunk in the first SIZE bytes of `key`."""
-    for entry in range(registers[ENTRY], table.counters[USED]):
-        n = byte_table.read_key(table, entry, key, 0)
-        status = add_words(key, n, table.entries[entry * WIDTH + 3], characters, words, word)
+def count_words(
+    table: Table, end: int, key: Any, characters: Characters, words: Table, word: Any, registers: Any
+) -> Any:
+    """Add the words of the chunks from ENTRY to `end`; entry 0 is the chunk in the first SIZE bytes of `key`, once.
+
+    Unless DONE, ENTRY is the chunk that was not counted, which is in the first SIZE bytes of `key`.
+    """
+    for entry in range(registers[ENTRY], end):
+        n, count = registers[SIZE], _1
+        if entry > 0:
+            n, count = byte_table.read_key(table, entry, key, 0), table.entries[entry * WIDTH + 3]
+        status = _add_words(key, n, count, characters, words, word)
         if status != DONE:
             registers[ENTRY], registers[SIZE] = entry, n
             return status

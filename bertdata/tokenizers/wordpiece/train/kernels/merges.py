@@ -3,7 +3,7 @@
 A word is a run of symbols in one array, joined in place. A pair knows the words it was in when it was formed, once for
 each time; those it has left since are passed over. A merge goes through its words once and notes each new neighbour of
 the new symbol; then each pair that came of it is looked up once. `State` is everything. Where its arrays may be too
-short, GROW is returned before anything is done; `state.grow` then makes them longer, and the kernel goes on.
+short, the kernel returns before anything is done; `state.grow` then makes them longer, and the kernel goes on.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.tokenizers.wordpiece.train.kernels import pairs
-from bertdata.tokenizers.wordpiece.train.kernels.symbols import joined_symbol, pair_of
+from bertdata.tokenizers.wordpiece.train.kernels.symbols import joined_symbol, pair_of, symbol_of
 from bertdata.tokenizers.wordpiece.train.merge_score import FREQUENCY
 from bertdata.tokenizers.wordpiece.train.state import HEADER, NO_KEY, State
 
-DONE, GROW = 0, 1
 _BEFORE, _AFTER = 0, 1
 
 
@@ -48,18 +47,18 @@ def _add_list(s: State, pair: Any, length: Any) -> Any:
     return start
 
 
-@kernel
-def count_pairs(s: State) -> Any:
-    """Count the pairs of the words from `position` on, and then list where each is and enter it; returns DONE or GROW.
+@inlined
+def _count_pairs(s: State) -> Any:
+    """Count the pairs of the words from `position` on; returns whether there was room for all.
 
-    Until then, `events` holds the pair at each place, and `last_list` tells how many places a pair has, less 1.
+    Until they are listed, `events` holds the pair at each place, and `last_list` is one less than a pair's places.
     """
     c, words = s.counters, s.words
     while c.position < len(words):
         word = c.position
         n = np.int64(words[word])
         if not _has_room(s, n, 0):
-            return GROW
+            return False
         weight = _weight(words, word)
         for i in range(word + HEADER, word + HEADER + n - 1):
             number = pair_of(s, words[i], words[i + 1])
@@ -68,6 +67,13 @@ def count_pairs(s: State) -> Any:
             s.events[c.events] = number
             c.events += 1
         c.position += HEADER + n
+    return True
+
+
+@inlined
+def _list_pairs(s: State) -> None:
+    """List where each pair is, and enter it."""
+    c, words = s.counters, s.words
     for number in range(c.pairs):
         pair = s.pairs[number]
         length = pair.last_list + 1
@@ -91,7 +97,6 @@ def count_pairs(s: State) -> Any:
     c.log_total = pairs.natural_log(c.total)
     for number in range(c.pairs):
         pairs.enter(s, number)
-    return DONE
 
 
 @inlined
@@ -195,9 +200,19 @@ def _merge(s: State, pair: Any, a: Any, b: Any) -> None:
 
 
 @kernel
-def merge_pairs(s: State, vocab_size: Any) -> Any:
-    """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left; DONE or GROW."""
+def merge_pairs(s: State, n_tokens: int, vocab_size: int) -> Any:
+    """Merge the best pair again and again until there are `vocab_size` symbols or no pair is left.
+
+    Returns False where there is no room, to be called again. The first call begins with the `n_tokens` initial symbols.
+    """
     c, heap = s.counters, s.heap
+    while c.symbols < n_tokens:
+        symbol = s.symbols[c.symbols]
+        symbol_of(s, symbol.start, symbol.length, symbol.continues)
+    if c.lists == 0:
+        if not _count_pairs(s):
+            return False
+        _list_pairs(s)
     while c.symbols < vocab_size and c.heap > 0:
         pair, key = s.pairs[heap[0].pair], heap[0].key
         a, b = pair.symbols >> 32, pair.symbols & 0xFFFFFFFF
@@ -215,7 +230,7 @@ def merge_pairs(s: State, vocab_size: Any) -> Any:
                 # A merge forms no more than two pairs at each place where it joins symbols, and with each symbol.
                 n_pairs = 2 * min(pair.count, c.symbols + 1)
                 if not _has_room(s, n_pairs, s.symbols[a].length + s.symbols[b].length):
-                    return GROW
+                    return False
                 pair.key = NO_KEY
         if is_current and pair.key != NO_KEY:
             heap[0].key = pair.key
@@ -225,4 +240,4 @@ def merge_pairs(s: State, vocab_size: Any) -> Any:
         pairs.sift_down(s, 0)
         if is_best:
             _merge(s, pair, a, b)
-    return DONE
+    return True

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined
 from bertdata.tokenizers.wordpiece.train import merge_score
 from bertdata.tokenizers.wordpiece.train.merge_score import FREQUENCY, LIKELIHOOD
 from bertdata.tokenizers.wordpiece.train.state import N_LINKS, NO_KEY, State
@@ -30,7 +30,7 @@ _EXACT = 1 << N_LINKS
 _RIGHT = (1 << 32) - 1
 _SLACK = 0.5
 
-natural_log = kernel(merge_score.natural_log)
+natural_log = inlined(merge_score.natural_log)
 
 
 @inlined

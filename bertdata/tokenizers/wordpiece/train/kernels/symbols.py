@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.hash_table import find
-from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.jit import inlined
 from bertdata.tokenizers.wordpiece.train.state import NO_KEY, State
 
 
@@ -54,14 +54,6 @@ def symbol_of(s: State, start: Any, length: Any, continues: Any) -> Any:
     symbol = s.symbols[number]
     symbol.start, symbol.length, symbol.continues = start, length, continues
     return number
-
-
-@kernel
-def add_symbols(s: State, n: int) -> None:
-    """Enter the first `n` symbols into the table."""
-    for number in range(n):
-        symbol = s.symbols[number]
-        symbol_of(s, symbol.start, symbol.length, symbol.continues)
 
 
 @inlined
