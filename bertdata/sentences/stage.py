@@ -112,7 +112,7 @@ def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Coun
     counters.add(PunktCount.ENTRIES, len(counts))
     counters.add(PunktCount.PRUNED_TOKENS, counts.pruned_tokens)
     counters.details["given_not_learned"] = sorted(settings.abbreviations - alone.abbrev_types)
-    value = {
+    value: dict[str, list[Any] | dict[str, int]] = {
         PunktCount.ABBREV_TYPES: sorted(trained.abbrev_types),
         PunktCount.COLLOCATIONS: sorted(trained.collocations),
         PunktCount.SENT_STARTERS: sorted(trained.sent_starters),

@@ -173,7 +173,8 @@ def release(
 @inlined
 def _number_to(ends: Any, place: Any) -> Any:
     """Return how many of the ends, which ascend, are not after a place."""
-    low, high = np.int64(0), len(ends)
+    low: Any = np.int64(0)
+    high: Any = len(ends)
     while low < high:
         middle = (low + high) // 2
         if ends[middle] <= place:
