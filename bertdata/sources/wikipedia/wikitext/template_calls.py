@@ -56,6 +56,8 @@ def link_text(target: str, label: str | None, page: PageContext, *, nested: bool
 
     >>> link_text("Boston (Massachusetts)", "", PageContext(), nested=False)
     'Boston'
+    >>> link_text("Salt\\nwater", "sea", PageContext(), nested=False)  # a target does not go on in the next line
+    'Salt\\nwater|sea'
     """
     prefix, colon, rest = target.partition(":")
     if colon:
