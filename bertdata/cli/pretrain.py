@@ -1,4 +1,4 @@
-"""`bertdata pretrain`: train an encoder on shards, and show the progress. Needs the extra `torch`."""
+"""`bertdata pretrain`: train an encoder on shards, and show the progress."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from contextlib import nullcontext
 from typing import Any
 
 from bertdata.options.flags import add_flags, from_flags
-from bertdata.torch.models.families import presets
-from bertdata.torch.training.metrics_log import shown
-from bertdata.torch.training.pretrain import pretrain
-from bertdata.torch.training.settings import PretrainSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata pretrain`."""
+    """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
+    from bertdata.torch.models.families import presets
+    from bertdata.torch.training.settings import PretrainSettings
+
     parser.add_argument("shards", help="a finished build, of one length or several, or one of its splits")
     parser.add_argument("--output", required=True, help="directory for the model, its checkpoints and log.jsonl")
     parser.add_argument(
@@ -29,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     """Pretrain as parsed arguments say, and return the summary; of several processes, all but the first return 0."""
+    from bertdata.torch.training.metrics_log import shown
+    from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.settings import PretrainSettings
+
     settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
     with shown(settings.max_steps) if first else nullcontext() as report:
         summary = pretrain(
