@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.utf8 import decode
 from bertdata.sources.books import layout
 
 Bytes = Any  # a C-contiguous array of uint8
@@ -103,29 +104,8 @@ def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
 @inlined
 def _oddness(data: Bytes, i: int, size: int) -> Int:
     """Return whether `str` or `re` may take a character beyond printable ASCII for a space, a sign or a letter."""
-    byte = np.int64(data[i])
-    second = np.int64(data[i + 1]) if i + 1 < size else 0
-    third = np.int64(data[i + 2]) if i + 2 < size else 0
-    if byte < 128:
-        return _ODD_SPACE if byte == 9 or 11 <= byte <= 13 or 28 <= byte <= 31 else 1
-    if byte == 0xC2:
-        return _ODD_SPACE if second == 0xA0 or second == 0x85 else second == 0xA3
-    if byte == 0xC3:
-        return second == 0x97 or second == 0xB7
-    if byte == 0xC4:
-        return second == 0xB0 or second == 0xB1
-    if byte == 0xC5:
-        return second == 0xBF
-    if byte == 0xE2 and second == 0x80:
-        if third <= 0x8A or third == 0xA8 or third == 0xA9 or third == 0xAF:
-            return _ODD_SPACE
-        return not 0x90 <= third <= 0xA6
-    space = (
-        (byte == 0xE2 and second == 0x81 and third == 0x9F)
-        or (byte == 0xE3 and second == 0x80 and third == 0x80)
-        or (byte == 0xE1 and second == 0x9A and third == 0x80)
-    )
-    return _ODD_SPACE if space else 1
+    code, _ = decode(data, i, size)
+    return _ODDNESS[code] if 0 <= code < _ODDNESS.size else 1
 
 
 @inlined
@@ -322,3 +302,7 @@ _KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may be in t
 _KINDS[list(layout.SIGNS)] |= 1
 _KINDS[list(range(97, 123))] |= 2
 _KINDS[list(b"bkxfdpBKXFDP")] |= 4
+_ODDNESS = np.ones(0x3001, np.uint8)
+_ODDNESS[0x80:0x180] = _ODDNESS[0x2010:0x2027] = 0
+_ODDNESS[[ord(character) for character in "\xa3\xd7\xf7\u0130\u0131\u017f"]] = 1
+_ODDNESS[[code for code in range(len(_ODDNESS)) if chr(code).isspace()]] = _ODD_SPACE
