@@ -127,6 +127,7 @@ def exchange(
     labels balanced, every second such pair becomes IsNext instead. If no such pair exists (one document has nearly
     all the text), it borrows a copy of another document's B, and its own B is in no row; both are counted.
     """
+    from bertdata.kernels.jit import plain
     from bertdata.objectives.kernels import nsp as nsp_kernel
 
     middle, not_next, sources = middle.copy(), not_next.copy(), np.arange(len(start))
@@ -143,8 +144,8 @@ def exchange(
         free, by_source = np.empty(len(members), np.int64), np.empty_like(sources)
         by_source[sources] = np.arange(len(sources))
         free = free[: nsp_kernel.release(takers, a_length, b_length, owners, room, sources, by_source, free)]
-        takers = takers[~_fit(takers, sources, a_length, b_length, owners, room)]
-        kept = takers[sources[takers] != takers]
+        given = sources[takers]
+        kept = takers[(given != takers) & ~plain(nsp_kernel.fits)(a_length, b_length, owners, room, takers, given)]
         by_owner = np.argsort(owners, kind="stable")
         begins, stops = (np.searchsorted(owners[by_owner], owners[free], side) for side in _SIDES)
         is_open, waiting = ~not_next, np.empty_like(free)
@@ -169,12 +170,6 @@ def exchange(
     second[takers] = lent
     counts = {"tokens_borrowed": int((lent[:, 1] - lent[:, 0]).sum()), "tokens_dropped_no_partner": dropped}
     return Exchanged(middle, second, not_next, counts)
-
-
-def _fit(takers: Ints, sources: Ints, a_length: Ints, b_length: Ints, owners: NDArray[np.uint64], room: int) -> Flags:
-    given = sources[takers]
-    fits: Flags = (owners[given] != owners[takers]) & (a_length[takers] + b_length[given] <= room)
-    return fits
 
 
 def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:

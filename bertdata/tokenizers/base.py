@@ -101,7 +101,7 @@ class Tokenizer(ABC):
         words of a text. Raises ConfigError in a family that does not know them.
         """
         raise ConfigError(
-            f"{type(self).__name__} does not tell where in a text its tokens stand, which answers to questions need; "
+            f"{type(self).__name__} does not give the positions of tokens in a text, which answers to questions need; "
             "use a tokenizer that does, as WordPiece"
         )
 

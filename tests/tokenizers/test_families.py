@@ -140,5 +140,5 @@ def test_rows_of_two_texts_have_the_familys_separators(registered: None, tmp_pat
 
 
 def test_a_family_without_offsets_says_so_where_they_are_needed() -> None:
-    with pytest.raises(ConfigError, match="LetterTokenizer does not tell where in a text its tokens stand"):
+    with pytest.raises(ConfigError, match="LetterTokenizer does not give the positions of tokens in a text"):
         LetterTokenizer().encode_batch_with_offsets(["a"])

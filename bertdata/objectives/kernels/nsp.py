@@ -65,8 +65,9 @@ def split_chunks(
 
 
 @inlined
-def _fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, source: Any) -> Any:
-    return owners[taker] != owners[source] and a_lengths[taker] + b_lengths[source] <= room
+def fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, source: Any) -> Any:
+    """Tell whether a pair can take the B of another one: of another document, and short enough."""
+    return (owners[taker] != owners[source]) & (a_lengths[taker] + b_lengths[source] <= room)
 
 
 @typed_kernel(numba.int64(_INTS, _INTS, _INTS, _BITS, numba.int64, numba.int64[::1], numba.int64[::1]))
@@ -105,22 +106,22 @@ def assign_givers(
     if alone >= 0:
         givers[first_alone] = members[alone]
     for place in range(count):
-        if _fits(a_lengths, b_lengths, owners, room, members[place], givers[place]):
+        if fits(a_lengths, b_lengths, owners, room, members[place], givers[place]):
             continue
         other = -1
         for near in range(max(0, place - NEAR), min(count, place + NEAR + 1)):
             closer = other < 0 or abs(near - place) < abs(other - place)
             if (
                 closer
-                and _fits(a_lengths, b_lengths, owners, room, members[place], givers[near])
-                and _fits(a_lengths, b_lengths, owners, room, members[near], givers[place])
+                and fits(a_lengths, b_lengths, owners, room, members[place], givers[near])
+                and fits(a_lengths, b_lengths, owners, room, members[near], givers[place])
             ):
                 other = near
         if other >= 0:
             givers[place], givers[other] = givers[other], givers[place]
     stuck = 0
     for place in range(count):
-        if not _fits(a_lengths, b_lengths, owners, room, members[place], givers[place]):
+        if not fits(a_lengths, b_lengths, owners, room, members[place], givers[place]):
             conflicts[stuck] = place
             stuck += 1
     return stuck
@@ -148,11 +149,11 @@ def release(
     for place in range(len(stuck)):
         pair = stuck[place]
         source, taker = sources[pair], takers[pair]
-        if taker < 0 or _fits(a_lengths, b_lengths, owners, room, pair, source):
+        if taker < 0 or fits(a_lengths, b_lengths, owners, room, pair, source):
             continue
-        stuck_too = not _fits(a_lengths, b_lengths, owners, room, taker, pair)
+        stuck_too = not fits(a_lengths, b_lengths, owners, room, taker, pair)
         size, at = 1, pair
-        if not (stuck_too or _fits(a_lengths, b_lengths, owners, room, taker, source)):
+        if not (stuck_too or fits(a_lengths, b_lengths, owners, room, taker, source)):
             at = source
             while at != pair and size <= NEAR:
                 size, at = size + 1, sources[at]

@@ -139,7 +139,7 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
     """Write the vocabulary trained from the words of all partitions, one token a line.
 
     The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
-    vocabulary is the same however the corpus was cut into ranges. A word left out has no part in any pair. Memory is
+    vocabulary does not depend on how the corpus was cut into ranges. A word left out has no part in any pair. Memory is
     the words that are kept, one partition, and what the trainer takes. Raises ConfigError where no word would be left.
     """
     merged: tuple[MergedWords, ...] = task.payload

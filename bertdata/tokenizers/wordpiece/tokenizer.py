@@ -155,7 +155,7 @@ class WordPieceTokenizer(Tokenizer):
         return self._encode_special(as_strings(texts)) if allow_special else self._encode_strings(texts)
 
     def encode_with_offsets(self, text: str, *, allow_special: bool = False) -> dict[str, list[Any]]:
-        """Return `input_ids`, and for each id where its characters stand in `text` and which word it is of.
+        """Return `input_ids` of a text, with the characters and the word of each id.
 
         The same as `encode_batch_with_offsets` gives for one text, as lists. Raises as `encode` does.
 
@@ -170,7 +170,7 @@ class WordPieceTokenizer(Tokenizer):
         return lists | {"offset_mapping": list(map(tuple, lists["offset_mapping"]))}
 
     def encode_batch_with_offsets(self, texts: Texts, *, allow_special: bool = False) -> pa.RecordBatch:
-        """Return the ids of many texts, where the characters of each id stand and which word it is of, as Arrow lists.
+        """Return the ids of many texts, with the characters and the word of each id, as Arrow lists.
 
         `input_ids` is what `encode_batch` returns. `offset_mapping` has for each id (start, end), int32, in characters
         of the text as given; `word_ids`, int32, counts a text's words as BERT cuts them, from 0: the first id of each

@@ -1,14 +1,10 @@
-"""What BERT's normaliser and pre-tokenizer make of each character: by rule, or asked of `tokenizers`.
+"""What BERT's normaliser and pre-tokenizer make of each character: `tokenizers` is asked when it first occurs.
 
-The rule holds in blocks of Unicode that no longer change (Latin, Greek, Cyrillic, Hebrew, Arabic, Devanagari, Thai,
-punctuation, mathematics, Japanese, Chinese, Korean), which is most of what texts are made of; any other character is
-asked for once, when it comes up.
-
-A code is a number for the kernels: whether the character is a gap, a word by itself or part of a word, and what bytes
-it becomes. Only a character that always becomes the same, whatever stands around it, gets one. It is so of every one
-where accents are kept, as nothing then is decomposed. Where they are stripped the text is decomposed and the marks in
-it reordered: of that, nothing is left to see when the marks are dropped, so a character may have a code unless it
-leaves behind a mark that reordering can move, or is one that Python's tables do not know.
+A code tells the kernels whether a character is white space, a word by itself or part of a word, and which bytes it
+becomes. It is correct only for a character that becomes the same in every context. Where accents are kept, that is
+every character, as nothing is decomposed. Where they are stripped, the text is decomposed and its marks are reordered
+and dropped. Then a character has such a code unless it leaves a mark that reordering can move, or is unknown to
+Python's Unicode tables.
 """
 
 from __future__ import annotations
@@ -34,54 +30,22 @@ from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 
 Becomes = tuple[int, str]
 """A kind and the characters that come of it."""
-CHINESE = (0x4E00, 0x9FA5)
-SETTLED = (
-    (0, 0x52F),
-    (0x5D0, 0x5EA),
-    (0x621, 0x669),
-    (0x900, 0x97F),
-    (0xE00, 0xE7F),
-    (0x1E00, 0x20BF),
-    (0x2100, 0x2189),
-    (0x2190, 0x22FF),
-    (0x3041, 0x30FF),
-    CHINESE,
-    (0xAC00, 0xD7A3),
+_COMMON = (
+    *((0, 0x52F), (0x5D0, 0x5EA), (0x621, 0x669), (0x900, 0x97F), (0xE00, 0xE7F)),
+    *((0x1E00, 0x20BF), (0x2100, 0x2189), (0x2190, 0x22FF), (0x3041, 0x30FF)),
 )
-FIRST = [chr(point) for first, last in SETTLED if last < CHINESE[0] for point in range(first, last + 1)]
-"""Characters that get codes before any text: all that are settled, but for Chinese and Korean ones."""
+FIRST = [chr(point) for first, last in _COMMON for point in range(first, last + 1)]
+"""Characters that get codes before any text: Latin, Greek, Cyrillic, Hebrew, Arabic, Devanagari, Thai, punctuation,
+mathematics and Japanese ones."""
 _POINTS = 0x110000
 _BODY_BYTES = 1 << 20
-_LOOKED_AT = 256
+_LOOKED_AT = 1 << 16
 """Bytes of a text, from a character without a code on, whose other characters get theirs as well."""
 
 
 def empty_characters() -> Characters:
     """Return tables in which no character has been asked for."""
     return Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES + PAD, np.uint8), np.zeros(256, np.uint8))
-
-
-def by_rule(normalizer: Normalizer, character: str) -> Becomes | None:
-    """Return what becomes of a character of the blocks that no longer change, and None for any other.
-
-    >>> by_rule(Normalizer(), "É") == (LETTER, "e"), by_rule(Normalizer(), "\U0001f600")
-    (True, None)
-    """
-    category = unicodedata.category(character)
-    if category == "Cn" or not any(first <= ord(character) <= last for first, last in SETTLED):
-        return None
-    if character in "\t\n\r" or category[0] == "Z":
-        return SPACE, ""
-    if category[0] == "C":
-        return LETTER, ""
-    body = character
-    if normalizer.strips_accents:
-        body = "".join(c for c in unicodedata.normalize("NFD", character) if unicodedata.category(c) != "Mn")
-    if normalizer.do_lower_case:
-        body = "".join(map(str.lower, body))
-    chinese = normalizer.tokenize_chinese_chars and CHINESE[0] <= ord(character) <= CHINESE[1]
-    is_mark = any(unicodedata.category(c)[0] == "P" or (c.isascii() and not c.isalnum()) for c in body)
-    return SINGLE if chinese or is_mark else LETTER, body
 
 
 def ask(normalizer: Normalizer, character: str) -> Becomes:
@@ -108,15 +72,14 @@ def ask(normalizer: Normalizer, character: str) -> Becomes:
 
 
 class CharacterTable:
-    """The codes of the characters that came up so far, for one thread at a time."""
+    """The codes of the characters that occurred so far, for one thread at a time."""
 
     def __init__(self, normalizer: Normalizer, known: dict[str, Becomes]) -> None:
         self.arrays = empty_characters()
         self._normalizer, self._known = normalizer, known
         self._places: dict[str, int] = {}
         self._used = 0
-        self.add(character for character in FIRST if unicodedata.category(character) != "Cn")
-        normalizer.words("")  # `tokenizers` is loaded before the first text
+        self.add(FIRST)
         for character in map(chr, range(128)):
             kind, body = self._known[character]
             if kind == LETTER and len(body) == 1 and body.isascii():
@@ -129,13 +92,13 @@ class CharacterTable:
             if codes[ord(character)] == 0:
                 becomes = self._known.get(character)
                 if becomes is None:
-                    becomes = by_rule(self._normalizer, character) or ask(self._normalizer, character)
-                    self._known[character] = becomes
+                    becomes = self._known[character] = ask(self._normalizer, character)
                 codes[ord(character)] = self._code(*becomes)
 
     def add_new(self, text: NDArray[np.uint8], start: int, end: int) -> None:
         """Give codes to the character that begins at `start`, and to others after it that have none."""
-        self.add(set(text[start : min(start + _LOOKED_AT, end)].tobytes().decode("utf-8", "ignore")))
+        part = text[start : min(start + _LOOKED_AT, end)]
+        self.add(set(part[part >= 0x80].tobytes().decode("utf-8", "ignore")))
 
     def _code(self, kind: int, body: str) -> int:
         data = body.encode()

@@ -1,15 +1,15 @@
-"""Rows of text to ids: the caches that `kernels/encode.scan` works on, and what it asks its caller for.
+"""Rows of text to ids: the caches of `kernels/encode.scan`, and what its caller does for it.
 
 A cache from chunk to ids lives as long as its encoder, begins with the words of the vocabulary, and grows to at most
-53 MB; then it begins anew. Each call has a cache of its own, so nothing is locked and no call sees an entry half
-written; at most `MAX_IDLE` caches that are not in use are kept. What the kernel cannot encode goes through
-`tokenizers`, once for each distinct chunk. Special tokens are text.
+60 MB; then only the chunks that came first are kept. Each call has a cache of its own, so nothing is locked and no call
+sees an entry half written; at most `MAX_IDLE` caches that are not in use are kept. What the kernel cannot encode goes
+through `tokenizers`, once for each distinct chunk of up to 64 bytes. Special tokens are text.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,6 @@ from bertdata.tokenizers.wordpiece.encode.strings import padded_units
 from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, build_trie
 
 MAX_IDLE = 8
-_MAX_PENDING = 4096
 _MAX_FIRST = 1 << 15
 _READY = (4 << 19, 3 << 19, 3 << 19)
 """Bytes that are touched before the first text: Arrow then has them for it, and need not wait for the system."""
@@ -54,9 +53,10 @@ class Encoder:
         """The vocabulary as the kernel has it."""
         return build_trie(self._parts.tokens)
 
-    def reference_ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def reference_ids(self, text: str) -> list[int]:
         """Return the ids that `tokenizers` gives."""
-        return [encoding.ids for encoding in self.reference.encode_batch(texts, add_special_tokens=False)]
+        ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
+        return ids
 
     def __call__(self, arrays: Iterable[pa.Array], n_rows: int, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Return the ids of Arrow string arrays without nulls, and where those of each row begin and end.
@@ -81,7 +81,6 @@ class Encoder:
 
     def _new_cache(self) -> ChunkCache:
         """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
-
         cache = ChunkCache(self._parts.normalizer, self._known)
         words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
         text = " ".join([*words, *map(str.capitalize, words)] if self._parts.normalizer.do_lower_case else words)
@@ -95,18 +94,15 @@ class _Run:
     """The encoding of some arrays: the output so far, and where the kernel goes on."""
 
     def __init__(self, encoder: Encoder, cache: ChunkCache, n_rows: int, size: int, dtype: type[Any]) -> None:
-
         self._encoder, self._cache = encoder, cache
         self._buffer = pa.allocate_buffer(0, resizable=True)
         self._dtype = np.dtype(dtype)
         self._resize(size // 4 + 64 * WINDOW + 2 * SLACK)
         self._all_ends = np.zeros(n_rows + 1, np.int64)
-        self._pending = np.zeros((_MAX_PENDING, 4), np.int64)
         self._registers = np.zeros(5, np.int64)
         self._first_row = 0
 
     def ids(self, arrays: Iterable[pa.Array]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-
         registers = self._registers
         for rows in arrays:
             registers[kernel.ROW], self._ends = 0, self._all_ends[self._first_row :]
@@ -124,7 +120,6 @@ class _Run:
         self._out = np.frombuffer(self._buffer, self._dtype, n)
 
     def _scan(self, stop: int) -> None:
-
         cache, registers = self._cache, self._registers
         status = -1
         while status != kernel.DONE:
@@ -138,7 +133,6 @@ class _Run:
                 cache.word,
                 self._out,
                 self._ends,
-                self._pending,
                 cache.window,
                 registers,
             )
@@ -149,36 +143,24 @@ class _Run:
             elif status == kernel.NEW_CHARACTER:
                 start, end = int(registers[kernel.CHARACTER]), int(self._offsets[stop])
                 cache.characters.add_new(self._text, start, end)
-            if registers[kernel.N_PENDING] and status in (kernel.DONE, kernel.PENDING_FULL):
-                self._put_in(self._pending[: registers[kernel.N_PENDING]])
-                registers[kernel.N_PENDING] = 0
+            elif status == kernel.REFERENCE_CHUNK:
+                self._ask(int(registers[kernel.AT]), int(registers[kernel.SIZE]))
 
-    def _put_in(self, pending: NDArray[np.int64]) -> None:
-        """Ask `tokenizers` for the pending chunks, each distinct one once, and put their ids where they belong."""
-
-        keys = [self._text[start : start + length].tobytes() for start, length in pending[:, 2:].tolist()]
-        texts: dict[bytes, str] = {}
-        for key, row in zip(keys, pending[:, 0].tolist(), strict=True):
-            try:
-                texts[key] = key.decode("utf-8")
-            except UnicodeDecodeError:
-                raise self._utf8_error(row) from None
-        answers = self._encoder.reference_ids(list(texts.values()))
-        found = {key: np.array(ids, self._out.dtype) for key, ids in zip(texts, answers, strict=True)}
-        for key, ids in found.items():
-            self._cache.remember(key, ids)
-        lengths = np.array([len(found[key]) for key in keys])
-        first_row, first = pending[0, :2].tolist()
-        row, written = int(self._registers[kernel.ROW]), int(self._registers[kernel.WRITTEN])
-        places = np.repeat(pending[:, 1] - first, lengths)
-        joined = np.insert(self._out[first:written], places, np.concatenate([found[key] for key in keys]))
-        if first + len(joined) > len(self._out):
-            self._resize(2 * (first + len(joined)))
-        self._out[first : first + len(joined)] = joined
-        self._registers[kernel.WRITTEN] = first + len(joined)
-        more = np.zeros(row - first_row + 1, np.int64)
-        np.add.at(more, pending[:, 0] - first_row, lengths)
-        self._ends[first_row + 1 : row + 1] += np.cumsum(more)[:-1]
+    def _ask(self, start: int, size: int) -> None:
+        """Write the ids that `tokenizers` gives for a chunk, and remember them."""
+        chunk, registers = self._text[start : start + size].tobytes(), self._registers
+        try:
+            text = chunk.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._utf8_error(int(registers[kernel.ROW])) from None
+        ids = np.array(self._encoder.reference_ids(text), self._out.dtype)
+        self._cache.remember(chunk, ids)
+        written = int(registers[kernel.WRITTEN])
+        if written + len(ids) > len(self._out):
+            self._resize(2 * (written + len(ids)))
+        self._out[written : written + len(ids)] = ids
+        registers[kernel.WRITTEN] += len(ids)
+        registers[kernel.AT] += size
 
     def _utf8_error(self, row: int) -> InputError:
         return utf8_error(self._text, self._offsets, row, self._first_row)

@@ -1,7 +1,7 @@
-"""Which characters of its text each id stands for, and which word it belongs to: by a kernel (`kernels/offsets.py`).
+"""Which characters of its text each id covers, and which word it belongs to, found by a kernel (`kernels/offsets.py`).
 
-The ids are given. The kernel says of which texts it cannot tell, such as one with a mark that reordering moves; the
-caller then asks `tokenizers`.
+The kernel reports the texts that it cannot handle, such as one with a mark that reordering moves; the caller then asks
+`tokenizers`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def locate(
     continues: NDArray[np.bool_],
     characters: CharacterTable,
 ) -> Places:
-    """Return where the ids of each string stand; `characters` is for this call alone.
+    """Return the characters and words of the ids of each string; `characters` is not shared with other calls.
 
     strings: UTF-8, as many as `ids` has lists. taken, continues: of each token, `characters_taken` and whether it
     continues a word.

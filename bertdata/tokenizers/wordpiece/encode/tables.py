@@ -64,7 +64,7 @@ def build_trie(tokens: Sequence[str]) -> trie_kernel.Trie:
 
 
 class ChunkCache:
-    """A cache from chunk to ids, the codes of characters that came up, and room to work in; for one call at a time."""
+    """A cache from chunk to ids, the codes of characters, and the kernel's work arrays; for one call at a time."""
 
     def __init__(self, normalizer: Normalizer, known: dict[str, Becomes]) -> None:
         self.characters = CharacterTable(normalizer, known)

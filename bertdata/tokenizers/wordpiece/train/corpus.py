@@ -25,9 +25,9 @@ _NUMBER = ord("#")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Distinct words without their rare characters, those that are left with none taken out.
+    """Distinct words without their rare characters, and without the words that then are empty.
 
-    `points` (int32) are the code points of all of them, `inside` is False where one stood at the start of its word, and
+    `points` (int32) are the code points of all of them, `inside` is False where one was at the start of its word, and
     `lengths` (int64) and `counts` (int64) have one number a word.
     `characters` are the characters that were kept, and `continuing` those of them that follow another somewhere,
     both by code point.

@@ -1,4 +1,4 @@
-"""The tables of one word count, and what its kernel (`kernels/counts.py`) leaves to its caller."""
+"""The tables in which words are counted, and the chunks that the kernel (`kernels/counts.py`) cannot count."""
 
 from __future__ import annotations
 

@@ -72,10 +72,10 @@ def merge_counts(tables: Iterable[pa.Table]) -> pa.Table:
 
 
 def prune_counts(table: pa.Table, max_words: int) -> pa.Table:
-    """Return the rows of a table of word counts whose words occur often enough for at most `max_words` to be left.
+    """Return the rows of the most frequent words of a table of word counts, at most `max_words`.
 
-    Words are told apart by their counts alone: all that occur as often as a word that is left are left too. So what is
-    left is a function of the whole count, however it came about. Where all words fit, all are left.
+    Words of equal counts are all kept or all dropped, so the result does not depend on how the words were counted.
+    Where all words fit, all are kept.
 
     >>> prune_counts(count_words(["a b a c b a d"]), 3).to_pydict()
     {'word': ['a', 'b'], 'count': [3, 2]}

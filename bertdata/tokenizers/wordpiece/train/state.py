@@ -1,7 +1,7 @@
-"""The arrays that the vocabulary trainer works on, laid out for its kernels.
+"""The arrays of the vocabulary trainer's kernels.
 
--1 is none, in all of them. Arrays whose longest length is known are made once, and cost no memory where they are not
-written to; `grow` makes the others longer.
+In all of them -1 means none. Arrays whose largest size is known are allocated once, and take memory only where they are
+written; `grow` makes the others longer.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ LIST = _record("start length previous")
 ENTRY = _record("pair", "key")
 """An entry of the heap."""
 SIDE = _record("number weight pair place seen")
-"""A neighbour of the symbol that a merge makes, for each symbol and side, in row 2 * symbol + side: how often it came
-up in words and in the corpus, the pair that they form, and where in `arena` its next word goes. `seen` lists, in the
-first rows, those that came up."""
+"""A neighbour of the symbol that a merge makes, for each symbol and side, in row 2 * symbol + side: how often it occurs
+in words and in the corpus, the pair that they form, and where in `arena` its next word is written. `seen`, in the first
+rows, lists the rows that occur."""
 COUNTERS = _record(
     "criterion min_frequency symbols pairs lists chars heap arena position events seen total more_pairs more_chars",
     "log_total",
@@ -66,7 +66,7 @@ class State(NamedTuple):
     table: Longs  # the pairs and symbols by what they consist of: see `kernels/symbols.py`
     links: Longs  # for each symbol and then for each pair, N_LINKS: the first or the next pair of a list
     lists: Any  # LIST
-    arena: Ints  # where in `words` the words begin that a pair was in when the list was made, once for each time
+    arena: Ints  # the lists: where in `words` each word of a pair begins, once for each time that the pair is in it
     heap: Any  # ENTRY
     events: Ints  # a merge's new neighbours, as rows of `sides`, each with the word it is in
     sides: Any  # SIDE

@@ -35,13 +35,13 @@ def train_wordpiece(
     `special_tokens`, `unused` slots ([unused0] ...), single characters by code point, ## characters by code point,
     then the tokens in the order in which they were found.
 
-    Among the pairs ab that stand side by side `min_frequency` times or more, the best has the largest
+    Among the pairs ab that are neighbours `min_frequency` times or more, the best has the largest
 
     - likelihood: f(ab) log(f(ab) N / (f(a) f(b))), by how much joining a and b raises the log likelihood of the corpus
       under a unigram model of its symbols, to first order (Schuster and Nakajima 2012, section 3). f counts symbols
-      as they stand now and N is their number. Training ends early where no merge raises the likelihood.
+      as they are joined so far and N is their number. Training ends early where no merge raises the likelihood.
     - frequency: f(ab), as byte pair encoding (Sennrich et al. 2016) and `tokenizers`' WordPieceTrainer do; as in the
-      latter, a pair that comes up again after it was merged keeps the count of those merges.
+      latter, a pair that occurs again after it was merged keeps the count of those merges.
     - score: f(ab) / (f(a) f(b)), as tutorials describe WordPiece.
 
     Overlapping pairs all count, as in `tokenizers`; a run such as "aaa" is joined from the left. On ties the lower id
@@ -49,9 +49,9 @@ def train_wordpiece(
     `limit_alphabet` most frequent characters are kept (on ties the lower code point); others are taken out of their
     words. Counts are 64-bit. A corpus with too few pairs gives fewer than `vocab_size` tokens; the caller should tell.
 
-    Raises ConfigError where a setting is out of range, a special token is none (`check_special`) or given twice, or
-    `vocab_size` is less than special tokens, slots and characters need; and ConfigError and InputError as
-    `corpus.read_corpus` does, where the words or counts are none.
+    Raises ConfigError where a setting is out of range, a special token is not valid (`check_special`) or given twice,
+    or `vocab_size` is less than special tokens, slots and characters need; and ConfigError and InputError as
+    `corpus.read_corpus` does, where words or counts are not valid.
 
     >>> train_wordpiece({"low": 5, "lower": 2, "newer": 6}, 22, criterion="frequency")[-4:]
     ('ne', 'newer', 'low', 'lower')

@@ -19,7 +19,7 @@ from bertdata.errors import InputError
 from bertdata.kernels import simd
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.encode import characters, encoder, tables
-from bertdata.tokenizers.wordpiece.encode.characters import SETTLED, ask, by_rule
+from bertdata.tokenizers.wordpiece.encode.characters import ask
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.reference.encode import encode_slowly
 from tests.tokenizers.wordpiece.reference import SMALL, hostile_text, reference, reference_ids
@@ -100,10 +100,7 @@ def test_a_cache_begins_with_the_words_of_the_vocabulary(lower: bool) -> None:
     assert cache.arrays.table.counters[0] == used + 1
 
 
-def test_more_ids_than_bytes_over_three_and_more_pending_chunks_than_room_change_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(encoder, "_MAX_PENDING", 3)
+def test_more_ids_than_bytes_over_three_and_chunks_that_only_the_reference_can_tell_change_nothing() -> None:
     texts = [
         "a" * 90 + " b\u1b44" * 40,
         "",
@@ -243,23 +240,21 @@ def test_it_works_and_says_nothing_where_no_cache_can_be_written(tmp_path: Path)
     )
 
 
-@pytest.mark.parametrize("settings", list(product((True, False), repeat=3)))
-def test_the_rule_for_settled_characters_is_what_the_reference_does(settings: tuple[bool, bool, bool]) -> None:
-    normalizer = Normalizer(*settings)
-    points = [p for first, last in SETTLED for p in range(first, last + 1) if p < 0x3100 or p % 101 == 0]
-    for character in map(chr, points):
-        expected = by_rule(normalizer, character)
-        assert expected is None or expected == ask(normalizer, character), hex(ord(character))
-    assert sum(by_rule(normalizer, chr(p)) is not None for p in points) > 3000
-
-
-def test_english_needs_no_reference_and_no_other_characters_are_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_common_characters_are_asked_for_once_and_before_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("tokenizers was asked")
 
-    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    asked: list[str] = []
+
+    def ask_and_note(normalizer: Normalizer, character: str) -> characters.Becomes:
+        asked.append(character)
+        return ask(normalizer, character)
+
+    monkeypatch.setattr(characters, "ask", ask_and_note)
     monkeypatch.setattr(encoder.Encoder, "reference_ids", fail)
-    monkeypatch.setattr(characters, "ask", fail)
-    tokenizer.encode_batch(["The café, “naïve” – Москва; 中国 한국 x\x00\x0b"])
-    with pytest.raises(AssertionError, match="was asked"):
-        tokenizer.encode_batch(["\U0001f600"])
+    tokenizer = WordPieceTokenizer.from_tokens(SMALL)
+    tokenizer.encode_batch(["a"])
+    assert len(asked) == len(set(asked)) == len(characters.FIRST)
+    for _ in range(2):
+        tokenizer.encode_batch(["The café, “naïve” – Москва; 中国 한국 x\x00\x0b", "é中"])
+    assert sorted(asked[len(characters.FIRST) :]) == sorted("中国한국")

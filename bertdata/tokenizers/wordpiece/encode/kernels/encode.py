@@ -3,9 +3,9 @@
 `scan` goes through the rows in windows of some hundreds of chunks (`chunks.py`): where they end, and where in the
 cache they are likely to be; then whether they are there, and their ids. A chunk that is not in the cache is cut into
 words (`words.next_word`), matched (`longest_match`) and entered; one of ASCII letters and digits is a word as it is.
-At a character that has no code yet the kernel returns, to be called again; the few chunks that only `tokenizers` can
-encode are left out, for the caller to insert afterwards. Nothing is read or written outside the arrays; where one is
-too small, the kernel returns as well.
+At a character that has no code yet the kernel returns, to be called again, and also at one of the few chunks that only
+`tokenizers` can encode. Nothing is read or written outside the arrays; where one is too small, the kernel returns as
+well.
 
 The readable version is `reference.encode.encode_slowly`.
 
@@ -37,8 +37,8 @@ from bertdata.tokenizers.wordpiece.encode.kernels.words import NOT_UTF8, REFEREN
 from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 
 WORD_BYTES = 512
-DONE, OUTPUT_FULL, PENDING_FULL, NEW_CHARACTER, BAD_ROW = range(5)
-ROW, AT, WRITTEN, N_PENDING, CHARACTER = range(5)
+DONE, OUTPUT_FULL, REFERENCE_CHUNK, NEW_CHARACTER, BAD_ROW = range(5)
+ROW, AT, WRITTEN, SIZE, CHARACTER = range(5)
 
 _U = np.uint64
 _0, _1, _2 = _U(0), _U(1), _U(2)
@@ -113,15 +113,13 @@ def scan(
     word: Any,
     out: Any,
     ends: Any,
-    pending: Any,
     window: Window,
     registers: Any,
 ) -> Any:
     """Write the ids of the rows to `last_row` after the WRITTEN ones, and where each row ends; returns a status.
 
-    It begins at byte AT in row ROW, and unless DONE these say where to go on. `pending` gets (row, ids written before,
-    start, length) of the N_PENDING chunks that only `tokenizers` can encode, and of which nothing is written. At a
-    NEW_CHARACTER, which has no code yet, CHARACTER is its offset in bytes.
+    It begins at byte AT in row ROW, and unless DONE these say where to go on. At a REFERENCE_CHUNK, which only
+    `tokenizers` can encode, SIZE is its length. At a NEW_CHARACTER, which has no code yet, CHARACTER is its offset.
     """
     entries, stops = cache.table.entries, window.stops
     scanned_row, row, at, written = registers[ROW], registers[ROW], _U(registers[AT]), registers[WRITTEN]
@@ -163,12 +161,8 @@ def scan(
                 elif after == NOT_UTF8:
                     return BAD_ROW
                 elif after == REFERENCE_CHARACTER:
-                    waiting = registers[N_PENDING]
-                    if waiting == len(pending):
-                        return PENDING_FULL
-                    pending[waiting, 0], pending[waiting, 1] = row, written
-                    pending[waiting, 2], pending[waiting, 3] = start, size
-                    registers[N_PENDING] += 1
+                    registers[SIZE] = size
+                    return REFERENCE_CHUNK
                 else:
                     return NEW_CHARACTER
             at = (stop >> _2) + (stop & AT_SPACE)

@@ -1,8 +1,8 @@
-"""Which characters of a text each id stands for: the characters of a row and its ids are gone through side by side.
+"""Which characters of a text each id covers, found by a pass over the characters and the ids of a row together.
 
-A character becomes some number of characters of a word (`characters.py` has the codes), a token takes some number of
-these, and [UNK] takes a whole word; so a token reaches from the first character that gave it one to the last. A row in
-which the numbers do not agree is left to the caller.
+A character of the text becomes some characters of a word (`characters.py` has the codes), a token takes some of these,
+and [UNK] takes a whole word. So a token covers the text from the character that gave its first one to that of its last.
+Rows in which the numbers do not agree are reported to the caller.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The compiled core of the vocabulary trainer: pairs of neighbours in words are counted, and the best are merged.
+"""The compiled core of the vocabulary trainer: pairs of neighbouring symbols are counted, and the best are merged.
 
-A word is a run of symbols in one array, joined in place. A pair knows the words it was in when it was formed, once for
-each time; those it has left since are passed over. A merge goes through its words once and notes each new neighbour of
-the new symbol; then each pair that came of it is looked up once. `State` is everything. Where its arrays may be too
-short, the kernel returns before anything is done; `state.grow` then makes them longer, and the kernel goes on.
+Each word is a run of symbols in one array, and symbols are joined in place. Each pair has lists of the words it was in
+when they were made; words it is no longer in are skipped. A merge passes over the words of the pair once and collects
+the neighbours of the new symbol; then each pair that they form is looked up once. All data is in `State`. Where one of
+its arrays may be too short, the kernel returns before it changes anything, and is called again after `state.grow`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BEFORE, _AFTER = 0, 1
 
 @inlined
 def _has_room(s: State, n_pairs: Any, n_chars: Any) -> Any:
-    """Tell whether so many pairs and characters can be added; if not, note how many."""
+    """Tell whether there is room for more pairs and characters, and write how many into the counters."""
     c = s.counters
     c.more_pairs, c.more_chars = n_pairs, n_chars
     lists = max(c.pairs, c.lists)  # while pairs are counted they have none yet
@@ -72,7 +72,7 @@ def _count_pairs(s: State) -> Any:
 
 @inlined
 def _list_pairs(s: State) -> None:
-    """List where each pair is, and enter it."""
+    """List the words of each pair, and enter it into the heap."""
     c, words = s.counters, s.words
     for number in range(c.pairs):
         pair = s.pairs[number]
@@ -101,8 +101,9 @@ def _list_pairs(s: State) -> None:
 
 @inlined
 def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
-    """Join a and b in a word, from the left, and note the neighbours; returns how many were joined, and how many of
-    these are next to another one.
+    """Join a and b in a word, from the left, and collect the neighbours.
+
+    Returns how often they were joined in the corpus, and how often right after another join.
     """
     c, words, begin = s.counters, s.words, word + HEADER
     end, weight = begin + np.int64(words[word]), _weight(words, word)
@@ -140,7 +141,7 @@ def _join_word(s: State, word: Any, a: Any, b: Any, new: Any) -> Any:
 
 @inlined
 def _form_pairs(s: State, a: Any, b: Any, new: Any, adjoining: Any) -> None:
-    """Take the noted neighbours from their old pairs, form the new ones and enter these."""
+    """Subtract the collected neighbours from their old pairs, form the new pairs, and enter these into the heap."""
     c = s.counters
     for i in range(c.seen):
         row = s.sides[i].seen

@@ -1,15 +1,15 @@
-"""The pairs of the vocabulary trainer: what each is worth, and a lazy heap whose top is the best pair when it is taken.
+"""The pairs of the vocabulary trainer: the value of each, and a lazy heap that gives the best pair.
 
-An entry of the heap has a key that its pair's value never exceeds, and the top is valued again before it is taken, so
-the pair that is taken is the best one. Entries are not moved: a pair whose value rises is entered once more, and of its
-entries the one counts whose key is the pair's; a pair whose value falls gets a lower key when it comes to the top.
+The key of an entry is an upper bound of the pair's value. The value of the top is computed again before the pair is
+taken, so it is the best one. A pair whose value rises is entered once more, and only the entry whose key equals the
+pair's `key` is valid. A pair whose value falls gets a lower key when it reaches the top.
 
-Under `frequency` the value is a count, which only rises when the pair is formed anew. Under the others it also rises
-when the count of one of its symbols falls, so after a merge of (a, b) all pairs with a or b would have to be valued
-again. Most need not: each symbol has a floor a little below its count, a pair's key is what it would be worth if its
-symbols had fallen to their floors, and only when a count passes its floor are the symbol's pairs entered anew. A pair
-that comes to the top by such a key gets its value as key (is exact), and while it is exact, it is entered anew whenever
-the count of one of its symbols falls. All other changes make values fall.
+Under `frequency` the value is a count, which rises only when a merge forms the pair again. Under the other criteria it
+also rises when the count of one of its symbols falls, so after a merge of (a, b) the values of all pairs with a or b
+change. To recompute few of them, each symbol has a floor a little below its count, and a pair's key is its value with
+its symbols at their floors; the pairs of a symbol are entered again only when its count falls below the floor. A pair
+that reaches the top with such a key gets its exact value as key. While it is exact, it is entered again whenever the
+count of one of its symbols falls. All other changes lower the value.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _build_heap(s: State) -> None:
 
 @inlined
 def _push(s: State, number: Any, key: float) -> None:
-    """Enter a pair with a key; a heap that is full of entries that no longer count is built anew."""
+    """Enter a pair with a key; a heap that is full, mostly of entries that are no longer valid, is built again."""
     heap, slot = s.heap, s.counters.heap
     s.pairs[number].key = key
     if slot == len(heap):
@@ -171,7 +171,7 @@ def enter(s: State, number: Any) -> None:
 
 @inlined
 def renew_pairs(s: State, number: Any) -> None:
-    """Enter anew those pairs of a symbol, whose count has fallen, that this may have brought above their keys."""
+    """Enter again the pairs of a symbol whose values may exceed their keys, now that its count has fallen."""
     symbol, links = s.symbols[number], s.links
     is_below = symbol.measure < symbol.floor
     if is_below:

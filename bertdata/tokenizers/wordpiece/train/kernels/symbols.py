@@ -1,7 +1,7 @@
-"""A pair of two symbols, and a symbol of some characters: found, or made where there is none yet.
+"""Look up the pair of two symbols, or the symbol of some characters, and add it where it is new.
 
-Both are in one hash table. The key of a pair is its two symbols, at least 0; that of a symbol is a negative hash of its
-characters, or the next lower number that is free where other characters have it.
+Both are in one hash table. The key of a pair is its two symbols, at least 0. The key of a symbol is a negative hash of
+its characters, or, where other characters have that key, the next lower one that is free.
 """
 
 from __future__ import annotations
