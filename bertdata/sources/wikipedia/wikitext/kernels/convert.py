@@ -79,7 +79,16 @@ def write_conversion(
         target, chosen = table[row, common.CODE], True
     if target < 0 or _KIND[target] != _KIND[unit]:
         return ASK
-    begin, end = state[LEFT], state[RIGHT]
+    return _write(
+        source, state[LEFT], state[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
+    )
+
+
+@inlined
+def _write(
+    source: Bytes, begin: int, end: int, unit: int, target: int, places: int, rounded: bool,
+    words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
+) -> Int:  # fmt: skip
     negative = begin < end and source[begin] == char.HYPHEN
     begin += negative
     point, zeros, digits = -1, 0, 0

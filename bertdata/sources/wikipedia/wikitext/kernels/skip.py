@@ -22,8 +22,15 @@ _DEEPEST = 1 << 58
 def call_leaves_nothing(text: Bytes, begin: int, size: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
     """Tell whether the template call whose head begins here is of a template that no table knows."""
     end = _next_in_head(text, begin, size)
-    named = end < size and text[end] == char.BAR
-    return bool(named and template_calls.find_template(text, begin, end, table, blob, scratch) == common.NOTHING)
+    if end == size or text[end] != char.BAR:
+        return False
+    length = template_calls.fold_name(text, begin, end, scratch)
+    if length == template_calls.COLON:
+        return not template_calls.is_function(text, begin, end, table, blob, scratch)
+    if length < 0:
+        return True
+    known = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) >= 0
+    return not known and not common.starts_with(scratch, 0, length, template_calls.LANGUAGE)
 
 
 @inlined

@@ -23,8 +23,8 @@ from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENT
 # a conversion, what the functions below write; the rest of the code, from CODES on, is which argument, reason or option
 ASKED, LITERAL, KEPT, NO_ARTICLE, CONVERSION, TRANSLITERATION, CHEMISTRY, NIHONGO, WRAPPED = range(9)
 CODES = 16
-_COLON = -2
-_LANGUAGE = common.word("lang-")
+COLON = -2
+LANGUAGE = common.word("lang-")
 
 
 @inlined
@@ -34,10 +34,15 @@ def write_call_text(
     """Write what a template call leaves to out[n:]; returns where that ends, or ASK."""
     begin, end, first = state[walk.BEGIN], state[walk.END], state[walk.FIRST_BAR]
     head_end = bars[first] if state[walk.LAST_BAR] > first else end
-    row = find_template(source, begin, head_end, table, blob, scratch)
-    if row == ASK:
-        return ASK
-    if row == NOTHING:
+    length = fold_name(source, begin, head_end, scratch)
+    if length == COLON:
+        if is_function(source, begin, head_end, table, blob, scratch):
+            return ASK
+        return common.write_placeholder(out, n)
+    row = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) if length >= 0 else -1
+    if row < 0:
+        if length >= 0 and common.starts_with(scratch, 0, length, LANGUAGE):
+            return ASK
         return common.write_placeholder(out, n)
     code, detail = table[row, common.CODE] % CODES, table[row, common.CODE] // CODES
     value, value_end = table[row, common.VALUE_BEGIN], table[row, common.VALUE_END]
@@ -176,33 +181,19 @@ def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
 
 
 @inlined
-def find_template(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
-    """Return the row of the template or parser function that source[begin:end] names; ASK or NOTHING without a row."""
-    length = _fold_name(source, begin, end, scratch)
-    if length == _COLON:
-        length = fold_prefix(source, begin, buffers.find(source, begin, end, char.COLON), scratch)
-        known = length >= 0 and common.lookup(table, blob, common.FUNCTION, scratch, 0, length) >= 0
-        return ASK if known else NOTHING
-    row = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) if length >= 0 else -1
-    if row >= 0:
-        return row
-    return ASK if common.starts_with(scratch, 0, length, _LANGUAGE) else NOTHING
-
-
-@inlined
-def _fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
-    """Write a folded template name to scratch; returns its length, -1 if it is too long, _COLON if it has a colon."""
+def fold_name(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
+    """Write a folded template name to scratch; returns its length, -1 if it is too long, COLON if it has a colon."""
     begin, end = common.strip_flagged(source, begin, end, _NAME_EDGES)
     length, gap = 0, False
     for i in range(begin, end):
         byte = source[i]
         if byte == char.COLON:
-            return _COLON
+            return COLON
         if byte == char.SPACE or byte == char.UNDERSCORE or byte == char.TAB or byte == char.NEWLINE:
             gap = length > 0
             continue
         if length + 2 > LONGEST_NAME:
-            return _COLON if buffers.find(source, i, end, char.COLON) < end else -1
+            return COLON if buffers.find(source, i, end, char.COLON) < end else -1
         if gap:
             scratch[length] = char.SPACE
             length += 1
@@ -221,6 +212,13 @@ def fold_prefix(source: Bytes, begin: int, end: int, scratch: Bytes) -> Int:
     for i in range(begin, end):
         scratch[i - begin] = char.SPACE if source[i] == char.UNDERSCORE else char.lower(source[i])
     return end - begin
+
+
+@inlined
+def is_function(source: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
+    """Tell whether a head with a colon calls a parser function that is known."""
+    length = fold_prefix(source, begin, buffers.find(source, begin, end, char.COLON), scratch)
+    return bool(length >= 0 and common.lookup(table, blob, common.FUNCTION, scratch, 0, length) >= 0)
 
 
 @inlined
