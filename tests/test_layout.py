@@ -111,6 +111,7 @@ def registries() -> list[tuple[str, Any]]:
 
 
 def test_what_a_registry_names_is_there() -> None:
+    pytest.importorskip("torch", reason="the models of a registry need it")
     found = registries()
     assert len(found) >= 9
     for name, registry in found:

@@ -44,6 +44,7 @@ def test_a_first_batch_of_tensors_waits_neither_for_numba_nor_for_pandas(dynamic
 
 
 def test_what_draws_masks_depends_on_the_shards_and_not_on_the_batches_before(dynamic_build: Path) -> None:
+    pytest.importorskip("torch")
     code = f"""
 import sys
 import bertdata.torch.data.dataset as collators

@@ -46,6 +46,7 @@ print(np.bincount(runs).argmax())
 def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_reference(
     tmp_path: Path, unit: str, tokens: str
 ) -> None:
+    pytest.importorskip("torch")
     environment = toy.environment(tmp_path, MODULE)
     flags = ["--mask-unit", unit, "--masked-lm-prob", "0.3", "--short-seq-prob", "0"]
     build = toy.build(tmp_path, environment, [*flags, "--objective", "doc-sentences"])
