@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def _names(text: str) -> frozenset[str]:
@@ -48,6 +49,7 @@ def fold_prefix(prefix: str) -> str:
     return prefix.translate(_FOLD_PREFIX).strip(" \t\n\x7f")
 
 
+@lru_cache(maxsize=4096)
 def fold_name(name: str) -> str:
     """Return the name of a template as the tables spell it: a folded prefix with single spaces.
 

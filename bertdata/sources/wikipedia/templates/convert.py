@@ -121,6 +121,7 @@ cvt = partial(convert, abbreviate=True)
 """Render the arguments of `{{cvt}}`."""
 
 
+@lru_cache(maxsize=4096)
 def read_number(text: str) -> Number | None:
     """Read a number as convert does: thousands separators, fractions, exponents.
 
