@@ -6,8 +6,7 @@ The other modules are imported inside `main`, where an interrupt is already caug
 import os
 import sys
 
-INTERRUPTED = "interrupted: run the same command again to go on; what is done is kept"
-INTERRUPTED_CODE = 130
+from bertdata.errors import INTERRUPTED, INTERRUPTED_CODE
 
 
 def main() -> None:

@@ -13,9 +13,10 @@ characters in names and titles, which come from outside, are shown as escapes (`
 
 from __future__ import annotations
 
-import re
-
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+INTERRUPTED = "interrupted: run the same command again to go on; what is done is kept"
+INTERRUPTED_CODE = 130
+_CONTROL = [*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+_ESCAPES = {point: chr(point).encode("unicode_escape").decode("ascii") for point in _CONTROL}
 
 
 def printable(text: str) -> str:
@@ -26,7 +27,7 @@ def printable(text: str) -> str:
     >>> print(printable("a" + chr(27) + "[2J"))
     a\\x1b[2J
     """
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+    return text.translate(_ESCAPES)
 
 
 def printable_lines(text: str) -> str:

@@ -37,16 +37,13 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
-def imports(name: str, *, at_the_top: bool = False) -> Iterator[str]:
-    """Yield the modules of bertdata that a module imports, those for type checkers aside."""
+def imports(name: str) -> Iterator[str]:
+    """Yield the modules of bertdata that a module imports, also inside functions, those for type checkers aside."""
     tree = modules()[name]
     checked = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
     ]
     skipped = {id(inner) for node in checked for inner in ast.walk(node)}
-    if at_the_top:
-        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-        skipped |= {id(inner) for node in functions for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in skipped:
             continue
@@ -82,7 +79,7 @@ def test_a_package_imports_from_those_above_it_alone(name: str) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    arrows = {name: {one for one in imports(name, at_the_top=True) if one != name} for name in modules()}
+    arrows = {name: {one for one in imports(name) if one != name} for name in modules()}
     while leaves := [name for name, others in arrows.items() if not others & arrows.keys()]:
         for name in leaves:
             del arrows[name]

@@ -13,7 +13,8 @@ A task is an object in the registry `bertdata.shards.tasks`; `encode_task` write
 
 from bertdata.finetune.answers import Answer, answers_from_logits
 from bertdata.finetune.classification import encode_classification
-from bertdata.finetune.question_answering import Question, encode_question_answering
+from bertdata.finetune.question_answering import encode_question_answering
+from bertdata.finetune.squad import Question
 from bertdata.finetune.token_classification import encode_token_classification
 
 __all__ = [

@@ -13,7 +13,6 @@ goes on into [SEP] and the padding), white space around an answer is not part of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal, cast
 
@@ -24,22 +23,9 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, TaskSplit, join_segments, ranges
 from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
+from bertdata.finetune.squad import Question, read_questions
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question on a context; answers are (text, first character in the context), none where there is no answer.
-
-    place: where it is in its file, for messages.
-    """
-
-    id: str
-    question: str
-    context: str
-    answers: tuple[tuple[str, int], ...] = ()
-    place: str = field(default="", compare=False)
 
 
 def encode_question_answering(
@@ -227,7 +213,6 @@ def read_question_answering(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of questions, which have no label set and whose columns have SQuAD's names."""
-    from bertdata.finetune.squad import read_questions
 
     def encode(split: str, questions: Sequence[Question]) -> Encoded:
         return encode_question_answering(

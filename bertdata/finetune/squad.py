@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,11 +18,24 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import InputError
 from bertdata.finetune.files import file_format, read_rows
 from bertdata.finetune.json_list import read_list
-from bertdata.finetune.question_answering import Question
 
 Item = tuple[str, dict[str, Any]]
 """An object in a file, and its place there."""
 Value = TypeVar("Value", str, int)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question on a context; answers are (text, first character in the context), none where there is no answer.
+
+    place: where it is in its file, for messages.
+    """
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[tuple[str, int], ...] = ()
+    place: str = field(default="", compare=False)
 
 
 def read_questions(path: str) -> Iterator[Question]:

@@ -20,8 +20,7 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtraError("torch", "torch") from error
 
-from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
-from bertdata.torch.data.gpu_masking import DeviceCollator
+from bertdata.torch.data.dataset import DeviceCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining

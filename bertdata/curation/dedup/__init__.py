@@ -5,6 +5,7 @@ of them stays, and `stage` makes a stage of it. No text is rewritten: a part of 
 dropped rows.
 """
 
-from bertdata.curation.dedup.minhash import estimate, signature, signatures
+from bertdata.curation.dedup.minhash import estimate, signature
+from bertdata.curation.dedup.signature_store import signatures
 
 __all__ = ["estimate", "signature", "signatures"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 BINS = 256
@@ -29,27 +28,11 @@ SEPARATOR, WORD, SINGLE = range(3)
 Signatures = NDArray[np.uint32]
 
 
-def signatures(texts: pa.Array) -> Signatures:
-    """Return the signatures of an Arrow string array: uint32 of shape (texts, 256), rows of `EMPTY` where no word is.
-
-    >>> one, other = signatures(pa.array(["It was a dark and stormy night.", "it was a dark -- and stormy -- night"]))
-    >>> bool((one == other).all())
-    True
-    """
-    from bertdata.curation.dedup.minhash_kernel import minhash
-
-    large = texts.cast(pa.large_string())
-    found = np.full((len(large), BINS), EMPTY, np.uint32)
-    if len(large):
-        _, offsets, data = large.buffers()
-        ends = np.frombuffer(offsets, np.int64)[large.offset : large.offset + len(large) + 1]
-        minhash(np.frombuffer(data or b"", np.uint8), ends, found)
-    return found
-
-
 def estimate(one: Signatures, other: Signatures) -> NDArray[np.float64]:
     """Return the estimated similarity of signatures, row by row: float64 from 0 to 1; 0 where a text has no words.
 
+    >>> import pyarrow as pa
+    >>> from bertdata.curation.dedup import signatures
     >>> texts = pa.array(["one two three four five six", "ONE two three four five six!", ""])
     >>> found = signatures(texts)
     >>> estimate(found[[0, 0, 2]], found[[1, 2, 2]]).tolist()

@@ -1,4 +1,4 @@
-"""The signature store: one file for a range of documents, and the buckets of documents that share a key.
+"""The signatures of documents, one file for a range of them, and the buckets of documents that share a key.
 
 A file is Arrow IPC streams in a row: first the documents, one row each, then `PARTITIONS` streams of (key, row). Two
 documents that share a key may be duplicates; the top bits of a key are its partition, so that partitions are of
@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
-from bertdata.curation.dedup.minhash import BINS, EMPTY, signatures
+from bertdata.curation.dedup.minhash import BINS, EMPTY, Signatures
 from bertdata.documents import DocumentCount
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 from bertdata.engine.parts import Counters
@@ -34,6 +34,24 @@ DOCUMENTS = pa.schema(
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
 BUCKETS = pa.schema([pa.field("bucket", pa.uint32()), pa.field("file", pa.uint32()), pa.field("row", pa.uint32())])
 _LONGEST_BAND = 16
+
+
+def signatures(texts: pa.Array) -> Signatures:
+    """Return the signatures of an Arrow string array: uint32 of shape (texts, 256), rows of `EMPTY` where no word is.
+
+    >>> one, other = signatures(pa.array(["It was a dark and stormy night.", "it was a dark -- and stormy -- night"]))
+    >>> bool((one == other).all())
+    True
+    """
+    from bertdata.curation.dedup.minhash_kernel import minhash
+
+    large = texts.cast(pa.large_string())
+    found = np.full((len(large), BINS), EMPTY, np.uint32)
+    if len(large):
+        _, offsets, data = large.buffers()
+        ends = np.frombuffer(offsets, np.int64)[large.offset : large.offset + len(large) + 1]
+        minhash(np.frombuffer(data or b"", np.uint8), ends, found)
+    return found
 
 
 def band_rows(threshold: float) -> int:

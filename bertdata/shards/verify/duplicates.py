@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.dedup.minhash import EMPTY, estimate, signatures
-from bertdata.curation.dedup.signature_store import band_keys, band_rows
+from bertdata.curation.dedup.minhash import EMPTY, estimate
+from bertdata.curation.dedup.signature_store import band_keys, band_rows, signatures
 from bertdata.errors import OutputError
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.packed import unpacked

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from bertdata.errors import ConfigError
 from bertdata.loader.collator import BatchCollator, Ints
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
+from bertdata.torch.data.gpu_masking import mask_tokens
 
-__all__ = ["Example", "Index", "PretrainingCollator", "ShardDataset", "SharedEpoch"]
+__all__ = ["DeviceCollator", "Example", "Index", "PretrainingCollator", "ShardDataset", "SharedEpoch"]
 
 COMPILED_FROM = 1 << 19
 """Tokens of a data set above which masks are drawn by the compiled kernel. With fewer, torch is done before the kernel
@@ -90,8 +92,6 @@ class PretrainingCollator(BatchCollator):
         width = int(offsets[1] - offsets[0])
         if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
             return super()._drawn(input_ids, offsets, special, ids, epoch)
-        from bertdata.torch.data.gpu_masking import mask_tokens
-
         masked, labels = mask_tokens(
             torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
             torch.from_numpy(special.reshape(-1, width)),
@@ -100,3 +100,44 @@ class PretrainingCollator(BatchCollator):
             self.masker,
         )
         return masked.numpy().ravel(), labels.numpy().ravel()
+
+
+class DeviceCollator(PretrainingCollator):
+    """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
+
+    A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)
+    (the position from which token types are 1), example_ids and epochs int64 (N,), and the pair label. Settings are
+    those of `PretrainingCollator`; raises ConfigError for packing and static masks. Two bytes a token cross the bus.
+
+        collator = DeviceCollator(dataset)
+        for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
+            batch = collator.finish({name: tensor.to("cuda", non_blocking=True) for name, tensor in small.items()})
+    """
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        for wrong, why in (
+            (self.static, "the masks of these shards are static: written into them"),
+            (self.packing, "packing is done on the CPU"),
+        ):
+            if wrong:
+                raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
+
+    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
+        """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
+        return {name: torch.from_numpy(array) for name, array in self.unmasked(examples).items()}
+
+    def finish(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the batch of a small one, int64, on the same device."""
+        ids, lengths = batch["input_ids"].long(), batch["lengths"].long()[:, None]
+        place = torch.arange(ids.shape[1], device=ids.device)
+        taken = place < lengths
+        special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
+        masked, labels = mask_tokens(ids, special, batch["example_ids"], batch["epochs"], self.masker)
+        whole = {
+            "input_ids": masked,
+            "token_type_ids": ((place >= batch["second_segments"].long()[:, None]) & taken).long(),
+            "attention_mask": taken.long(),
+            "labels": labels,
+        }
+        return whole | {name: batch[name] for name in self.info.scalar_columns.values()}

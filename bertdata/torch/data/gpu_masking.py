@@ -1,67 +1,21 @@
-"""`DeviceCollator`: masks drawn on the device, bit for bit the same as on the CPU; two bytes a token cross the bus.
+"""Masks drawn with torch, also on a GPU, bit for bit the same as those of `bertdata.masking`.
 
-The collator sends ids without masks, uint16, and what determines their masks; `finish` makes the batch where the
-tensors are. Not every device has unsigned 64-bit arithmetic, so the draws of `counter_rng` are written here on int64,
-whose overflow wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
+Not every device has unsigned 64-bit arithmetic, so the draws of `counter_rng` are written here on int64, whose overflow
+wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertdata.counter_rng import key, threshold
-from bertdata.errors import ConfigError
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.units import unit_thresholds
-from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.mask_units import split_rows, take
-
-
-class DeviceCollator(PretrainingCollator):
-    """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
-
-    A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)
-    (the position from which token types are 1), example_ids and epochs int64 (N,), and the pair label. Settings are
-    those of `PretrainingCollator`; raises ConfigError for packing and static masks.
-
-        collator = DeviceCollator(dataset)
-        for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
-            batch = collator.finish({name: tensor.to("cuda", non_blocking=True) for name, tensor in small.items()})
-    """
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        for wrong, why in (
-            (self.static, "the masks of these shards are static: written into them"),
-            (self.packing, "packing is done on the CPU"),
-        ):
-            if wrong:
-                raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
-
-    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
-        """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
-        return {name: torch.from_numpy(array) for name, array in self.unmasked(examples).items()}
-
-    def finish(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the batch of a small one, int64, on the same device."""
-        ids, lengths = batch["input_ids"].long(), batch["lengths"].long()[:, None]
-        place = torch.arange(ids.shape[1], device=ids.device)
-        taken = place < lengths
-        special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
-        masked, labels = mask_tokens(ids, special, batch["example_ids"], batch["epochs"], self.masker)
-        whole = {
-            "input_ids": masked,
-            "token_type_ids": ((place >= batch["second_segments"].long()[:, None]) & taken).long(),
-            "attention_mask": taken.long(),
-            "labels": labels,
-        }
-        return whole | {name: batch[name] for name in self.info.scalar_columns.values()}
 
 
 def mask_tokens(

@@ -18,12 +18,12 @@ from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, UNKNOWN_CHAR
 from bertdata.tokenizers.wordpiece.encode.strings import padded_units
 from bertdata.tokenizers.wordpiece.encode.tables import empty_table, empty_window
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
-from bertdata.tokenizers.wordpiece.train.counting import LARGE_SCHEMA, SCHEMA
 from bertdata.tokenizers.wordpiece.train.kernels import counts as kernel
 
 CHUNKS, WORDS = (1 << 19) - 1, (1 << 20) - 1
 """Most distinct chunks, and words, that are held at a time: at most 130 MB in all."""
 _ARENA_BYTES = 16
+COLUMNS = ["word", "count"]
 
 
 @functools.cache
@@ -63,7 +63,7 @@ class WordCounter:
         """Return the counts of everything, as tables of word and count that have words in common."""
         self._count_chunks()
         self._move_words()
-        others = [pa.table([list(self._others), list(self._others.values())], SCHEMA)] if self._others else []
+        others = [pa.table([list(self._others), list(self._others.values())], COLUMNS)] if self._others else []
         return self._tables + others
 
     def _count_chunks(self) -> None:
@@ -102,4 +102,4 @@ class WordCounter:
         kernel.write_counts(self._words, data, offsets, counts)
         kernel.clear(self._words)
         words = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-        self._tables.append(pa.table([words, pa.array(counts)], LARGE_SCHEMA))
+        self._tables.append(pa.table([words, pa.array(counts)], COLUMNS))
