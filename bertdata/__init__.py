@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
 
 __version__ = "0.1.0"
+INTERRUPTED = "interrupted: run the same command again to go on; what is done is kept"
+INTERRUPTED_CODE = 130
+"""What a command says that is interrupted, and its exit code; `bertdata.__main__` may import nothing else."""
 
 __all__ = [
     "BertDataError",

@@ -6,7 +6,7 @@ The other modules are imported inside `main`, where an interrupt is already caug
 import os
 import sys
 
-from bertdata.errors import INTERRUPTED, INTERRUPTED_CODE
+from bertdata import INTERRUPTED, INTERRUPTED_CODE
 
 
 def main() -> None:

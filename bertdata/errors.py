@@ -13,8 +13,6 @@ characters in names and titles, which come from outside, are shown as escapes (`
 
 from __future__ import annotations
 
-INTERRUPTED = "interrupted: run the same command again to go on; what is done is kept"
-INTERRUPTED_CODE = 130
 _CONTROL = [*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _ESCAPES = {point: chr(point).encode("unicode_escape").decode("ascii") for point in _CONTROL}
 

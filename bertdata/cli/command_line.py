@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bertdata.errors import INTERRUPTED, INTERRUPTED_CODE, BertDataError, ConfigError, MissingExtraError, printable
+from bertdata import INTERRUPTED, INTERRUPTED_CODE
+from bertdata.errors import BertDataError, ConfigError, MissingExtraError, printable
 from bertdata.io.os_errors import limit_of
 
 if TYPE_CHECKING:
