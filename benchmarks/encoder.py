@@ -27,8 +27,8 @@ from pathlib import Path
 import torch
 
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.io.charts import line_chart, markup, smoothed
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

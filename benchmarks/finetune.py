@@ -136,8 +136,8 @@ Run = Callable[[Path, Path], Callable[[str], list[Any]]]
 
 def ours(folder: Path, task: str) -> Run:
     """Return what encodes a file by `encode-task`; that returns the columns it wrote by name."""
-    from bertdata.finetune.encode import encode_task
     from bertdata.finetune.settings import Columns, TaskConfig
+    from bertdata.finetune.task_shards import encode_task
     from bertdata.shards import open_shards
 
     config = TaskConfig(task=task, max_seq_length=LENGTHS[task], doc_stride=STRIDE)

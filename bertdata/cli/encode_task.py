@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.cli.command_line import VOCABULARY, add_new_output
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.shards.tasks import TASK_SPLITS

@@ -13,7 +13,7 @@ from bertdata.errors import InputError, OutputError
 MEMORY = "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
 
 _FILES = "too many files are open; allow more (ulimit -n 4096), or use fewer --workers"
-_DISK = "there is no space left; make room (TMPDIR says where temporary files go) and run the same command again"
+_DISK = "no space left on the disk; free some (temporary files go to TMPDIR) and run the same command again"
 _DRIVE = "the disk or the network drive failed (input/output error); check it, and copy the file"
 _BY_NUMBER = {
     errno.EMFILE: _FILES,

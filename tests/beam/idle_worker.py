@@ -21,5 +21,5 @@ if __name__ == "__main__":
         print(random.__file__, os.environ["PYTHONPATH"], sep="\n", flush=True)
     if todo == "raise":
         print("a warning nobody needs", file=sys.stderr)
-        raise ImportError("there is no such library")
+        raise ImportError("No module named absent")
     sys.exit(int(todo) if todo.isdigit() else 0)

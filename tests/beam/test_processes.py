@@ -129,7 +129,7 @@ def test_what_a_worker_says_is_read_where_no_thread_can_be_started(monkeypatch: 
     with Workers() as workers:
         start(workers, "raise")
         assert comes(lambda: workers.lost)
-        assert "there is no such library" in (workers.lost or "")
+        assert "No module named absent" in (workers.lost or "")
 
 
 def test_a_crashed_worker_is_named_with_its_signal() -> None:
@@ -145,7 +145,7 @@ def test_the_last_line_of_a_worker_that_failed_to_start_is_shown() -> None:
         start(workers, "raise")
         assert comes(lambda: workers.lost)
         assert "ended with exit code 1" in (workers.lost or "")
-        assert "ImportError: there is no such library;" in (workers.lost or "")
+        assert "ImportError: No module named absent;" in (workers.lost or "")
         assert "warning" not in (workers.lost or "")
 
 

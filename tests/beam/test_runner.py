@@ -302,7 +302,7 @@ def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
     monkeypatch.setattr(processes, "WORKER", "tests.beam.idle_worker")
     monkeypatch.setenv("IDLE", "raise")
     began = time.monotonic()
-    with pytest.raises(BertDataError, match=r"exit code 1.*ImportError: there is no such library"):
+    with pytest.raises(BertDataError, match=r"exit code 1.*ImportError: No module named absent"):
         make(TWO, tasks(tmp_path, 2), note_process)
     assert time.monotonic() - began < 20
     assert capfd.readouterr() == ("", "")

@@ -13,9 +13,9 @@ import pytest
 from bertdata.cli.encode_task import summary_rows
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
-from bertdata.finetune import encode as module
-from bertdata.finetune.encode import encode_task
+from bertdata.finetune import task_shards as module
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from tests.shards.build import TOKENIZER
 

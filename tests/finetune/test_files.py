@@ -13,11 +13,11 @@ import pytest
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.files import LabelledText, read_rows, read_texts
 from bertdata.finetune.labels import find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.squad import read_questions
+from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -282,7 +282,7 @@ def test_names_of_tags_come_from_a_parquet_file_of_datasets(tmp_path: Path) -> N
 def test_the_documents_of_a_file_are_counted_however_many_sentences_are_held(
     tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bertdata.finetune.encode.EXAMPLES_AT_ONCE", held)
+    monkeypatch.setattr("bertdata.finetune.task_shards.EXAMPLES_AT_ONCE", held)
     WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"]).save_pretrained(tmp_path / "vocab")
     source = {"train": write(tmp_path / "a.conll", CONLL)}
     manifest = encode_task(tmp_path / "out", str(tmp_path / "vocab"), source, TaskConfig(task="token-classification"))

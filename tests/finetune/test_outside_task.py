@@ -15,9 +15,9 @@ import pytest
 
 from bertdata.errors import ConfigError
 from bertdata.finetune.classification import CLASSIFICATION
-from bertdata.finetune.encode import encode_task, write_task_shard
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task, write_task_shard
 from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune import Question, answers_from_logits, encode_question_answering
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.question_answering import answer_tokens
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path

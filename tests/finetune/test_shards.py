@@ -15,8 +15,8 @@ import pytest
 from bertdata.cli.main import dispatch
 from bertdata.engine.origin import ORIGIN
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.schema import ShardInfo
@@ -132,7 +132,7 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
     )
     found = []
     for held in (4096, 1000, 7):
-        monkeypatch.setattr("bertdata.finetune.encode.EXAMPLES_AT_ONCE", held)
+        monkeypatch.setattr("bertdata.finetune.task_shards.EXAMPLES_AT_ONCE", held)
         encode_task(tmp_path / "out", vocab, {"train": path, "validation": path}, config)
         files = sorted(one for one in (tmp_path / "out").rglob("*") if one.is_file())
         found.append({str(one.relative_to(tmp_path)): one.read_bytes() for one in files})
@@ -144,8 +144,8 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
 def test_memory_does_not_grow_with_the_number_of_examples(
     tmp_path: Path, vocab: str, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bertdata.finetune.encode.EXAMPLES_AT_ONCE", 200)
-    monkeypatch.setattr("bertdata.finetune.encode.ROWS_PER_GROUP", 200)
+    monkeypatch.setattr("bertdata.finetune.task_shards.EXAMPLES_AT_ONCE", 200)
+    monkeypatch.setattr("bertdata.finetune.task_shards.ROWS_PER_GROUP", 200)
     config, peaks = TaskConfig(task=task, max_seq_length=12, doc_stride=2, shard_examples=400), []
     for run, examples in enumerate((400, 400, 2400)):
         path = many(tmp_path, task, examples)

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from bertdata.errors import InputError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export, mds
 from bertdata.formats.mds import config_of, write_mds
 from bertdata.formats.shard import ExportedShard

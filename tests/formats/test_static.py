@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.formats.shard import ExportedShard
 from bertdata.formats.static import static_rows

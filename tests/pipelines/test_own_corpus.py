@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, OutputError
-from bertdata.finetune.encode import encode_task
+from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from pipelines import build_corpus, build_shards, clean_books, clean_wikipedia, train_sentences, train_vocab

@@ -14,8 +14,8 @@ import pytest
 
 from bertdata import WordPieceTokenizer, load_tokenizer
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.registry import PLUGINS
 from bertdata.shards import open_shards
 from bertdata.tokenizers import TOKENIZERS, SpecialTokens

@@ -14,8 +14,8 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError, VerificationError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.formats.importing import import_shards
 from bertdata.shards import open_shards

@@ -15,8 +15,8 @@ import transformers
 
 from bertdata.cli import finetune as command
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.finetune.encode import encode_task
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer

@@ -1,9 +1,10 @@
 """The compiled core of the vocabulary trainer: pairs of neighbouring symbols are counted, and the best are merged.
 
-Each word is a run of symbols in one array, and symbols are joined in place. Each pair has lists of the words it was in
-when they were made; words it is no longer in are skipped. A merge passes over the words of the pair once and collects
-the neighbours of the new symbol; then each pair that they form is looked up once. All data is in `State`. Where one of
-its arrays may be too short, the kernel returns before it changes anything, and is called again after `state.grow`.
+Each word is a run of symbols in one array, and symbols are joined in place. Each pair has lists of words. They are not
+shortened when a merge takes the pair out of a word, so a word that no longer contains the pair is skipped. A merge
+passes over the words of the pair once and collects the neighbours of the new symbol; then each pair that they form is
+looked up once. All data is in `State`. Where one of its arrays may be too short, the kernel returns before it changes
+anything, and is called again after `state.grow`.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def _build_heap(s: State) -> None:
 
 @inlined
 def _push(s: State, number: Any, key: float) -> None:
-    """Enter a pair with a key; a heap that is full, mostly of entries that are no longer valid, is built again."""
+    """Enter a pair with a key into the heap; a full heap is rebuilt, with one valid entry for each pair."""
     heap, slot = s.heap, s.counters.heap
     s.pairs[number].key = key
     if slot == len(heap):
