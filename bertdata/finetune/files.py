@@ -164,7 +164,8 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
-    before = csv.field_size_limit(_LONGEST_FIELD)
+    # The limit is one for the whole process and is not put back: a reader that ends would cut short the others.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
     try:
         with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
             reader, line = csv.reader(text, strict=True), 1
@@ -176,8 +177,6 @@ def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 after line {line - 1}; convert the file", path=path) from error
-    finally:
-        csv.field_size_limit(before)
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

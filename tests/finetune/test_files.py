@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -69,6 +70,16 @@ def test_a_field_of_any_length_is_read(tmp_path: Path) -> None:
     for name, mark in (("a.csv", ","), ("a.tsv", "\t")):
         path = write(tmp_path / name, f"text{mark}label\n{text}{mark}x\n")
         assert [row["text"] for _, row in read_rows(path)] == [text]
+
+
+def test_a_reader_that_is_closed_does_not_limit_the_fields_of_another(tmp_path: Path) -> None:
+    text = "salt " * 50_000
+    path = write(tmp_path / "a.csv", f"text,label\nshort,x\n{text},y\n")
+    csv.field_size_limit(131_072)
+    first, second = read_rows(path), read_rows(path)
+    assert (next(first)[1]["text"], next(second)[1]["text"]) == ("short", "short")
+    del first
+    assert next(second)[1]["text"] == text
 
 
 def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Path) -> None:
