@@ -216,7 +216,7 @@ def google(folder: str, _way: str) -> Run:
     tokenizer = WordPieceTokenizer.from_pretrained(f"{folder}/tokenizer")
     documents = []
     for task in tasks:
-        block = load_block(task.payload.slices, tokenizer.id_type, tokenizer.continuation, 0)
+        block = load_block(task.payload.slices, tokenizer, 0)
         sentences = [sentence.tolist() for sentence in np.split(block.tokens, block.sentence_ends[:-1])]
         bounds = np.searchsorted(block.sentence_ends, block.document_ends).tolist()
         documents += [

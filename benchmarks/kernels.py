@@ -252,14 +252,15 @@ def examples(objective: str) -> Row:
     from bertdata.objectives.objective import plan_examples
     from bertdata.objectives.rows import build_rows
     from bertdata.objectives.settings import ExamplesConfig
+    from bertdata.tokenizers.pairs import bert_template
 
     block = _block()
-    config = ExamplesConfig(objective=objective)
+    config, template = ExamplesConfig(objective=objective), bert_template(2, 3)
 
     def run() -> None:
-        plan = plan_examples(block, config, 0)
+        plan = plan_examples(block, config, 0, template)
         chosen = np.arange(len(plan.offsets) - 1)
-        build_rows(block, plan, chosen, cls_token_id=2, sep_token_id=3)
+        build_rows(block, plan, chosen, template)
 
     return Row(len(block.tokens), run)
 

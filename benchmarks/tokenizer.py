@@ -1,6 +1,10 @@
-"""WordPiece: text to ids beside four peers, one core, distinct documents, ids checked first.
+"""Text to ids beside peers, one core, distinct documents, ids checked first: WordPiece, or any tokenizer.json.
 
 Run: python benchmarks/tokenizer.py [--texts FILE] [--vocab FILE] [--megabytes N] [--rounds N] [--cold N]
+     python benchmarks/tokenizer.py --models [FOLDER ...] [...]
+With `--models`, each folder (those of real tokenizers in the data, unless named) has a row: byte-level BPE beside
+`tokenizers` and gigatoken, Unigram beside `tokenizers`. Peers take the texts as their pages say, in lists; those that
+know special tokens in a text are given none. Without it, WordPiece has a table beside four peers.
 Each contestant is a process of its own on the same core, and the rounds alternate. Cold is the first round of a fresh
 process that has encoded two words, so it has its code and its vocabulary and nothing cached: the median of `--cold`
 processes of each contestant, in turns. Warm is the median of the later rounds of one process, each of documents that it
@@ -37,13 +41,15 @@ PEERS = {
     "flash-tokenizer": "flash-tokenizer==1.2.0",
 }
 NAMES = ("bertdata", *PEERS)
+"""The contestants of WordPiece."""
+PEERS |= {"gigatoken": "gigatoken==0.10.0"}
 Encode = Callable[[list[str]], Any]
 Flatten = Callable[[Any], tuple[Any, Any]]
 
 
 def main() -> None:
-    """Check the ids, run the rounds and print one table."""
-    from _harness import ROOT, Contestant, environment_of, interleaved, machine, median, table
+    """Check the ids, run the rounds and print the tables."""
+    from _harness import ROOT, machine, table
 
     data = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -52,43 +58,70 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=4.0, help="text of one round (default: 4)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--cold", type=int, default=5, help="fresh processes for the cold figures (default: 5)")
-    parser.add_argument("--serve", choices=NAMES, help=argparse.SUPPRESS)
+    parser.add_argument("--models", type=Path, nargs="*", help="folders of tokenizer.json (default: those in the data)")
+    parser.add_argument("--serve", choices=[*NAMES, "gigatoken"], help=argparse.SUPPRESS)
     flags = parser.parse_args()
     if flags.serve:
         serve(flags.serve, flags.texts, flags.vocab)
         return
     if not flags.texts.exists() or not flags.vocab.exists():
         sys.exit(f"no {flags.texts} or no {flags.vocab}; set BERTDATA_DATA, or name them")
-    python = environment_of("tokenizer", ["numpy", *PEERS.values()])
+    pieces = cut(flags.texts, int(flags.megabytes * 1e6), flags.rounds)
+    print(f"{machine()}, one core, {len(pieces)} rounds of {flags.megabytes:g} MB from {flags.texts.name}\n")
+    if flags.models is None:
+        found = compared(list(NAMES), flags.vocab, pieces, flags.cold)
+        head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
+        print(table(head, [[name, *row] for name, row in found.items()]))
+        print(f"\n{threads(pieces, flags.vocab)}")
+        return
+    folders = flags.models or sorted(path.parent for path in (data / "tokenizers").glob("*/tokenizer.json"))
+    for kind, peers in {"BPE": ["gigatoken"], "Unigram": []}.items():
+        rows = []
+        for folder in folders:
+            if model_of(folder) == kind:
+                found = compared(["bertdata", "tokenizers", *peers], folder / "tokenizer.json", pieces, flags.cold)
+                rows += [[folder.name, name, *row] for name, row in found.items()]
+        head = [kind, "", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
+        print(table(head, rows) + "\n")
+
+
+def model_of(folder: Path) -> str:
+    """Return the kind of model of a tokenizer.json; BPE of old files has no type."""
+    return str(json.loads((folder / "tokenizer.json").read_text())["model"].get("type", "BPE"))
+
+
+def compared(names: list[str], vocabulary: Path, pieces: list[list[str]], n_cold: int) -> dict[str, list[str]]:
+    """Return for each contestant whether its ids are equal, its speeds cold and warm, and how they compare."""
+    from _harness import Contestant, environment_of, interleaved, median
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.json"
-        pieces = cut(flags.texts, int(flags.megabytes * 1e6), flags.rounds)
         path.write_text(json.dumps(pieces))
-        command = [__file__, "--texts", path, "--vocab", flags.vocab, "--serve"]
+        command: list[str | Path] = [__file__, "--texts", path, "--vocab", vocabulary, "--serve"]
+        python = environment_of("tokenizer", ["numpy", *PEERS.values()])
         begin = {
             name: partial(Contestant, [sys.executable if name == "bertdata" else python, *command, name], 0)
-            for name in NAMES
+            for name in names
         }
-        fresh: dict[str, list[dict[str, Any]]] = {name: [] for name in NAMES}
-        for name in NAMES * flags.cold:
+        fresh: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+        for name in names * n_cold:
             contestant = begin[name]()
             fresh[name].append(contestant.round())
             contestant.end()
-        contestants = {name: begin[name]() for name in NAMES}
+        contestants = {name: begin[name]() for name in names}
         said = interleaved(contestants, len(pieces))
         for contestant in contestants.values():
             contestant.end()
     equal = {
         name: all(answer["ids"] == other["ids"] for answer, other in zip(said[name], said["tokenizers"], strict=True))
-        for name in NAMES
+        for name in names
     }
     if not equal["bertdata"]:
         sys.exit("bertdata's ids differ from those of tokenizers; no figure is worth printing")
-    cold = {name: median(fresh[name], "megabytes_per_second") for name in NAMES}
-    warm = {name: median(said[name][1:], "megabytes_per_second") for name in NAMES}
-    rows = [
-        [
-            name,
+    cold = {name: median(fresh[name], "megabytes_per_second") for name in names}
+    warm = {name: median(said[name][1:], "megabytes_per_second") for name in names}
+    return {
+        name: [
             "yes" if equal[name] else "no",
             f"{contestants[name].first['seconds']:.2f} s",
             f"{cold[name]:.1f}",
@@ -96,12 +129,8 @@ def main() -> None:
             f"{warm[name]:.1f}",
             f"{warm['bertdata'] / warm[name]:.2f}",
         ]
-        for name in NAMES
-    ]
-    print(f"{machine()}, one core, {len(pieces)} rounds of {flags.megabytes:g} MB from {flags.texts.name}\n")
-    head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
-    print(table(head, rows))
-    print(f"\n{threads(pieces, flags.vocab)}")
+        for name in names
+    }
 
 
 def threads(pieces: list[list[str]], vocabulary: Path) -> str:
@@ -173,16 +202,20 @@ def serve(name: str, path: Path, vocabulary: Path) -> None:
 
 def ours(vocabulary: Path) -> tuple[Encode, Flatten]:
     """A list of strings to an Arrow list array."""
-    from bertdata import WordPieceTokenizer
+    from bertdata import load_tokenizer
 
-    tokenizer = WordPieceTokenizer.from_pretrained(vocabulary)
+    tokenizer = load_tokenizer(vocabulary)
     return tokenizer.encode_batch, lambda found: (found.values.to_numpy(), found.value_lengths().to_numpy())
 
 
 def reference(vocabulary: Path) -> Any:
-    """Return BERT's pipeline in `tokenizers`."""
+    """Return the tokenizer of a tokenizer.json in `tokenizers`, or BERT's pipeline with a vocabulary."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+    if vocabulary.suffix == ".json":
+        tokenizer = Tokenizer.from_file(str(vocabulary))
+        tokenizer.encode_special_tokens = True
+        return tokenizer
     tokens = vocabulary.read_text(encoding="utf-8").split("\n")
     ids = {token: token_id for token_id, token in enumerate(tokens) if token}
     tokenizer = Tokenizer(models.WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
@@ -229,12 +262,21 @@ def flash(vocabulary: Path) -> tuple[Encode, Flatten]:
     )
 
 
+def gigatoken(vocabulary: Path) -> tuple[Encode, Flatten]:
+    """A list of strings to gigatoken's lists of ids."""
+    import gigatoken as peer  # type: ignore[import-not-found]
+
+    encode = peer.Tokenizer(str(vocabulary)).encode_batch
+    return encode, lambda found: ([int(i) for row in found for i in row], [len(row) for row in found])
+
+
 CONTESTANTS = {
     "bertdata": ours,
     "tokenizers": huggingface,
     "tokie": tokie,
     "nanotoken": nanotoken,
     "flash-tokenizer": flash,
+    "gigatoken": gigatoken,
 }
 
 if __name__ == "__main__":

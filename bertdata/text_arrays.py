@@ -181,11 +181,16 @@ def check_utf8(strings: pa.ChunkedArray) -> None:
     """Raise InputError, naming the row, where the bytes of a string are not UTF-8."""
     row = 0
     for array in strings.chunks:
-        try:
-            array.validate(full=True)
-        except pa.ArrowInvalid:
-            raise utf8_error(text_of(array), offsets_of(array), 0, row) from None
+        check_bytes(array, row)
         row += len(array)
+
+
+def check_bytes(array: pa.Array, first_row: int) -> None:
+    """Raise InputError where the bytes of a string are not UTF-8, naming its row, counted from `first_row`."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        raise utf8_error(text_of(array), offsets_of(array), 0, first_row) from None
 
 
 def utf8_error(text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, first_row: int) -> InputError:

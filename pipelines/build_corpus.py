@@ -50,11 +50,10 @@ from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import FOLDERS, ReadSource
-from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece.stage import TrainVocabulary
+from bertdata.tokenizers.training.stage import TrainVocabulary
 
-from .build_shards import add_mix, load_segmenter, print_build, refuse_unread
+from .build_shards import add_mix, load_segmenter, load_tokenizer_for, print_build, refuse_unread
 from .dry_run import end_rows, source_rows, stage_rows
 
 COMMAND = "build"
@@ -104,7 +103,7 @@ class Build:
         self.inputs, self.output, self.settings = sources.inputs(), output, settings
         check_mix(dict(settings.mix), self.inputs.names())
         refuse_own(output, self.inputs.paths())
-        self.tokenizer = load_tokenizer(settings.vocab) if settings.vocab else None
+        self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases()) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)
         self.stages = self._stages(sources.text_column)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
@@ -190,7 +189,7 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
 
 def _setting_rows(settings: Settings) -> list[Row]:
     examples, vocabulary = settings.examples, settings.vocabulary
-    trained = f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.criterion}"
+    trained = f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.method}"
     lengths = " and ".join(str(phase.max_seq_length) for phase in settings.phases())
     rows = [
         ("vocabulary", settings.vocab or trained),

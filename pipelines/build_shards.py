@@ -8,6 +8,7 @@ Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output D
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,9 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.tokenizers.roles import require_rows
 
 from .from_documents import finished, make_parser, stages_folder
 
@@ -41,6 +44,15 @@ COMMAND = "build-shards"
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     """Return the segmenter of a build; raises ConfigError, with the known names, for an unknown one."""
     return SentenceSegmenter.from_pretrained(config.sentences, attach_citations=config.attach_citations)
+
+
+def load_tokenizer_for(vocab: str, phases: Sequence[ExamplesConfig]) -> Tokenizer:
+    """Return the tokenizer of a build; raises ConfigError where masked rows cannot be made with it."""
+    tokenizer = load_tokenizer(vocab)
+    require_rows(tokenizer, vocab, masked=True, max_seq_length=min(phase.max_seq_length for phase in phases))
+    if tokenizer.slow_because:
+        print(f"{vocab}: encoded by the tokenizers package, 2 MB/s or so, as {tokenizer.slow_because}", file=sys.stderr)
+    return tokenizer
 
 
 def refuse_unread(flags: argparse.Namespace) -> None:
@@ -90,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = sources.possible_names()
     check_mix({name: mix[name] for name in mix if "" not in given or name not in known}, known)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
-    tokenizer = load_tokenizer(flags.vocab)
+    tokenizer = load_tokenizer_for(flags.vocab, phases)
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
         CheckDocuments(sources, phases[0].objective, segmenter),

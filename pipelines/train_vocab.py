@@ -1,9 +1,9 @@
-"""Documents to a WordPiece vocabulary.
+"""Documents to a vocabulary of WordPiece, BPE or Unigram.
 
-    documents -> without duplicates -> word counts -> sums, one file for each partition of the words -> vocab.txt
+    documents -> without duplicates -> word counts -> sums, one file for each partition of the words -> vocabulary
 
-Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--vocab-size 30000] [--dedup none|exact|near]
-    [-- RUNNER FLAGS]
+Run: python -m pipelines.train_vocab --documents PATH... --output DIR [--model wordpiece|bpe|unigram]
+    [--vocab-size 30000] [--dedup none|exact|near] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from bertdata.io import files
 from bertdata.io.console import table
 from bertdata.options.flags import from_flags
 from bertdata.sources.inputs import find_documents
+from bertdata.tokenizers.loading import replace_saved
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece.stage import TrainVocabulary, account_of, trained_tokenizer
+from bertdata.tokenizers.training.stage import TrainVocabulary, account_of, trained_tokenizer
 
 from .from_documents import finished, make_parser, stages_folder
 
@@ -29,7 +30,9 @@ COMMAND = "train-vocab"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    parser = make_parser(COMMAND, "Documents to a WordPiece vocabulary.", VocabularyConfig, DedupConfig)
+    parser = make_parser(
+        COMMAND, "Documents to a vocabulary of WordPiece, BPE or Unigram.", VocabularyConfig, DedupConfig
+    )
     flags = command_line.parse(parser, arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     folder = stages_folder(flags)
@@ -37,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with finished(flags, COMMAND, "vocabulary", find_documents(flags.documents), stages, config, dedup) as done:
         assert done.vocabulary is not None
         task, record = done.vocabulary
-        trained_tokenizer(task, config).save_pretrained(flags.output)
+        replace_saved(trained_tokenizer(task, config), flags.output)
     words = f"{record.counts['words']:,} ({record.counts['distinct_words']:,} distinct)"
     print(table([("words", words), ("vocabulary", summary.vocabulary_text(account_of(record, config)))]))
     return 0

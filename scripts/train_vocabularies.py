@@ -1,11 +1,11 @@
 """Trains the vocabularies of `vocab/` and writes their cards.
 
-usage: python scripts/train_vocabularies.py [--data DIR] [--output DIR] [--work DIR] [--workers N]
+usage: python scripts/train_vocabularies.py [NAME ...] [--data DIR] [--output DIR] [--work DIR] [--workers N]
 
 From the folder that BERTDATA_DATA names it cleans the Wikipedia dumps of `wikipedia/` and the books of `books/`, adds
 the articles of `wikipedia-plain/`, and trains on all of it by `pipelines.train_vocab`: about three words of Wikipedia
-to one of books. The figures on the cards are those of held-out vocabularies, which are trained in the same way without
-some articles and books, and measured on these.
+to one of books. Names are uncased, cased and bpe; without any, all are made. The figures on the cards are those of
+held-out vocabularies, which are trained in the same way without some articles and books, and measured on these.
 """
 
 from __future__ import annotations
@@ -22,15 +22,17 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bertdata.counter_rng import text_bits
 from bertdata.documents import SCHEMA
 from bertdata.inspect.stats import VocabularyFigures, measure_vocabulary
 from bertdata.io import compression, files
+from bertdata.tokenizers import Tokenizer, load_tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.training.merging.merge_score import CODES
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer, merge_counts, train_wordpiece
-from bertdata.tokenizers.wordpiece.train.merge_score import CODES
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -43,11 +45,14 @@ HELD_OUT = {"wikipedia": 64, "books": 16}
 VOCAB_SIZE = 30_000
 DEFAULT = VocabularyConfig().criterion
 PUBLISHED = {"uncased": "bert-base-uncased", "cased": "bert-base-cased"}
+BPE_NAME, BPE_SIZE = "bertdata-32k-bpe", 1 << 15
+BPE_FLAGS = ["--model", "bpe", "--unused-tokens", "64", "--pad-to-multiple-of", "64"]
 
 
 def main() -> None:
     """Gather, train and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[*PUBLISHED, "bpe"], default=[*PUBLISHED, "bpe"], metavar="NAME")
     parser.add_argument("--data", type=Path, default=DATA, metavar="DIR")
     parser.add_argument("--output", type=Path, default=ROOT / "vocab", metavar="DIR")
     parser.add_argument("--work", metavar="DIR", help="where to work (default: a temporary folder, deleted at the end)")
@@ -56,8 +61,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(flags.work or temporary)
         words, held_out = gather(flags.data, work, flags.workers)
-        for case in PUBLISHED:
+        for case in [name for name in PUBLISHED if name in flags.names]:
             make(case, flags.data, work, flags.output, words, held_out, flags.workers)
+        if "bpe" in flags.names:
+            make_bpe(flags.data, work, flags.output, words, held_out, flags.workers)
 
 
 def gather(data: Path, work: Path, workers: int) -> tuple[dict[str, int], dict[str, str]]:
@@ -128,13 +135,49 @@ def make(
 
 
 def train(name: str, work: Path, folders: list[str], workers: int) -> tuple[WordPieceTokenizer, pa.Table]:
-    """Train by the pipeline on the documents of some folders; returns the tokenizer and the word counts."""
-    flags = [] if name.startswith("uncased") else ["--no-do-lower-case"]
-    arguments = ["--documents", *(str(work / folder) for folder in folders), "--output", str(work / name)]
-    train_vocab.main([*arguments, "--workers", str(workers), "--vocab-size", str(VOCAB_SIZE), *flags])
-    parts = sorted((work / name / "stages" / "merged-words").glob("*.arrow"))
-    counts = merge_counts(pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in parts)
+    """Train WordPiece on the documents of some folders; returns the tokenizer and the word counts."""
+    flags = ["--vocab-size", str(VOCAB_SIZE), *([] if name.startswith("uncased") else ["--no-do-lower-case"])]
+    counts = run_training(name, work, folders, workers, flags)
     return WordPieceTokenizer.from_pretrained(work / name), counts
+
+
+def run_training(name: str, work: Path, folders: list[str], workers: int, flags: list[str]) -> pa.Table:
+    """Train by the pipeline on the documents of some folders; returns the word counts."""
+    arguments = ["--documents", *(str(work / folder) for folder in folders), "--output", str(work / name)]
+    train_vocab.main([*arguments, "--workers", str(workers), *flags])
+    parts = sorted((work / name / "stages" / "merged-words").glob("*.arrow"))
+    return merge_counts(pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in parts)
+
+
+def make_bpe(
+    data: Path, work: Path, output: Path, words: dict[str, int], held_out: dict[str, str], workers: int
+) -> None:
+    """Train the byte-level BPE, measure it beside others, and write its folder."""
+    flags = ["--vocab-size", str(BPE_SIZE), *BPE_FLAGS]
+    counts = run_training("bpe", work, ["training", "held-out"], workers, flags)
+    run_training("bpe-twin", work, ["training"], workers, flags)
+    compared: dict[str, Tokenizer] = {
+        "twin of this": load_tokenizer(work / "bpe-twin"),
+        "twin of bertdata-30k-cased": train("cased-twin", work, ["training"], workers)[0],
+        "twin of bertdata-30k-uncased": train("uncased-twin", work, ["training"], workers)[0],
+    }
+    for name in ("gpt2", "modernbert"):
+        if (data / "tokenizers" / name).exists():
+            compared[name] = load_tokenizer(data / "tokenizers" / name)
+    figures = {
+        (name, source): fertility(tokenizer, Path(path).read_text(encoding="utf-8"))
+        for name, tokenizer in compared.items()
+        for source, path in held_out.items()
+    }
+    load_tokenizer(work / "bpe").save_pretrained(output / BPE_NAME)
+    digest = files.sha256(str(output / BPE_NAME / "tokenizer.json"))
+    files.write_bytes(str(output / BPE_NAME / "README.md"), bpe_card(compared, counts, words, figures, digest).encode())
+
+
+def fertility(tokenizer: Tokenizer, text: str) -> tuple[float, float]:
+    """Return the tokens for each word between white space, and the bytes of text for each token."""
+    tokens = sum(pc.list_value_length(tokenizer.encode_batch(text.split("\n\n"))).to_pylist())
+    return tokens / len(text.split()), len(text.encode()) / tokens
 
 
 def card(
@@ -145,7 +188,6 @@ def card(
     figures: dict[tuple[str, str], VocabularyFigures],
 ) -> str:
     """Return the card of a vocabulary."""
-    total = sum(words.values())
     lines = [
         f"# bertdata-30k-{case}",
         "",
@@ -158,12 +200,7 @@ def card(
         f'tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-{case}")',
         "```",
         "",
-        "## Corpus",
-        "",
-        f"- English Wikipedia, {words['wikipedia']:,} words ({words['wikipedia'] / total:.0%}): articles of a sample "
-        "of dumps from 2006 to 2025, cleaned by bertdata, and the featured and good articles of 2019. CC BY-SA.",
-        f"- Project Gutenberg books, {words['books']:,} words ({words['books'] / total:.0%}), cleaned by bertdata. "
-        "Public domain.",
+        *corpus_lines(words),
         f"- {len(counts):,} distinct words after BERT's normalisation.",
         "",
         f"Made from all of it by `python scripts/train_vocabularies.py`; the criterion is `{DEFAULT}`, a pair occurs",
@@ -198,6 +235,71 @@ def card(
         "it. `score`",
         "joins what is rare, and serves for comparison only.",
     ]
+    return "\n".join([*lines, ""])
+
+
+def corpus_lines(words: dict[str, int]) -> list[str]:
+    """Return what the cards say of the corpus."""
+    total = sum(words.values())
+    return [
+        "## Corpus",
+        "",
+        f"- English Wikipedia, {words['wikipedia']:,} words ({words['wikipedia'] / total:.0%}): articles of a sample "
+        "of dumps from 2006 to 2025, cleaned by bertdata, and the featured and good articles of 2019. CC BY-SA.",
+        f"- Project Gutenberg books, {words['books']:,} words ({words['books'] / total:.0%}), cleaned by bertdata. "
+        "Public domain.",
+    ]
+
+
+def bpe_card(
+    compared: dict[str, Tokenizer],
+    counts: pa.Table,
+    words: dict[str, int],
+    figures: dict[tuple[str, str], tuple[float, float]],
+    digest: str,
+) -> str:
+    """Return the card of the byte-level BPE."""
+    lines = [
+        f"# {BPE_NAME}",
+        "",
+        f"{BPE_SIZE:,} tokens of byte-level BPE for English, case and all characters kept: [PAD] [UNK] [CLS] [SEP] "
+        "[MASK], 64 unused",
+        "ones, the 256 bytes, and what merges made of them. Rows are [CLS] A [SEP] and [CLS] A [SEP] B [SEP] without "
+        "token types,",
+        "as ModernBERT's. No text gives [UNK].",
+        "",
+        "```python",
+        "from bertdata import load_tokenizer",
+        "",
+        f'tokenizer = load_tokenizer("{BPE_NAME}")',
+        "```",
+        "",
+        *corpus_lines(words),
+        f"- {len(counts):,} distinct pre-tokens by GPT-2's pattern, each with the space before it.",
+        "",
+        "Made from all of it by `python scripts/train_vocabularies.py bpe`, which cleans the corpus and runs",
+        "",
+        "```sh",
+        f"bertdata train-vocab --documents CORPUS --output {BPE_NAME} --vocab-size {BPE_SIZE} {' '.join(BPE_FLAGS)}",
+        "```",
+        "",
+        "A pair occurs at least twice. The same sources give the same bytes; SHA-256 of `tokenizer.json`:",
+        "",
+        f"    {digest}",
+        "",
+        "## Quality",
+        "",
+        f"Measured on one article in {HELD_OUT['wikipedia']} and one book in {HELD_OUT['books']}, chosen by title. The "
+        "twins are made in the same way without",
+        "these, so have not seen them; the training text of the published vocabularies may hold some. Words are what "
+        "stands",
+        "between white space.",
+        "",
+        "| vocabulary | tokens | text | tokens per word | bytes per token |",
+        "|---|---:|---|---:|---:|",
+    ]
+    for (name, source), (per_word, per_token) in figures.items():
+        lines.append(f"| {name} | {compared[name].vocab_size:,} | {source} | {per_word:.4f} | {per_token:.4f} |")
     return "\n".join([*lines, ""])
 
 

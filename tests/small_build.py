@@ -63,7 +63,8 @@ def write_build(
     place = str(output / "tokenizer")
     pieces.save_pretrained(place)
     info = PretrainingInfo.of(pieces, examples=examples, masking=masking or MaskingConfig())
-    tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends)
+    flags = pieces.continuation is None
+    tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends, word_starts=flags)
     tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)
     tokenized = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file))) for one in tokenizing]
     spec = ShardsSpec(str(output), plan, info, place)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from bertdata.beam.runner import Runner
 
 VOCABULARY = (
-    "a folder (also a build), a vocab.txt, a tokenizer.json, or by name bertdata-30k-uncased or bertdata-30k-cased"
+    "a folder (also a build), a vocab.txt, a tokenizer.json, a SentencePiece .model, or by name bertdata-30k-uncased, "
+    "bertdata-30k-cased or bertdata-32k-bpe"
 )
 """What --vocab takes."""
 

@@ -34,6 +34,8 @@ def encode_classification(
 ) -> Encoded:
     """Encode texts, each with a second one where `pairs` has it, to `input_ids`, `token_type_ids` and `label`.
 
+    A tokenizer whose row template has no token types gives no `token_type_ids`.
+
     labels: the id of each text's class, or in regression a number; None where it is not known, and it is then -100 or
     NaN. Counts examples, pairs, tokens (special ones included), unlabelled examples, truncated examples and tokens cut
     off. Raises ConfigError for another number of pairs or labels than texts, and

@@ -99,12 +99,12 @@ class Segments:
 class Layout:
     """Rows laid out flat: row i lies from offsets[i] to offsets[i + 1], its second segment begins at second[i].
 
-    input_ids has the dtype of the ids, token_type_ids is uint8; offsets int64 (N + 1,); second int64 (N,), the row's
-    end where it has one segment.
+    input_ids has the dtype of the ids, token_type_ids is uint8, None where the template has none; offsets int64
+    (N + 1,); second int64 (N,), the row's end where it has one segment.
     """
 
     input_ids: NDArray[Any]
-    token_type_ids: NDArray[np.uint8]
+    token_type_ids: NDArray[np.uint8] | None
     offsets: Ints
     second: Ints
 
@@ -113,8 +113,9 @@ class Layout:
         return pa.ListArray.from_arrays(pa.array(self.offsets.astype(np.int32)), pa.array(values))
 
     def columns(self) -> dict[str, pa.Array]:
-        """Return `input_ids` and `token_type_ids` as list arrays."""
-        return {"input_ids": self.lists(self.input_ids), "token_type_ids": self.lists(self.token_type_ids)}
+        """Return `input_ids` and, where there are any, `token_type_ids` as list arrays."""
+        types = {} if self.token_type_ids is None else {"token_type_ids": self.lists(self.token_type_ids)}
+        return {"input_ids": self.lists(self.input_ids)} | types
 
 
 def join_segments(
@@ -151,7 +152,9 @@ def join_segments(
     if second is not None:
         _copy(input_ids, after_first, second.cut(np.maximum(tails - suffix, 0)))
         types[np.repeat(after_first, tails) + ranges(tails)] = template.second_type
-    return Layout(input_ids, types, offsets, after_first)
+    if template.last_type is not None and suffix:
+        types[offsets[1:] - 1] = template.last_type
+    return Layout(input_ids, types if template.has_types else None, offsets, after_first)
 
 
 def _copy(target: NDArray[Any], places: Ints, segments: Segments) -> None:

@@ -32,6 +32,7 @@ from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.tasks import TASK_SPLITS, TASKS, TaskInfo
 from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.tokenizers.roles import require_rows
 
 EXAMPLES_AT_ONCE = 4096
 """Examples in a batch."""
@@ -55,6 +56,7 @@ def encode_task(
     """
     settings, directory = config or TaskConfig(), files.path_text(output)
     tokenizer = load_tokenizer(vocab)
+    require_rows(tokenizer, vocab, masked=False)
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
     task = TASKS[settings.task]

@@ -32,6 +32,8 @@ def encode_token_classification(
 ) -> Encoded:
     """Encode sentences of words to `input_ids`, `token_type_ids` and `labels`.
 
+    A tokenizer whose row template has no token types gives no `token_type_ids`.
+
     labels: the id of each word's label; without them all are -100. Counts examples, words, tokens (special ones
     included), words without a token, truncated examples, tokens cut off, and words whose first token, and so their
     label, was cut off. Raises ConfigError where a sentence has not as many labels as words, and

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bertdata.errors import InputError, MissingExtraError
+from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.formats.base import ExportFormat, ImportFormat
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.io import files
@@ -27,6 +27,7 @@ KINDS = {
     "masked_lm_ids": "i4",
     "next_sentence_labels": "i1",
 }
+_OPTIONAL = ("segment_ids", "next_sentence_labels")
 _CHUNK_ROWS = 1000
 
 
@@ -39,16 +40,24 @@ def _h5py() -> Any:
 
 
 def write_hdf5(shard: ExportedShard, file: BinaryIO) -> None:
-    """Write a shard as an HDF5 file."""
+    """Write a shard as an HDF5 file; raises ConfigError where rows begin with text."""
     static, total = shard.static, shard.rows
     assert static is not None
+    template = static.info.row_template
+    if not template.prefix:
+        raise ConfigError(
+            "HDF5 ends the predictions of a row at the first position that is 0, and rows of this tokenizer begin with "
+            "text, which may be predicted; use --to tfrecord",
+            path=shard.path,
+        )
+    there = {"next_sentence_labels": bool(static.info.label), "segment_ids": template.has_types}
     with tempfile.TemporaryDirectory(prefix="bertdata-hdf5-") as folder:
         place = Path(folder) / "shard.hdf5"
         with _h5py().File(place, "w") as out:
             for name, kind in KINDS.items():
                 width = static.max_predictions_per_seq if "masked" in name else static.info.max_seq_length
                 inner = () if name == "next_sentence_labels" else (width,)
-                if inner or static.info.label:
+                if there.get(name, True):
                     chunked = {"chunks": (min(_CHUNK_ROWS, total), *inner), "compression": "gzip"} if total else {}
                     out.create_dataset(name, (total, *inner), dtype=kind, **chunked)
             begin = 0
@@ -90,7 +99,7 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
             raise InputError(f"is not a whole HDF5 file ({error}); get it again", path=path) from error
         with file:
             names = [name for name in KINDS if name in file]
-            missing = [name for name in KINDS if name not in file and name != "next_sentence_labels"]
+            missing = [name for name in KINDS if name not in file and name not in _OPTIONAL]
             if missing:
                 there = ", ".join(file) or "nothing"
                 raise InputError(f"has no data set {missing[0]!r}, it has {there}; expected NVIDIA's layout", path=path)

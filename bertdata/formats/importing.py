@@ -1,8 +1,8 @@
 """Import: pretraining rows from files of other tools to shards, such as TFRecords of Google's create_pretraining_data.
 
 Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file.
-Every row is checked against the vocabulary and the layout of BERT's rows. How the rows were made is not in these files,
-so only what can be seen is in the manifest.
+Every row is checked against the vocabulary and the row template of its tokenizer. How the rows were made is not in
+these files, so only what can be seen is in the manifest.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.tokenizers.roles import require_rows
 
 
 def import_shards(
@@ -41,11 +42,12 @@ def import_shards(
     """Import files, folders or globs by split (train is needed) and return the manifest.
 
     objective: what the pair label means where the files have one; nsp if it is not given. Raises InputError, with the
-    record or row, where a file is damaged, was made with another vocabulary or is not laid out as BERT's rows,
+    record or row, where a file is damaged, was made with another vocabulary or is not laid out as its rows,
     ConfigError for settings that do not fit the files, OutputError where the folder holds something else or, unless
     `force` is given, what was imported from files that are left out now.
     """
     tokenizer = load_tokenizer(vocab)
+    require_rows(tokenizer, vocab, masked=True)
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
     paths = {split: files.expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
@@ -109,7 +111,8 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
             f"the files of train ({len(paths)} in all) have no rows; expected at least one row", path=paths[0]
         )
     path, fields = found
-    _check_fields(fields, path)
+    has_types = tokenizer.row_template.has_types
+    _check_fields(fields, path, has_types)
     has_label = "next_sentence_labels" in fields
     chosen = objective or ("nsp" if has_label else "doc-sentences")
     if bool(find_objective(chosen).label) != has_label:
@@ -117,35 +120,39 @@ def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> Pretrai
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
     length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]
     examples = ExamplesConfig(objective=chosen, masking="static", max_seq_length=length)
-    return PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig(max_predictions_per_seq=room))
+    masking = MaskingConfig(max_predictions_per_seq=room)
+    return PretrainingInfo.of(tokenizer, examples=examples, masking=masking, word_starts=False)
 
 
-def _check_fields(fields: Fields, path: str) -> None:
-    missing = [name for name in FIELDS[:-1] if name not in fields]
+def _check_fields(fields: Fields, path: str, has_types: bool) -> None:
+    of_tokens = [name for name in FIELDS[:3] if has_types or name != "segment_ids"]
+    needed = [*of_tokens, *FIELDS[3:-1]]
+    missing = [name for name in needed if name not in fields]
     if missing:
         raise InputError(
             f"has no field {missing[0]!r}, it has {', '.join(fields)}; expected pretraining data of Google's or "
             "NVIDIA's BERT",
             path=path,
         )
-    shapes = {name: np.shape(fields[name]) for name in FIELDS if name in fields}
+    shapes = {name: np.shape(fields[name]) for name in [*needed, FIELDS[-1]] if name in fields}
     rows, *width = shapes["input_ids"]
     room = shapes["masked_lm_positions"][1:]
-    expected = [(rows, *width)] * 3 + [(rows, *room)] * 3
-    if len(width) != 1 or len(room) != 1 or [shapes[name] for name in FIELDS[:-1]] != expected:
+    expected = [(rows, *width)] * len(of_tokens) + [(rows, *room)] * 3
+    if len(width) != 1 or len(room) != 1 or [shapes[name] for name in needed] != expected:
         raise InputError(
             f"has fields of the shapes {', '.join(f'{name} {shape}' for name, shape in shapes.items())}; expected "
-            f"(rows, tokens) for {', '.join(FIELDS[:3])}, and (rows, predictions) for {', '.join(FIELDS[3:-1])}",
+            f"(rows, tokens) for {', '.join(of_tokens)}, and (rows, predictions) for {', '.join(FIELDS[3:-1])}",
             path=path,
         )
 
 
 def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fields:
-    """Return fields that are rows of BERT with ids of a vocabulary; raises InputError, with the row, where not.
+    """Return fields that are rows of the shards' template and vocabulary; raises InputError, with the row, if not.
 
     `begin` is the number of the first row in its file.
     """
-    _check_fields(fields, path)
+    template = info.row_template
+    _check_fields(fields, path, template.has_types)
     width, room = info.examples.max_seq_length, info.masking.max_predictions_per_seq
     shapes = (fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1])
     if shapes != (width, room) or ("next_sentence_labels" in fields) != bool(info.label):
@@ -154,7 +161,7 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
             "or a pair label where that has none; import files of one kind at a time",
             path=path,
         )
-    ids, mask, types = (fields[name] for name in ("input_ids", "input_mask", "segment_ids"))
+    ids, mask = fields["input_ids"], fields["input_mask"]
     lengths = mask.sum(1)
     rows = np.arange(len(ids))
     places = np.arange(width)
@@ -168,23 +175,29 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
             seen["largest"] = largest[row] if smallest[row] >= 0 else smallest[row]
             raise InputError(f"row {begin + row} {message.format(**seen)}", path=path)
 
-    refuse(
-        (mask != (places < lengths[:, None])).any(1) | (lengths < 3), "has an input_mask that is not ones, then zeros"
-    )
+    short = lengths <= template.special(pair=False)
+    refuse((mask != (places < lengths[:, None])).any(1) | short, "has an input_mask that is not ones, then zeros")
     refuse(
         (largest >= info.vocab_size) | (smallest < 0),
         f"has the id {{largest}}, and the vocabulary ends at {info.vocab_size - 1}: it was made with another one; give "
         "that with --vocab",
     )
+    begin_ids, end_ids = len(template.prefix), lengths - len(template.suffix)
+    other = (ids[:, :begin_ids] != np.array(template.prefix, np.int64)).any(1)
+    for place, token_id in enumerate(template.suffix):
+        other |= ids[rows, end_ids + place] != token_id
     refuse(
-        (ids[:, 0] != info.cls_token_id) | (ids[rows, lengths - 1] != info.sep_token_id),
-        f"begins with the id {{first}} and ends with {{last}}; in this vocabulary [CLS] is {info.cls_token_id} and "
-        f"[SEP] {info.sep_token_id}: it was made with another one; give that with --vocab",
+        other,
+        f"begins with the id {{first}} and ends with {{last}}; in this vocabulary rows begin with "
+        f"{', '.join(map(str, template.prefix)) or 'text'} and end with "
+        f"{', '.join(map(str, template.suffix)) or 'text'}: it was made with another one; give that with --vocab",
     )
-    refuse(((types < 0) | (types > 1)).any(1), "has segment_ids other than 0 and 1")
+    if template.has_types:
+        types, known = fields["segment_ids"], sorted({0, template.second_type, template.last_type or 0})
+        refuse(~np.isin(types, known).all(1), f"has segment_ids other than {' and '.join(map(str, known))}")
     weights, positions = fields["masked_lm_weights"] > 0, fields["masked_lm_positions"]
     refuse(
-        (weights & ((positions < 1) | (positions >= lengths[:, None] - 1))).any(1),
+        (weights & ((positions < begin_ids) | (positions >= end_ids[:, None]))).any(1),
         "predicts a token outside its text",
     )
     ordered = np.sort(np.where(weights, positions, -1 - np.arange(room)), axis=1)
@@ -212,7 +225,9 @@ def _write_rows(
     targets[row, fields["masked_lm_positions"][row, column]] = fields["masked_lm_ids"][row, column]
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
     columns: dict[str, pa.Array] = {"example_id": pa.array(np.arange(first_id, first_id + number, dtype=np.int64))}
-    values = {"input_ids": fields["input_ids"], "token_type_ids": fields["segment_ids"], "labels": targets}
+    values = {"input_ids": fields["input_ids"], "labels": targets}
+    if info.row_template.has_types:
+        values["token_type_ids"] = fields["segment_ids"]
     for name, rows in values.items():
         kind = schema.field(name).type.value_type
         columns[name] = pa.ListArray.from_arrays(offsets, pa.array(rows[taken].astype(numpy_type(kind)), kind))
@@ -222,9 +237,9 @@ def _write_rows(
         counters.add("labels_1", int(labels.sum()))
     writer.write_batch(pa.RecordBatch.from_arrays([columns[field.name] for field in schema], schema=schema))
     shown, original = fields["input_ids"][targets != IGNORE_INDEX], targets[targets != IGNORE_INDEX]
-    special = np.isin(
-        np.where(targets == IGNORE_INDEX, fields["input_ids"], targets), (info.cls_token_id, info.sep_token_id)
-    )
+    template = info.row_template
+    around = [*template.prefix, *template.between, *template.suffix]
+    special = np.isin(np.where(targets == IGNORE_INDEX, fields["input_ids"], targets), around)
     counters.add("examples", number)
     counters.add("row_tokens", int(lengths.sum()))
     counters.add("tokens_in_examples", int((taken & ~special).sum()))

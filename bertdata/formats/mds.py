@@ -37,7 +37,8 @@ def columns_of(schema: pa.Schema) -> dict[str, str]:
 
     def encoding(kind: pa.DataType) -> str:
         if pa.types.is_list(kind):
-            return f"ndarray:{numpy_type(kind.value_type).name}"
+            flags = pa.types.is_boolean(kind.value_type)  # MDS has no lists of them
+            return f"ndarray:{'uint8' if flags else numpy_type(kind.value_type).name}"
         return "str" if pa.types.is_string(kind) else numpy_type(kind).name
 
     return {field.name: encoding(field.type) for field in sorted(schema, key=lambda field: str(field.name))}
@@ -102,7 +103,7 @@ def _values(column: pa.Array, encoding: str) -> Iterator[bytes]:
         yield from (data[at : at + kind.itemsize] for at in range(0, len(data), kind.itemsize))
         return
     offsets = column.offsets.to_numpy()
-    data = column.values.to_numpy().astype(kind, copy=False).tobytes()
+    data = column.values.to_numpy(zero_copy_only=False).astype(kind, copy=False).tobytes()
     for start, end in pairwise(offsets.tolist()):
         code = 0 if end - start < 1 << 8 else 1 if end - start < 1 << 16 else 2
         length = (end - start).to_bytes(1 << code, "little")

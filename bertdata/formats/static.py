@@ -21,13 +21,14 @@ from bertdata.formats.base import static_formats
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards import Shards
+from bertdata.shards.packed import word_starts
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 FIELDS = (
     *("input_ids", "input_mask", "segment_ids"),
     *("masked_lm_positions", "masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
 )
-"""The fields of a row; the last one only where the objective has a pair label."""
+"""The fields of a row; segment_ids only where rows have token types, the last one where they have a pair label."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +51,27 @@ class StaticRows:
         ids, offsets = flat(batch["input_ids"])
         if not self.info.draws_masks:
             return ids.astype(np.int64), flat(batch["labels"])[0].astype(np.int64), offsets
-        masked = self.masker.mask(ids, offsets, batch["example_id"].to_numpy(), self.epoch)
+        examples, starts = batch["example_id"].to_numpy(), word_starts(batch)
+        masked = self.masker.mask(ids, offsets, examples, self.epoch, word_starts=starts)
         return masked.input_ids, masked.labels, offsets
 
     def fields(self, batch: pa.RecordBatch, path: str, begin: int) -> Fields:
         """Return the rows of examples, of which the first is number `begin` of the shard at `path`.
 
-        input_ids, input_mask and segment_ids are int64 (N, L), masked_lm_positions and masked_lm_ids int64 (N, P),
-        masked_lm_weights float32 (N, P), next_sentence_labels int64 (N,). Raises ConfigError where a row has more
-        predictions than there is room for.
+        input_ids, input_mask and segment_ids (where rows have token types) are int64 (N, L), masked_lm_positions and
+        masked_lm_ids int64 (N, P), masked_lm_weights float32 (N, P), next_sentence_labels int64 (N,). Raises
+        ConfigError where a row has more predictions than there is room for.
         """
         ids, labels, offsets = self._masked(batch)
         lengths, width, room = np.diff(offsets), self.info.max_seq_length, self.max_predictions_per_seq
         places = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
         rows = np.repeat(np.arange(len(lengths)), lengths)
-        fields = {
-            name: np.zeros((len(lengths), width), np.int64) for name in ("input_ids", "input_mask", "segment_ids")
-        }
+        of_tokens: Fields = {"input_ids": ids, "input_mask": np.ones(len(ids), np.int64)}
+        if self.info.row_template.has_types:
+            of_tokens["segment_ids"] = flat(batch["token_type_ids"])[0]
+        fields = {name: np.zeros((len(lengths), width), np.int64) for name in of_tokens}
         fields["input_ids"][:] = self.info.pad_token_id
-        for name, values in (
-            ("input_ids", ids),
-            ("input_mask", np.ones(len(ids), np.int64)),
-            ("segment_ids", flat(batch["token_type_ids"])[0]),
-        ):
+        for name, values in of_tokens.items():
             fields[name][rows, places] = values
         at = np.flatnonzero(labels != IGNORE_INDEX)
         number = np.bincount(rows[at], minlength=len(lengths))

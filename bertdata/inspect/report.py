@@ -205,8 +205,7 @@ def _examples(shards: Shards, count: int) -> list[Element]:
     if not chosen:
         return []
     legend = [element("li", element("b", mark, class_=kind), f" {text}") for kind, mark, text in show.LEGEND]
-    if notation := shards.tokenizer().NOTATION:
-        legend.append(element("li", notation))
+    legend += [element("li", notation) for notation in show.notations(shards.tokenizer())]
     return [
         element("ul", legend, class_="keys"),
         *(_example(example, shards.split) for example in show.read_examples(shards, chosen)),

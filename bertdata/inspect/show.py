@@ -13,7 +13,6 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,11 @@ from bertdata.errors import ConfigError, printable
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
+BYTES = "\\xE2: a byte of a character that takes several tokens"
 LEGEND = (
     ("mask", "[MASK→word]", "to predict, masked"),
     ("random", "[other→word]", "to predict, replaced by a random token"),
@@ -41,7 +43,7 @@ class ShownToken:
 
     kind: text, special, mask, random or kept; a random token that happens to be the right one counts as kept. plain:
     the text of a token of kind text, if it differs from the token. continues: whether the token before masking
-    continues a word.
+    continues a word, False where that is not known.
     """
 
     token: str
@@ -117,7 +119,8 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             if static:
                 labels = row["labels"]
             else:
-                masked = masker.mask(ids, np.array([0, len(ids)]), np.array([row["example_id"]]), epoch or 0)
+                offsets, example_id = np.array([0, len(ids)]), np.array([row["example_id"]])
+                masked = masker.mask(ids, offsets, example_id, epoch or 0, word_starts=row.get(WORD_STARTS))
                 ids, labels = masked.input_ids, masked.labels
             remarks = []
             if info.label:
@@ -127,10 +130,20 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
                 remarks.append(f"from {info.sources[row['source']]}")
             if info.packed:
                 remarks.append(f"{place + 1} of {len(packed)} in this row")
-            tokens = list(_shown_tokens(tokenizer, info.mask_token_id, ids, labels))
-            borders = [0, *(np.flatnonzero(np.diff(row["token_type_ids"])) + 1).tolist(), len(tokens)]
-            segments = tuple(tuple(tokens[start:end]) for start, end in pairwise(borders))
+            tokens = list(_shown_tokens(tokenizer, info.mask_token_id, ids, labels, row.get(WORD_STARTS)))
+            segments = _segments(tokens, info)
             yield Example(number % len(shards), row["example_id"], ", ".join(remarks) or None, segments)
+
+
+def _segments(tokens: Sequence[ShownToken], info: PretrainingInfo) -> tuple[tuple[ShownToken, ...], ...]:
+    """Return the tokens of a row in one part, or of a pair in two, where the second text begins."""
+    template = info.row_template
+    inside = range(len(template.prefix), len(tokens) - len(template.suffix))
+    first = next((place for place in inside if tokens[place].kind == "special"), None)
+    if info.objective.token_types < 2 or first is None:
+        return (tuple(tokens),)
+    border = first + len(template.between)
+    return tuple(tokens[:border]), tuple(tokens[border:])
 
 
 def label_texts(objective: Objective) -> list[str]:
@@ -144,20 +157,32 @@ def label_texts(objective: Objective) -> list[str]:
 
 
 def _shown_tokens(
-    tokenizer: Tokenizer, mask_token_id: int, ids: NDArray[np.integer], labels: NDArray[np.integer]
+    tokenizer: Tokenizer,
+    mask_token_id: int,
+    ids: NDArray[np.integer],
+    labels: NDArray[np.integer],
+    word_starts: NDArray[np.bool_] | None,
 ) -> Iterator[ShownToken]:
+    """Yield the tokens of a row; those in marks are as in the vocabulary where a legend explains how it writes them."""
     special = frozenset(tokenizer.special_ids.tolist()) - {tokenizer.unk_token_id}
-    texts, continues = tokenizer.token_texts, tokenizer.continuation
-    for token_id, label in zip(ids.tolist(), labels.tolist(), strict=True):
-        token = tokenizer.tokens[token_id]
+    texts = tokenizer.token_texts
+    tokens = tokenizer.tokens if tokenizer.NOTATION else texts
+    continues = np.zeros(len(ids), np.bool_)
+    if word_starts is not None:
+        continues = ~word_starts
+    elif tokenizer.continuation is not None:
+        continues = tokenizer.continuation[np.where(labels == IGNORE_INDEX, ids.astype(np.int64), labels)]
+    for token_id, label, joined in zip(ids.tolist(), labels.tolist(), continues.tolist(), strict=True):
+        token = tokens[token_id]
         if label == IGNORE_INDEX:
             if token_id in special:
                 yield ShownToken(token, None, "special")
             else:
-                yield ShownToken(token, None, "text", texts[token_id], bool(continues[token_id]))
+                plain = texts[token_id] if joined else texts[token_id].removeprefix(" ")
+                yield ShownToken(token, None, "text", plain, joined)
         else:
             kind = "mask" if token_id == mask_token_id else "kept" if token_id == label else "random"
-            yield ShownToken(token, tokenizer.tokens[label], kind, continues=bool(continues[label]))
+            yield ShownToken(token, tokens[label], kind, continues=joined)
 
 
 def words(tokens: Iterable[ShownToken]) -> Iterator[list[ShownToken]]:
@@ -222,11 +247,17 @@ def _painted(text: str, kind: str, color: bool) -> str:
     return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if color and kind in _COLOURS else text
 
 
-def legend(notation: str = "", *, color: bool) -> str:
-    """Return the meaning of the marks, a line each, and after them the `NOTATION` of a tokenizer."""
+def notations(tokenizer: Tokenizer) -> list[str]:
+    """Return lines for a legend on how tokens are written: the `NOTATION`, and bytes where there are such."""
+    has_bytes = any("\\x" in text for text in tokenizer.token_texts)
+    return [*([tokenizer.NOTATION] if tokenizer.NOTATION else []), *([BYTES] if has_bytes else [])]
+
+
+def legend(notations: Sequence[str] = (), *, color: bool) -> str:
+    """Return the meaning of the marks, a line each, and after them how tokens are written."""
     width = max(len(mark) for _, mark, _ in LEGEND)
     lines = [_painted(mark, kind, color) + " " * (width - len(mark)) + "  " + text for kind, mark, text in LEGEND]
-    return "\n".join([*lines, *([notation] if notation else [])])
+    return "\n".join([*lines, *notations])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -254,7 +285,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch)):
         if not place:
-            print(legend(shards.tokenizer().NOTATION, color=color))
+            print(legend(notations(shards.tokenizer()), color=color))
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 

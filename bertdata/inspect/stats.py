@@ -19,7 +19,7 @@ from bertdata.io import compression
 from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards import Shards
-from bertdata.shards.packed import unpacked
+from bertdata.shards.packed import unpacked, word_starts
 from bertdata.tokenizers.base import Tokenizer
 
 _CHUNK = 4 << 20
@@ -85,7 +85,8 @@ def measure(shards: Shards) -> Figures:
             masked, kept = (predicted & (ids == other) for other in (info.mask_token_id, original))
             counts.update(predictions=int(predicted.sum()), masked=int(masked.sum()), kept=int(kept.sum()))
         else:
-            counts.update(predictions=masker.count(ids, offsets - offsets[0], batch["example_id"].to_numpy(), 0)[0])
+            examples, starts = batch["example_id"].to_numpy(), word_starts(batch)
+            counts.update(predictions=masker.count(ids, offsets - offsets[0], examples, 0, word_starts=starts)[0])
         ordinary = len(ids) - int(masker.special(original).sum())
         unknown = int((original == tokenizer.unk_token_id).sum())
         counts.update(examples=batch.num_rows, tokens=len(ids), ordinary_tokens=ordinary, unknown_tokens=unknown)
@@ -145,9 +146,9 @@ def mask_text(figures: Figures) -> str:
 
 @dataclass(frozen=True)
 class VocabularyFigures:
-    """Figures of a vocabulary on texts. Words are those of BERT's pre-tokenization, where punctuation marks are words.
+    """Figures of a vocabulary on texts. Words are those of its pre-tokenizer, where punctuation marks are words.
 
-    `bytes` are UTF-8 bytes of the texts, spaces and line ends included; an unknown word is one [UNK].
+    `bytes` are UTF-8 bytes of the texts, spaces and line ends included; an unknown word has an [UNK].
     """
 
     bytes: int
@@ -182,28 +183,29 @@ def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> Vocabulary
     counts: Counter[str] = Counter()
     for path in paths:
         for text, taken in _chunks(path):
-            ids: NDArray[np.unsignedinteger] = tokenizer.encode_batch(pa.array([text])).flatten().to_numpy()
-            begins = ~tokenizer.continuation[ids]
+            encoded, starts = tokenizer.encode_batch_with_words(pa.array([text])).columns
+            ids: NDArray[np.unsignedinteger] = encoded.flatten().to_numpy()
+            begins = starts.flatten().to_numpy(zero_copy_only=False)
             last = np.append(begins[1:], True)
             unknown = ids == tokenizer.unk_token_id
-            counts.update(bytes=taken, words=int(begins.sum()), tokens=len(ids), unknown_words=int(unknown.sum()))
+            unknown_words = len(np.unique(np.cumsum(begins)[unknown]))
+            counts.update(bytes=taken, words=int(begins.sum()), tokens=len(ids), unknown_words=unknown_words)
             counts.update(single_token_words=int((begins & last & ~unknown).sum()))
     return VocabularyFigures(**{field.name: counts[field.name] for field in fields(VocabularyFigures)})
 
 
 def _chunks(path: str) -> Iterator[tuple[str, int]]:
-    """Yield the text of a file in parts that end at white space, with the bytes of each."""
+    """Yield the text of a file in parts, with the bytes of each; each but the first begins with white space."""
     held, offset = [b""], 0
     with compression.open_decompressed(path) as stream:
         while data := stream.read(_CHUNK):
-            cut = max(data.rfind(space) for space in (b"\n", b" ")) + 1
-            held.append(data[:cut])
-            if cut:
-                raw = b"".join(held)
+            cut = max(data.rfind(space) for space in (b"\n", b" "))
+            if cut >= 0:
+                raw = b"".join([*held, data[:cut]])
                 yield _decoded(raw, path, offset), len(raw)
                 offset += len(raw)
                 held = []
-            held.append(data[cut:])
+            held.append(data[max(cut, 0) :])
     raw = b"".join(held)
     yield _decoded(raw, path, offset), len(raw)
 

@@ -21,6 +21,12 @@ WHITESPACE = (32, 10, 9, 13)
 """A space, a line feed, a tab and a carriage return: the white space that chunks are cut at."""
 PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 """ASCII punctuation, from and to: BERT makes a word of each mark, and no rule of Unicode reaches across one."""
+LETTERS = ((65, 90), (97, 122))
+DIGITS = ((48, 57),)
+SPACES = ((9, 13), (32, 32))
+"""What `\\s` matches in ASCII under Unicode's rules."""
+HIGH = ((128, 255),)
+"""Bytes of characters that are not ASCII."""
 BLOCK = 64
 
 _U = np.uint64
@@ -65,6 +71,23 @@ def plain_punctuation_bits(data: Any, i: Any) -> Any:
             if first <= data[_U(i) + _U(j)] <= last:
                 marks |= _1 << _U(j)
     return marks
+
+
+def plain_bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
+    """Return a function that gives 64 bits, one for each byte from `i` on: set where it is within a range."""
+    inside = np.zeros(256, np.bool_)
+    for first, last in ranges:
+        inside[first : last + 1] = True
+
+    def bits(data: Any, i: Any) -> Any:
+        marks = _0
+        for j in range(BLOCK):
+            if inside[data[_U(i) + _U(j)]]:
+                marks |= _1 << _U(j)
+        return marks
+
+    bits.__name__ = "_".join(["plain_bits", *(str(byte) for pair in ranges for byte in pair)])
+    return kernel(bits)
 
 
 @kernel
@@ -181,3 +204,7 @@ punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
 prefetch: Any = plain_prefetch if PLAIN else _prefetch
+letter_bits, digit_bits, space_bits, high_bits, blank_bits, apostrophe_bits, line_end_bits = (
+    plain_bits_of_ranges(ranges) if PLAIN else bits_of_ranges(ranges)
+    for ranges in (LETTERS, DIGITS, SPACES, HIGH, ((32, 32),), ((39, 39),), ((10, 10), (13, 13)))
+)

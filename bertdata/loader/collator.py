@@ -19,23 +19,24 @@ from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
-from bertdata.shards.packed import CU_SEQLENS
+from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
 Ints = NDArray[np.int64]
 Batch = dict[str, NDArray[Any]]
 Examples = Sequence[Mapping[str, Any]]
-Lists = Sequence[NDArray[np.integer]]
+Lists = Sequence[NDArray[Any]]
+Flags = NDArray[np.bool_] | None
 
 
 class BatchCollator(HasEpoch):
     """Makes batches of (N, L) int64 arrays of examples from `ShardExamples`; L is a multiple of `pad_to_multiple_of`.
 
-    A batch holds input_ids, token_type_ids, attention_mask (1 at tokens, 0 at padding), labels (the id to predict, -100
-    elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label (N,): the names of
-    transformers, so `model(**batch)` works. For fine-tuning shards, labels are those of the task, (N,) for texts and
-    (N, L) for tokens, or there are start_positions and end_positions (N,).
+    A batch holds input_ids, token_type_ids where the rows have them, attention_mask (1 at tokens, 0 at padding), labels
+    (the id to predict, -100 elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label
+    (N,): the names of transformers, so `model(**batch)` works. For fine-tuning shards, labels are those of the task,
+    (N,) for texts and (N, L) for tokens, or there are start_positions and end_positions (N,).
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the offsets of the examples, as flash-attn's `flash_attn_varlen_func` takes them; padding
@@ -85,8 +86,10 @@ class BatchCollator(HasEpoch):
         if epoch is not None:
             self.set_epoch(epoch)
         self._masker: Masker | None = None
+        self._reads_words = False
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed)
+            self._reads_words = info.word_starts and self._masker.by_words
 
     def __call__(self, examples: Examples) -> Any:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
@@ -104,23 +107,26 @@ class BatchCollator(HasEpoch):
     def unmasked(self, examples: Examples) -> Batch:
         """Return the padded ids without masks, uint16 or int32 (N, L), and what determines the masks.
 
-        lengths and second_segments (the position from which token types are 1) are int32 (N,), example_ids and epochs
-        int64 (N,).
+        lengths and, where rows have token types, second_segments (the position from which these are not 0) are int32
+        (N,), example_ids and epochs int64 (N,), word_starts bool (N, L), where the masks depend on it and the ids do
+        not tell.
         """
         self._check(examples)
-        ids, types = self._lists(examples, "input_ids"), self._lists(examples, "token_type_ids")
+        ids = self._lists(examples, "input_ids")
         lengths = np.fromiter(map(len, ids), np.int32, len(ids))
-        ends = np.cumsum(lengths)
-        second = lengths - np.add.reduceat(np.concatenate(types), ends - lengths, dtype=np.int32)
         width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
         rows = _filled(ids, width, self.info.pad_token_id, ids[0].dtype)
         batch: Batch = {
             "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
             "lengths": lengths,
-            "second_segments": second.astype(np.int32),
             "example_ids": _numbers(examples, "example_id"),
             "epochs": np.array(self._epochs(examples), np.int64),
         }
+        if self.info.row_template.has_types:
+            typed = np.concatenate(self._lists(examples, "token_type_ids")) > 0
+            batch["second_segments"] = lengths - np.add.reduceat(typed, np.cumsum(lengths) - lengths, dtype=np.int32)
+        if (starts := self._word_starts(examples)) is not None:
+            batch[WORD_STARTS] = _filled(starts, width, 1, np.bool_)
         return batch | self._numbers(examples)
 
     def _numbers(self, examples: Examples) -> Batch:
@@ -131,6 +137,7 @@ class BatchCollator(HasEpoch):
             raise ConfigError("a batch of no examples cannot be collated; expected at least one")
         needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self.info.scalar_columns]
         needed += [CU_SEQLENS] if self.info.packed else []
+        needed += [WORD_STARTS] if self._reads_words else []
         found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
         for name in needed:
             if name not in found:
@@ -179,7 +186,9 @@ class BatchCollator(HasEpoch):
         if not self.static:
             rows = _filled(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
             offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
-            ids, labels = self._masked(examples, rows.ravel(), offsets, ~taken.ravel())
+            starts = self._word_starts(examples)
+            flags = None if starts is None else _filled(starts, width, 1, np.bool_).ravel()
+            ids, labels = self._masked(examples, rows.ravel(), offsets, ~taken.ravel(), flags)
             batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
         return batch
 
@@ -189,7 +198,9 @@ class BatchCollator(HasEpoch):
         flat = {name: np.concatenate(column) for name, column in lists.items()}
         if not self.static:
             offsets = np.concatenate([[0], np.cumsum(lengths)])
-            flat["input_ids"], flat["labels"] = self._masked(examples, flat["input_ids"], offsets, None)
+            starts = self._word_starts(examples)
+            flags = None if starts is None else np.concatenate(starts)
+            flat["input_ids"], flat["labels"] = self._masked(examples, flat["input_ids"], offsets, None, flags)
         if width > total:
             lengths = np.append(lengths, width - total)
         ends = np.cumsum(lengths)
@@ -207,8 +218,12 @@ class BatchCollator(HasEpoch):
     def _fill(self, name: str) -> int:
         return {"input_ids": self.info.pad_token_id, "labels": IGNORE_INDEX}.get(name, 0)
 
+    def _word_starts(self, examples: Examples) -> Lists | None:
+        """Return where words begin in each example, None where the masks do not depend on it or the ids tell."""
+        return self._lists(examples, WORD_STARTS) if self._reads_words else None
+
     def _masked(
-        self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: NDArray[np.bool_] | None
+        self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: Flags, word_starts: Flags
     ) -> tuple[Ints, Ints]:
         """Return the masked ids and the labels of flat rows; padding is not masked."""
         special = self.masker.special(input_ids)
@@ -216,27 +231,34 @@ class BatchCollator(HasEpoch):
             special |= padding
         epochs, ids = self._epochs(examples), _numbers(examples, "example_id")
         if len(set(epochs)) == 1:
-            return self._drawn(input_ids, offsets, special, ids, epochs[0])
+            return self._drawn(input_ids, offsets, special, ids, epochs[0], word_starts)
         masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
         lengths = np.diff(offsets)
         for epoch in set(epochs):
             rows = np.array(epochs) == epoch
             tokens = np.repeat(rows, lengths)
             ends = np.concatenate([[0], np.cumsum(lengths[rows])])
-            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], epoch)
+            starts = None if word_starts is None else word_starts[tokens]
+            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], epoch, starts)
             masked[tokens], labels[tokens] = drawn
         return masked, labels
 
     def _drawn(
-        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        special: NDArray[np.bool_],
+        ids: Ints,
+        epoch: int,
+        word_starts: Flags,
     ) -> tuple[Ints, Ints]:
-        masked = self.masker.mask(input_ids, offsets, ids, epoch, special=special)
+        masked = self.masker.mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
 
 
-def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[np.integer]:
+def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[Any]:
     """Return lists as the rows of one array, padded with `fill`."""
-    rows: NDArray[np.integer] = np.full((len(lists), width), fill, kind)
+    rows: NDArray[Any] = np.full((len(lists), width), fill, kind)
     for row, values in zip(rows, lists, strict=True):
         row[: len(values)] = values
     return rows

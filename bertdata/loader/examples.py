@@ -34,8 +34,8 @@ Source = str | os.PathLike[str] | Shards
 Index = int | tuple[int, int]
 """The number of an example, or (epoch, number)."""
 
-Column = tuple[NDArray[np.integer] | None, NDArray[np.integer]]
-"""The offsets (None for a column of numbers) and the values of one record batch's column."""
+Column = tuple[NDArray[np.integer] | None, Any]
+"""The offsets (None for a column of numbers) and the values (an array, or `Bits`) of one record batch's column."""
 
 _PROBES = 64
 
@@ -52,7 +52,8 @@ class ShardExamples(HasEpoch):
     """A map-style data set over shards: lists as read-only NumPy views of the file, numbers as int.
 
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
-    pair label where the objective has one, labels int16 or int32 (L,) where masking is static; and `epoch` where the
+    pair label where the objective has one, word_starts bool (L,) where an id alone does not tell where words begin,
+    labels int16 or int32 (L,) where masking is static; and `epoch` where the
     index was a pair, or `set_epoch` was called. Fine-tuning shards have the columns of `shards.tasks`. A packed row
     is one example here: its ids and labels are arrays, and cu_seqlens int32 has the offsets of the examples in it.
     `__getitems__` reads a batch at once. Pickling keeps paths only, and unpickling opens the memory map again, so it
@@ -238,9 +239,26 @@ def as_numbers(values: Sequence[int | float]) -> NDArray[Any]:
     return np.array(values, np.float32 if values and isinstance(values[0], float) else np.int64)
 
 
+class Bits:
+    """A column of bool as Arrow has it, a bit each: a slice, start and stop given, is an array of bool.
+
+    >>> Bits(pa.array([True, False, True]).slice(1))[0:2].tolist()
+    [False, True]
+    """
+
+    def __init__(self, column: pa.BooleanArray) -> None:
+        self._bytes, self._begin = np.frombuffer(column.buffers()[1] or b"", np.uint8), column.offset
+
+    def __getitem__(self, part: slice) -> NDArray[np.bool_]:
+        first, last = part.start + self._begin, part.stop + self._begin
+        bits = np.unpackbits(self._bytes[first >> 3 : (last + 7) >> 3], bitorder="little")
+        return bits[first & 7 : (first & 7) + last - first].view(np.bool_)
+
+
 def _view(column: pa.Array) -> Column:
     if pa.types.is_list(column.type):
-        return _values(column.offsets), _values(column.values)
+        values = column.values
+        return _values(column.offsets), Bits(values) if pa.types.is_boolean(values.type) else _values(values)
     return None, _values(column)
 
 

@@ -63,8 +63,9 @@ class Masker:
     """Masks rows of token ids: the settings, the seed, and what has to be known of the vocabulary.
 
     replacement_ids: what a random token is drawn from, unless that is the whole vocabulary, integers (R,);
-    continuation: which ids continue a word, bool (V,); needed where units are whole words or random tokens are drawn
-    from the whole vocabulary.
+    continuation: which ids continue a word, bool (V,), None where an id alone does not tell: where units are whole
+    words, rows come with `word_starts` then; vocab_size: needed where random tokens are drawn from the whole
+    vocabulary, and `continuation` is None.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -80,6 +81,7 @@ class Masker:
     mask_token_id: int
     replacement_ids: NDArray[np.integer]
     continuation: NDArray[np.bool_] | None = None
+    vocab_size: int = 0
 
     def special(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which tokens are [CLS] or [SEP], bool (T,)."""
@@ -94,17 +96,19 @@ class Masker:
         epoch: int,
         *,
         special: NDArray[np.bool_] | None = None,
+        word_starts: NDArray[np.bool_] | None = None,
         narrow: bool = False,
     ) -> Masked:
         """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], and has the id example_ids[i].
 
-        special: True at tokens that are not masked, [CLS] and [SEP] if not given; narrow: ids are written as uint16 and
+        special: True at tokens that are not masked, [CLS] and [SEP] if not given; word_starts: True where a word
+        begins, read where units are whole words, else known by `continuation`; narrow: ids are written as uint16 and
         labels as int16, for vocabularies of up to 32,768 tokens. A row of special tokens only is not changed. Raises
-        ConfigError where `continuation` or replacements are missing, ValueError where the arrays do not go together or
-        an id is too large for the narrow types.
+        ConfigError where words or replacements are not known, ValueError where the arrays do not go together or an id
+        is too large for the narrow types.
         """
         special = self.special(input_ids) if special is None else special
-        _check_arrays(input_ids, offsets, special, example_ids)
+        _check_arrays(input_ids, offsets, special, example_ids, word_starts)
         if narrow:
             _check_narrow(input_ids, self.choices, self.mask_token_id)
         rows = _Rows(
@@ -114,9 +118,10 @@ class Masker:
             _epoch_keys(self.seed, epoch),
             _shares(self.config),
         )
-        mask = self._mask_tokens if self.by_token else self._mask_units
         with np.errstate(over="ignore"):
-            return mask(input_ids, rows, narrow)
+            if self.by_token:
+                return self._mask_tokens(input_ids, rows, narrow)
+            return self._mask_units(input_ids, rows, word_starts, narrow)
 
     def count(
         self,
@@ -126,6 +131,7 @@ class Masker:
         epoch: int,
         *,
         special: NDArray[np.bool_] | None = None,
+        word_starts: NDArray[np.bool_] | None = None,
     ) -> tuple[int, int]:
         """Return how many tokens of a batch `mask` predicts, and how many rows the limit shortened."""
         special = self.special(input_ids) if special is None else special
@@ -133,7 +139,7 @@ class Masker:
             after = np.searchsorted(np.flatnonzero(special), offsets)
             number, capped = number_of_predictions(np.diff(offsets - after), example_ids, self.config, self.seed, epoch)
             return int(number.sum()), capped
-        masked = self.mask(input_ids, offsets, example_ids, epoch, special=special)
+        masked = self.mask(input_ids, offsets, example_ids, epoch, special=special, word_starts=word_starts)
         return int((masked.labels != IGNORE_INDEX).sum()), masked.capped
 
     @cached_property
@@ -141,7 +147,12 @@ class Masker:
         """The ids that a random token is drawn from, int64; raises ConfigError where it needs some and has none."""
         choices = np.ascontiguousarray(self.replacement_ids, np.int64)
         if self.config.random_tokens == "vocabulary":
-            choices = np.arange(len(self._known("--random-tokens vocabulary", "how large the vocabulary is")))
+            size = self.vocab_size or (0 if self.continuation is None else len(self.continuation))
+            if not size:
+                raise ConfigError(
+                    "--random-tokens vocabulary needs to know how large the vocabulary is; give the Masker `vocab_size`"
+                )
+            choices = np.arange(size)
         if self.config.random_token_prob and not len(choices):
             raise ConfigError(
                 "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
@@ -160,15 +171,20 @@ class Masker:
 
         Raises ConfigError where units are whole words and `continuation` was not given.
         """
-        if not find_unit(self.config).whole_words:
+        if not self.by_words:
             return np.zeros(1, np.bool_)
-        known = self._known(f"--mask-unit {self.config.mask_unit}", "which tokens continue a word")
-        return np.ascontiguousarray(known, np.bool_)
-
-    def _known(self, setting: str, what: str) -> NDArray[np.bool_]:
         if self.continuation is None:
-            raise ConfigError(f"{setting} needs to know {what}; give the Masker the `continuation` of the tokenizer")
-        return self.continuation
+            raise ConfigError(
+                f"--mask-unit {self.config.mask_unit} needs to know where words begin: the ids of this vocabulary do "
+                "not tell, and the rows have no word_starts; take --mask-unit token, or rows that `bertdata build` "
+                "made (or give the Masker the `continuation` of the tokenizer)"
+            )
+        return np.ascontiguousarray(self.continuation, np.bool_)
+
+    @cached_property
+    def by_words(self) -> bool:
+        """Whether the tokens of a word stay together."""
+        return find_unit(self.config).whole_words
 
     def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel
@@ -188,13 +204,20 @@ class Masker:
         )
         return Masked(masked, labels, int(capped))
 
-    def _mask_units(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
+    def _mask_units(
+        self, input_ids: NDArray[np.integer], rows: _Rows, word_starts: NDArray[np.bool_] | None, narrow: bool
+    ) -> Masked:
         from bertdata.masking import masking_kernel
 
         masked, labels = input_ids.astype(np.int64), np.full(len(input_ids), IGNORE_INDEX)
         by_unit = self.config.replace_unit == "unit"
+        none = np.zeros(0, np.bool_)
+        if word_starts is None or not self.by_words:
+            words = self.continues_word, none
+        else:
+            words = none, np.ascontiguousarray(word_starts, np.bool_)
         capped = masking_kernel.mask_units(
-            *(masked, labels, *rows, self.continues_word, unit_thresholds(self.config)),
+            *(masked, labels, *rows, *words, unit_thresholds(self.config)),
             *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, by_unit),
         )
         if narrow:
@@ -235,12 +258,20 @@ def _check_narrow(input_ids: NDArray[np.integer], replacement_ids: Ints, mask_to
         raise ValueError(f"ids are {input_ids.dtype} up to {highest}; narrow=True expects uint16 up to 32767")
 
 
-def _check_arrays(input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], example_ids: Ints) -> None:
-    equal = len(offsets) == len(example_ids) + 1 and len(special) == len(input_ids)
+def _check_arrays(
+    input_ids: NDArray[np.integer],
+    offsets: Ints,
+    special: NDArray[np.bool_],
+    example_ids: Ints,
+    word_starts: NDArray[np.bool_] | None,
+) -> None:
+    flags = {len(special), len(special if word_starts is None else word_starts)}
+    equal = len(offsets) == len(example_ids) + 1 and flags == {len(input_ids)}
     if not equal or offsets[0] < 0 or offsets[-1] > len(input_ids) or (np.diff(offsets) < 0).any():
         raise ValueError(
-            f"{len(input_ids)} ids, {len(special)} flags, {len(offsets)} offsets and {len(example_ids)} example ids do "
-            "not go together; expected a flag for each id, and ascending offsets within them, one more than examples"
+            f"{len(input_ids)} ids, {' or '.join(map(str, sorted(flags)))} flags, {len(offsets)} offsets and "
+            f"{len(example_ids)} example ids do not go together; expected a flag for each id, and ascending offsets "
+            "within them, one more than examples"
         )
 
 

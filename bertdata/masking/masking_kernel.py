@@ -57,7 +57,7 @@ def _mix_places(place_bits: Any) -> None:
 
 @typed_kernel(
     _I(
-        *(_IS, _IS, _READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _READ_BS, _READ_US),
+        *(_IS, _IS, _READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _READ_BS, _READ_BS, _READ_US),
         *(_I, _I, _READ_IS, _B),
     ),
     makes_arrays=True,
@@ -71,6 +71,7 @@ def mask_units(
     keys: NDArray[np.uint64],
     shares: NDArray[np.uint64],
     continuation: NDArray[np.bool_],
+    word_starts: NDArray[np.bool_],
     lengths: NDArray[np.uint64],
     limit: int,
     mask_token_id: int,
@@ -80,8 +81,10 @@ def mask_units(
     """Mask units of words in place and write the labels, which come filled with -100.
 
     keys: those of the draws, for this epoch; shares: the thresholds of prediction, [MASK], and [MASK] or random;
-    lengths: the thresholds of 1, 2, ... words in a unit. In a row, `most` is the most places that a unit has on the
-    circle, and `around` how many places the circle has (see `masking`). Returns how many rows the limit shortened.
+    continuation: for each id, whether it continues a word; word_starts: for each token, whether it begins one, empty
+    where `continuation` tells; lengths: the thresholds of 1, 2, ... words in a unit. In a row, `most` is the most
+    places that a unit has on the circle, and `around` how many places the circle has (see `masking`). Returns how many
+    rows the limit shortened.
     """
     longest = _most_tokens(offsets, len(example_ids))
     place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
@@ -103,7 +106,12 @@ def mask_units(
                 joined = False
                 continue
             token = ids[position]
-            if joined and 0 <= token < len(continuation) and continuation[token]:
+            begins = (
+                word_starts[position]
+                if len(word_starts)
+                else not (0 <= token < len(continuation) and continuation[token])
+            )
+            if joined and not begins:
                 size[words - 1] += 1
             else:
                 first[words], size[words] = position - begin, 1

@@ -46,8 +46,11 @@ def mask_row(
     mask_token_id: int,
     replacement_ids: Sequence[int],
     continuation: Sequence[bool] = (),
+    word_starts: Sequence[bool] | None = None,
 ) -> tuple[list[int], list[int], bool]:
     """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` shortened it.
+
+    Words are known by `word_starts`, one for each token, or by `continuation`, one for each id of the vocabulary.
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -57,10 +60,13 @@ def mask_row(
     def high(purpose: str, *counters: int) -> int:
         return draw(seed, f"mask {purpose}", epoch, example_id, *counters) >> 32
 
-    if config.random_tokens == "vocabulary":
+    if config.random_tokens == "vocabulary" and continuation:
         replacement_ids = range(len(continuation))
     share = round(config.masked_lm_prob * 2**32)
-    words = words_of(input_ids, special, continuation if find_unit(config).whole_words else ())
+    continues = [token < len(continuation) and continuation[token] for token in input_ids]
+    if word_starts is not None:
+        continues = [not start for start in word_starts]
+    words = words_of(special, continues if find_unit(config).whole_words else [False] * len(input_ids))
     most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
     limit = config.max_predictions_per_seq or len(input_ids)
     units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
@@ -90,17 +96,17 @@ def mask_row(
     return masked, labels, capped
 
 
-def words_of(input_ids: Sequence[int], special: Sequence[bool], continuation: Sequence[bool]) -> list[list[int]]:
-    """Return the positions of each word of a row, in order; every token is a word where nothing continues one.
+def words_of(special: Sequence[bool], continues: Sequence[bool]) -> list[list[int]]:
+    """Return the positions of each word of a row, in order, of which tokens are special or continue a word.
 
-    >>> words_of([2, 9, 8, 7, 3], [True, False, False, False, True], [False] * 8 + [True, False])
+    >>> words_of([True, False, False, False, True], [False, False, True, False, False])
     [[1, 2], [3]]
     """
     words: list[list[int]] = []
-    for position, token in enumerate(input_ids):
+    for position in range(len(special)):
         if special[position]:
             continue
-        if position == 0 or special[position - 1] or not (token < len(continuation) and continuation[token]):
+        if position == 0 or special[position - 1] or not continues[position]:
             words.append([])
         words[-1].append(position)
     return words

@@ -17,6 +17,7 @@ from bertdata.engine.parts import Counts
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -41,6 +42,7 @@ def cut_documents(
     room: int,
     *,
     fill: bool,
+    room_alone: int = 0,
     alone_prob: float = 0.0,
     two_sentences: bool = False,
 ) -> Chunks:
@@ -52,7 +54,7 @@ def cut_documents(
     two_sentences: the target is two sentences, and three at the end of a document where one would be left over.
     fill: a last sentence that overflows the room is cut at a word start, and the next chunk begins with its rest;
     without it such a sentence moves to the next chunk whole, if it fits there.
-    alone_prob: the share of the chunks that have room for one token more.
+    alone_prob: the share of the chunks that have `room_alone` instead of the room.
     """
     from bertdata.objectives.kernels import segments as segments_kernel
 
@@ -68,7 +70,7 @@ def cut_documents(
         with np.errstate(over="ignore"):
             count = segments_kernel.cut_documents(
                 *(block.sentence_ends, block.document_ends, block.document_keys, block.word_start, keys, thresholds),
-                *(copy, room, room + 1, two_sentences, fill, chunks),
+                *(copy, room, room_alone, two_sentences, fill, chunks),
             )
     return Chunks(*(np.ascontiguousarray(column) for column in chunks[:count].T))
 
@@ -124,6 +126,7 @@ def cut_pairs(
     block: TokenBlock,
     config: ExamplesConfig,
     copy: int,
+    template: RowTemplate,
     *,
     two_sentences: bool = False,
     more_keys: Sequence[int] = (),
@@ -132,7 +135,7 @@ def cut_pairs(
 
     A chunk is cut at a uniformly drawn sentence end (BERT section 3.1 and appendix A.2).
     """
-    room = config.max_seq_length - 3
+    room = template.room(config.max_seq_length, pair=True)
     chunks = cut_documents(objective, block, config, copy, room, fill=True, two_sentences=two_sentences)
     keys = [objective.key(config, purpose) for purpose in ("id", "cut", "label")]
     draws = draw_chunks(block, chunks, [*keys, *more_keys], copy)

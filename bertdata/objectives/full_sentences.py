@@ -10,16 +10,17 @@ from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
 from bertdata.objectives.chunks import Chunks, draw_chunks, example_ids
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 
 
 class FullSentences(Objective):
-    """Rows of sentences of one document or several, with a [SEP] between documents."""
+    """Rows of sentences of one document or several, with a separator between documents."""
 
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy of a block: whole sentences in rows, one document after another."""
-        room = config.max_seq_length - 2
+        room, separator = template.room(config.max_seq_length, pair=False), len(template.separator)
         pieces = sentence_pieces(block, room)
         keys = [self.key(config, purpose) for purpose in ("short", "length", "id")]
         short_draws, length_draws, id_draws = draw_chunks(block, pieces, keys, copy)
@@ -31,12 +32,12 @@ class FullSentences(Objective):
         used, target, last = room, 0, -1
         columns = (pieces.document.tolist(), pieces.start.tolist(), pieces.end.tolist())
         for number, (document, start, end) in enumerate(zip(*columns, strict=True)):
-            cost = end - start + (document != last)
+            cost = end - start + (separator if document != last else 0)
             if used >= target or used + cost > room:
                 offsets.append(len(spans))
                 firsts.append(number)
-                used, target = -1, targets[number]
-                cost, last = end - start + 1, -1
+                used, target = -separator, targets[number]
+                cost, last = end - start + separator, -1
             if document == last:
                 spans[-1][1] = end
             else:
@@ -51,7 +52,7 @@ class FullSentences(Objective):
         )
 
 
-FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows across documents", separators=(1, None))
+FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows across documents", segments=(1, None))
 
 
 def sentence_pieces(block: TokenBlock, room: int) -> Chunks:

@@ -26,6 +26,7 @@ from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
 from bertdata.objectives.chunks import cut_pairs
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -44,13 +45,15 @@ class NextSentence(Objective):
 
     two_sentences: bool = False
 
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy of a block; none where all its pairs are of one document."""
         exchange_key = key(config.seed, "nsp exchange")
-        pairs = cut_pairs(self, block, config, copy, two_sentences=self.two_sentences, more_keys=[exchange_key])
+        pairs = cut_pairs(
+            self, block, config, copy, template, two_sentences=self.two_sentences, more_keys=[exchange_key]
+        )
         kept = slice(0 if _of_one_document(pairs.owners) else None)
         start, middle, end, owners = pairs.start[kept], pairs.middle[kept], pairs.end[kept], pairs.owners[kept]
-        labels, room = fair_labels(pairs.label_draws[kept]), config.max_seq_length - 3
+        labels, room = fair_labels(pairs.label_draws[kept]), template.room(config.max_seq_length, pair=True)
         ties, words = pairs.more_draws[0][kept], not self.two_sentences
         exchanged = exchange(block, start, middle, end, labels, owners, room, ties, words=words)
         counts = pairs.counts | exchanged.counts
@@ -72,7 +75,7 @@ NSP = NextSentence(
     label="next_sentence_label",
     label_names=("IsNext", "NotNext"),
     label_meanings=("B follows A", "B is from another document"),
-    separators=(2, 2),
+    segments=(2, 2),
     token_types=2,
     min_documents=2,
 )

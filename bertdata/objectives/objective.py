@@ -18,6 +18,7 @@ from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 
@@ -38,8 +39,8 @@ class Objective(ABC):
     name, help: the value of `--objective`, and its help.
     label: the column of a row's label, named as the argument of models; None without one. label_names and
     label_meanings: what its values 0, 1, ... are called and what they mean.
-    separators: the fewest and the most [SEP] of a row; None as the most: no limit. token_types: 2 where tokens after
-    the first [SEP] are of token type 1.
+    segments: the fewest and the most segments of a row; None as the most: no limit. token_types: 2 where those after
+    the first, which make a pair with it, are of the type of second texts.
     min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
     settings: the fields of `ExamplesConfig` that only this objective reads.
     revision: raise it when `plan` gives other rows, so that shards of this objective are written again.
@@ -52,7 +53,7 @@ class Objective(ABC):
     label: str | None = None
     label_names: tuple[str, ...] = ()
     label_meanings: tuple[str, ...] = ()
-    separators: tuple[int, int | None] = (1, 1)
+    segments: tuple[int, int | None] = (1, 1)
     token_types: int = 1
     min_documents: int = 0
     sentence_pairs: bool = False
@@ -69,12 +70,14 @@ class Objective(ABC):
         return ConfigError(f"the objective {type(self).__qualname__} {problem}", path=getattr(module, "__file__", None))
 
     @abstractmethod
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy (0 to dupe_factor - 1) of a block.
 
-        A block may be empty. A row has at most `config.max_seq_length` tokens with [CLS] and [SEP], no span is empty,
-        and tokens that are in no row are counted. The ids are unique within a shard and not negative. Every draw is
-        keyed by the document and a number in it, so a document's rows do not depend on the other documents.
+        A block may be empty. A row has at most `config.max_seq_length` tokens with the special ones: it has room for
+        `template.room(config.max_seq_length, pair=...)` tokens of text, and for one less with each further border of
+        two documents (`template.separator`). No span is empty, and tokens that are in no row are counted. The ids are
+        unique within a shard and not negative. Every draw is keyed by the document and a number in it, so a document's
+        rows do not depend on the other documents.
         """
 
     def key(self, config: ExamplesConfig, purpose: str) -> int:
@@ -82,27 +85,37 @@ class Objective(ABC):
         return key(config.seed, f"{self.name} {purpose}")
 
     def broken_rules(
-        self, is_separator: NDArray[np.bool_], offsets: Ints, token_type_ids: NDArray[np.integer]
+        self,
+        borders: NDArray[np.bool_],
+        offsets: Ints,
+        token_type_ids: NDArray[np.integer] | None,
+        template: RowTemplate,
     ) -> Iterator[tuple[str, Ints]]:
         """Yield each rule of the rows' layout and the numbers of the rows that break it; for `bertdata verify`.
 
-        Row i is at offsets[i] to offsets[i + 1]; is_separator: True at [SEP], bool (T,); token_type_ids: (T,).
+        Row i is at offsets[i] to offsets[i + 1]; borders: True at the first special token between two segments, bool
+        (T,); token_type_ids: (T,), None where the template has none.
         """
-        at = np.flatnonzero(is_separator)
+        at = np.flatnonzero(borders)
         rows = np.searchsorted(offsets, at, side="right") - 1
-        found = np.bincount(rows, minlength=len(offsets) - 1)
-        fewest, most = self.separators
+        found = np.bincount(rows, minlength=len(offsets) - 1) + 1
+        fewest, most = self.segments
         if most is None:
             wrong, number = found < fewest, f"at least {fewest}"
         else:
             wrong, number = (found < fewest) | (found > most), f"{fewest}" if fewest == most else f"{fewest} or {most}"
-        yield f"there are not {number} [SEP]", np.flatnonzero(wrong)
+        yield f"there are not {number} segments", np.flatnonzero(wrong)
+        if token_type_ids is None:
+            return
         types = np.zeros(len(token_type_ids), np.uint8)
         if self.token_types == 2:
             first = np.flatnonzero(np.diff(rows, prepend=-1) > 0)
-            end_of_a = np.full(len(offsets) - 1, len(types), np.int64)
-            end_of_a[rows[first]] = at[first]
-            types = (np.arange(len(types)) > np.repeat(end_of_a, np.diff(offsets))).view(np.uint8)
+            begin_of_b = np.full(len(offsets) - 1, len(types), np.int64)
+            begin_of_b[rows[first]] = at[first] + len(template.between)
+            in_b = np.arange(len(types)) >= np.repeat(begin_of_b, np.diff(offsets))
+            types[in_b] = template.second_type
+        if template.last_type is not None and template.suffix:
+            types[offsets[1:] - 1] = template.last_type
         strays = np.flatnonzero(token_type_ids != types)
         yield (
             "token_type_ids do not follow the separators",
@@ -120,13 +133,13 @@ def find_objective(name: str) -> Objective:
     return found
 
 
-def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-    """Return the examples of one copy (0 to dupe_factor - 1) of a block.
+def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
+    """Return the examples of one copy (0 to dupe_factor - 1) of a block, for rows of a template.
 
     Raises ConfigError, which names the class of the objective and its file, for arrays of another dtype or shape.
     """
     objective = find_objective(config.objective)
-    plan = objective.plan(block, config, copy)
+    plan = objective.plan(block, config, copy, template)
     for name, (dtype, dimensions) in _COLUMNS.items():
         array = np.asarray(getattr(plan, name))
         if str(array.dtype) != dtype or array.ndim != dimensions:

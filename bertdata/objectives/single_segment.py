@@ -13,18 +13,19 @@ from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.chunks import Chunks, cut_documents, draw_chunks, example_ids, plan_halves
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 
 
 class SingleSegment(Objective):
-    """Rows of one or two segments; a row of one has room for one token more, for it has one [SEP] less."""
+    """Rows of one or two segments; a row of one has room for more, for it has no separator between two."""
 
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy of a block, of one or two spans each."""
-        room = config.max_seq_length - 3
+        room, room_alone = (template.room(config.max_seq_length, pair=pair) for pair in (True, False))
         share = config.single_segment_prob
-        chunks = cut_documents(self, block, config, copy, room, fill=True, alone_prob=share)
+        chunks = cut_documents(self, block, config, copy, room, fill=True, room_alone=room_alone, alone_prob=share)
         keys = [self.key(config, purpose) for purpose in ("alone", "short", "length", "cut", "id")]
         alone_draws, short_draws, length_draws, coins, id_draws = draw_chunks(block, chunks, keys, copy)
         short = bernoulli(short_draws, config.short_seq_prob)
@@ -51,5 +52,5 @@ def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArra
 
 
 SINGLE_SEGMENT = SingleSegment(
-    "single-segment", "ELECTRA's rows", separators=(1, 2), token_types=2, settings=("single_segment_prob",)
+    "single-segment", "ELECTRA's rows", segments=(1, 2), token_types=2, settings=("single_segment_prob",)
 )

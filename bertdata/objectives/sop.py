@@ -10,14 +10,15 @@ from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.chunks import cut_pairs, plan_halves
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate
 
 
 class SentenceOrder(Objective):
     """Pairs of neighbours, swapped by a fair coin."""
 
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy of a block; chunks of a single word are omitted and counted."""
-        pairs = cut_pairs(self, block, config, copy)
+        pairs = cut_pairs(self, block, config, copy, template)
         swapped = bernoulli(pairs.label_draws, 0.5)
         return plan_halves(pairs.start, pairs.middle, pairs.end, swapped, pairs.ids, pairs.counts)
 
@@ -28,7 +29,7 @@ SOP = SentenceOrder(
     label="sentence_order_label",
     label_names=("in order", "swapped"),
     label_meanings=("B follows A", "A follows B"),
-    separators=(2, 2),
+    segments=(2, 2),
     token_types=2,
     sentence_pairs=True,
 )

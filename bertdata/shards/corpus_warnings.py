@@ -55,16 +55,19 @@ LOOKED_AT, STRIDE = 1 << 13, 1 << 16
 CorpusWarning = dict[str, str | float]
 """One warning: what it is about, the figure and the threshold it passed, what was found, and what to do."""
 SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
-"""By token id, whether it is an English function word, and whether a sentence may end in it (also [UNK])."""
+"""By token id, whether it is an English function word where a word begins, and whether a sentence may end in it (also
+[UNK])."""
 
 
 def sign_tables(tokenizer: Tokenizer) -> SignTables:
     """Return the tables of a vocabulary."""
     words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
     texts = tokenizer.token_texts
-    ends = np.array([one in _ENDS for one in texts])
-    ends[tokenizer.unk_token_id] = True
-    return np.array([one in words for one in texts]) & ~tokenizer.continuation, ends
+    ends = np.array([one[-1:] in _ENDS for one in texts])
+    if tokenizer.unk_token_id >= 0:
+        ends[tokenizer.unk_token_id] = True
+    function_words = np.array([one in words for one in texts])
+    return function_words if tokenizer.continuation is None else function_words & ~tokenizer.continuation, ends
 
 
 def count_signs(
@@ -74,14 +77,17 @@ def count_signs(
     document_lengths: NDArray[np.integer],
     tables: SignTables,
     counters: Counters,
+    word_starts: NDArray[np.bool_] | None = None,
 ) -> None:
     """Add what only warnings read to `signs`, `sample` and `longest_document` in the details of the counters.
 
-    sentence_ends: where each sentence ends in `tokens`; document_lengths: the tokens of each document.
+    sentence_ends: where each sentence ends in `tokens`; document_lengths: the tokens of each document; word_starts:
+    which tokens begin a word, where their ids do not tell.
     """
     function_words, ends = tables
     signs: Counter[str] = Counter(counters.details.get("signs", {}))
-    signs["english_function_words"] += int(np.count_nonzero(function_words[tokens]))
+    found = function_words[tokens]
+    signs["english_function_words"] += int(np.count_nonzero(found if word_starts is None else found & word_starts))
     signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
     sample: list[list[int]] = counters.details.get("sample", [])
     for chunk in texts.chunks:

@@ -12,7 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 CU_SEQLENS = "cu_seqlens"
-OF_TOKENS = ("input_ids", "token_type_ids", "labels")
+WORD_STARTS = "word_starts"
+"""The column that tells where words begin, where an id alone does not."""
+OF_TOKENS = ("input_ids", "token_type_ids", WORD_STARTS, "labels")
 """The columns with a value for each token; the others have one for each example."""
 
 
@@ -37,6 +39,14 @@ def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
         elif name != CU_SEQLENS:
             columns[name] = values
     return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+
+def word_starts(batch: pa.RecordBatch) -> NDArray[np.bool_] | None:
+    """Return where words begin in the rows of a batch, flat, bool (T,); None where the shards do not have it."""
+    if WORD_STARTS not in batch.schema.names:
+        return None
+    flags: NDArray[np.bool_] = batch[WORD_STARTS].flatten().to_numpy(zero_copy_only=False)
+    return flags
 
 
 def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:

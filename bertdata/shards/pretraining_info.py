@@ -16,8 +16,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
-from bertdata.shards.packed import CU_SEQLENS
-from bertdata.shards.schema import SPLITS, ShardInfo, id_type, label_type
+from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
+from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.sources.names import units_of
 from bertdata.tokenizers.base import Tokenizer
 
@@ -28,15 +28,26 @@ LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see e
 class PretrainingInfo(ShardInfo):
     """What a reader must know of pretraining shards: how their rows were made and how they are masked.
 
-    sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them.
+    sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them;
+    word_starts: whether there is a column of that name, which tells where words begin where an id alone does not.
     """
 
     examples: ExamplesConfig
     masking: MaskingConfig
     sources: tuple[str, ...] = ()
     epochs: tuple[float, ...] = ()
+    word_starts: bool = False
 
+    masked: ClassVar[bool] = True
     splits: ClassVar[tuple[str, ...]] = SPLITS
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, **others: Any) -> Self:
+        return super().of(tokenizer, **({WORD_STARTS: tokenizer.continuation is None} | others))
+
+    def values(self) -> dict[str, Any]:
+        values = super().values()
+        return {name: value for name, value in values.items() if name != WORD_STARTS or value}
 
     @property
     def purpose(self) -> str:
@@ -76,6 +87,12 @@ class PretrainingInfo(ShardInfo):
     def label(self) -> str | None:
         return self.objective.label
 
+    @property
+    def token_types(self) -> int:
+        """The number of token types that a model of these rows needs to know, 1 where they have none."""
+        template = self.row_template
+        return 1 + max(template.second_type if self.objective.token_types > 1 else 0, template.last_type or 0)
+
     def masker(self, tokenizer: Tokenizer, masking: MaskingConfig | None = None, seed: int | None = None) -> Masker:
         """Return what masks rows of this vocabulary, with the settings and the seed of the shards unless given."""
         return Masker(
@@ -86,11 +103,12 @@ class PretrainingInfo(ShardInfo):
             self.mask_token_id,
             tokenizer.replacement_ids,
             tokenizer.continuation,
+            tokenizer.vocab_size,
         )
 
     @property
     def list_columns(self) -> tuple[str, ...]:
-        return ("input_ids", "token_type_ids", *([] if self.draws_masks else ["labels"]))
+        return (*self.token_columns, *([] if self.draws_masks else ["labels"]))
 
     @property
     def scalar_columns(self) -> dict[str, str]:
@@ -101,11 +119,14 @@ class PretrainingInfo(ShardInfo):
 
         The label's values are those of the objective (`next_sentence_label`: 0 is IsNext, 1 is NotNext); `labels`
         (static masking only): the id to predict, -100 elsewhere; `example_id`: dynamic masks are drawn by it; `source`:
-        the index in `sources` of the source of the first token. In packed rows the last two and the label are lists,
+        the index in `sources` of the source of the first token; `word_starts`, where an id alone does not tell: True
+        where a word begins and at special tokens. In packed rows the last two and the label are lists,
         and `cu_seqlens` says where the examples end.
         """
         each = pa.list_ if self.packed else lambda kind: kind
-        columns = {"input_ids": pa.list_(id_type(self.vocab_size)), "token_type_ids": pa.list_(pa.uint8())}
+        columns = self.token_columns
+        if self.word_starts:
+            columns[WORD_STARTS] = pa.list_(pa.bool_())
         if self.label:
             columns[self.label] = each(pa.int8())
         columns["example_id"] = each(pa.int64())
@@ -125,7 +146,7 @@ class PretrainingInfo(ShardInfo):
             info = cls(**(values | settings | named))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"does not say how it was made ({error}); build again", path=path) from error
-        if not info.are_numbers_whole() or not isinstance(info.tokenizer, str):
+        if not info.are_numbers_whole() or not isinstance(info.tokenizer, str) or type(info.word_starts) is not bool:
             raise InputError("does not say which tokenizer it was made with; build again", path=path)
         if not all(isinstance(one, str) for one in info.sources) or not all(
             isinstance(one, (int, float)) for one in info.epochs
@@ -147,13 +168,15 @@ class PretrainingInfo(ShardInfo):
             sources.append([name, came, counts.get("documents", 0), dropped])
         numbered = ", ".join(f"{number} {name}" for number, name in enumerate(self.sources))
         optional = {
+            "`word_starts` (where words begin)": self.word_starts,
             f"`{self.label}`": self.label,
             "`example_id`": True,
             f"`source` ({numbered})": self.sources,
             "`labels` (-100 where nothing is predicted)": not self.draws_masks,
             "`cu_seqlens` (the borders of the examples in a packed row)": self.packed,
         }
-        columns = ["`input_ids` and `token_type_ids` (unpadded lists)", *(name for name in optional if optional[name])]
+        lists = " and ".join(f"`{name}`" for name in self.token_columns)
+        columns = [f"{lists} (unpadded lists)", *(name for name in optional if optional[name])]
         settings = {"examples": asdict(self.examples), "masking": asdict(self.masking)}
         body = [
             *markdown_table(["split", "shards", "documents", "examples", "tokens", "bytes"], splits),

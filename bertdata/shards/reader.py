@@ -248,5 +248,5 @@ class Shards:
 
 def _value(column: pa.Array) -> Any:
     if pa.types.is_list(column.type):
-        return column.flatten().to_numpy()
+        return column.flatten().to_numpy(zero_copy_only=not pa.types.is_boolean(column.type.value_type))
     return column[0].as_py()

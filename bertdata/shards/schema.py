@@ -17,6 +17,8 @@ import pyarrow as pa
 from bertdata.errors import InputError
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.pairs import RowTemplate, bert_template
+from bertdata.tokenizers.roles import require_rows
 
 FORMAT = 1
 SPLITS = ("train", "validation")
@@ -26,7 +28,8 @@ SPLITS = ("train", "validation")
 class ShardInfo(ABC):
     """What a reader must know of any shards: the ids of their vocabulary. Subclasses say what the rows are.
 
-    tokenizer: the fingerprint of the tokenizer they were made with.
+    tokenizer: the fingerprint of the tokenizer they were made with. The id of a special token that it lacks is -1.
+    template: what stands around the texts of a row, None for [CLS] a [SEP] b [SEP] with token types 0 and 1.
     """
 
     tokenizer: str
@@ -37,14 +40,32 @@ class ShardInfo(ABC):
     mask_token_id: int
     unk_token_id: int
     format: int = FORMAT
+    template: RowTemplate | None = None
 
+    masked: ClassVar[bool] = False
+    """Whether tokens of the rows are masked, by a loader or in the shards."""
     splits: ClassVar[tuple[str, ...]]
     """The names of possible splits, in their order."""
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, **others: Any) -> Self:
-        """Return it for shards made with a tokenizer; `others` are the fields of the subclass."""
+        """Return it for shards made with a tokenizer; `others` are the fields of the subclass.
+
+        Raises ConfigError where rows cannot be made with it.
+        """
+        require_rows(tokenizer, masked=cls.masked)
         return cls(**vocabulary_fields(tokenizer), **others)
+
+    @property
+    def row_template(self) -> RowTemplate:
+        """What stands around the texts of a row."""
+        return self.template or bert_template(self.cls_token_id, self.sep_token_id)
+
+    @property
+    def token_columns(self) -> dict[str, pa.DataType]:
+        """The first columns of a shard: `input_ids` and, where rows have them, `token_type_ids`."""
+        types = {"token_type_ids": pa.list_(pa.uint8())} if self.row_template.has_types else {}
+        return {"input_ids": pa.list_(id_type(self.vocab_size))} | types
 
     @property
     @abstractmethod
@@ -96,9 +117,9 @@ class ShardInfo(ABC):
         """Return the columns of a shard."""
 
     def values(self) -> dict[str, Any]:
-        """Return the JSON that schemas and manifests hold."""
+        """Return the JSON that schemas and manifests hold; without a template where it is None."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return values
+        return values if self.template else {name: value for name, value in values.items() if name != "template"}
 
     @classmethod
     @abstractmethod
@@ -141,6 +162,8 @@ class ShardInfo(ABC):
         version = values.get("format") if isinstance(values, dict) else None
         if version != FORMAT:
             raise InputError(f"has shard format {version}; this version reads {FORMAT}: build again", path=path)
+        if (template := values.get("template")) is not None:
+            values = values | {"template": _template(template, path)}
         info = KINDS["task" if "task" in values else "pretraining"].read(values, path)
         if not isinstance(info, cls):
             raise InputError(f"holds {info.purpose}; expected the shards of `bertdata build`", path=path)
@@ -158,8 +181,19 @@ KINDS: Registry[type[ShardInfo]] = Registry(
 
 def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the fields of a `ShardInfo` that come from a tokenizer."""
-    names = ("vocab_size", "pad_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "unk_token_id")
-    return {"tokenizer": tokenizer.fingerprint} | {name: getattr(tokenizer, name) for name in names}
+    ids = {f"{role}_token_id": tokenizer.id_of_role(role) for role in ("pad", "cls", "sep", "mask", "unk")}
+    template: RowTemplate | None = tokenizer.row_template
+    if template == bert_template(ids["cls_token_id"], ids["sep_token_id"]):
+        template = None
+    return {"tokenizer": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size, "template": template, **ids}
+
+
+def _template(values: Any, path: str) -> RowTemplate:
+    try:
+        ids = {name: tuple(map(int, values[name])) for name in ("prefix", "between", "suffix")}
+        return RowTemplate(**(values | ids))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"does not say what stands around texts ({error}); build again", path=path) from error
 
 
 def id_type(vocab_size: int) -> pa.DataType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
@@ -14,6 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_block, write_tokens
@@ -30,7 +31,10 @@ few."""
 
 @dataclass(frozen=True)
 class TokensSpec:
-    """What all token files of a build have in common; `tokenizer` and `segmenter` are fingerprints."""
+    """What all token files of a build have in common; `tokenizer` and `segmenter` are fingerprints.
+
+    word_starts: whether the files say where words begin, as an id alone does not.
+    """
 
     tokenizer_path: str
     tokenizer: str
@@ -38,6 +42,7 @@ class TokensSpec:
     segmenter: str
     shard_ends: tuple[int, ...]
     attach_citations: bool = False
+    word_starts: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def plan_tokens(
     ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
 ) -> list[Task]:
     """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
-    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends]
+    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends, *([WORD_STARTS] if spec.word_starts else [])]
     compiled = compiling_sentences_pays(ranges)
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
@@ -113,7 +118,9 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], lengt
     parts = [[part.sha256, part.offset, part.length, part.source] for part in ordered]
     info, bins, mixed = spec.info, len(spec.info.examples.bins), spec.plan.split(shard) == "train"
     epochs = mixed and info.epochs
-    made_from = fingerprint("shard", SHARDS_REVISION, asdict(info), parts, length_bin, epochs, *info.raised_revisions())
+    made_from = fingerprint(
+        "shard", SHARDS_REVISION, info.values(), parts, length_bin, epochs, *info.raised_revisions()
+    )
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = sum(part.length for part in ordered) // bins
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
@@ -157,7 +164,7 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     if len(spec.info.examples.bins) > 1:
         block, copies = _planned(spec, shard.slices, shard.mixed)
     else:
-        block = load_block(shard.slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+        block = load_block(shard.slices, tokenizer, spec.info.examples.seed)
         copies = plan_copies(block, spec.info, mixed=shard.mixed)
     return write_shard(block, spec.info, spec.info.masker(tokenizer), file, copies=copies, length_bin=shard.length_bin)
 
@@ -166,5 +173,5 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
 def _planned(spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
     """Return the block of a shard and its copies, cached while its length bins are written one after another."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
-    block = load_block(slices, tokenizer.id_type, tokenizer.continuation, spec.info.examples.seed)
+    block = load_block(slices, tokenizer, spec.info.examples.seed)
     return block, list(plan_copies(block, spec.info, mixed=mixed))

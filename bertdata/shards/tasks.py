@@ -14,7 +14,7 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError
 from bertdata.registry import Registry
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
-from bertdata.shards.schema import ShardInfo, id_type
+from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class TaskInfo(ShardInfo):
 
     @property
     def list_columns(self) -> tuple[str, ...]:
-        return ("input_ids", "token_type_ids", *self.definition.batch_lists)
+        return (*self.token_columns, *self.definition.batch_lists)
 
     @property
     def scalar_columns(self) -> dict[str, str]:
@@ -126,12 +126,7 @@ class TaskInfo(ShardInfo):
         the answer, both 0 ([CLS]) where the window does not hold it. `offsets_start` and `offsets_end`: the characters
         of the context that a token stands for, -1 where it is not of the context.
         """
-        columns = [
-            ("input_ids", pa.list_(id_type(self.vocab_size))),
-            ("token_type_ids", pa.list_(pa.uint8())),
-            ("example_id", pa.int64()),
-            *self.definition.columns,
-        ]
+        columns = [*self.token_columns.items(), ("example_id", pa.int64()), *self.definition.columns]
         return [pa.field(name, kind) for name, kind in columns]
 
     @classmethod

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
+from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.schema import numpy_type
 from bertdata.tokenizers.base import Tokenizer
 
@@ -36,17 +37,20 @@ class TokenSlice(ByteRange):
     source: int = 0
 
 
-def token_schema(id_type: pa.DataType) -> pa.Schema:
-    """Return the columns of a token file: document id, token ids, the number of tokens in each sentence."""
-    return pa.schema(
-        [
-            pa.field("id", pa.string()),
-            pa.field("tokens", pa.list_(id_type)),
-            pa.field("sentence_lengths", pa.list_(pa.int32())),
-        ]
-    )
+def token_schema(tokenizer: Tokenizer) -> pa.Schema:
+    """Return the columns of a token file: document id, token ids, the number of tokens in each sentence.
+
+    Where an id alone does not tell whether it begins a word, there is `word_starts` too, a bit for each token.
+    """
+    columns = [
+        pa.field("id", pa.string()),
+        pa.field("tokens", pa.list_(tokenizer.id_type)),
+        pa.field("sentence_lengths", pa.list_(pa.int32())),
+    ]
+    return pa.schema([*columns, *([] if tokenizer.continuation is not None else [pa.field(WORD_STARTS, _FLAGS)])])
 
 
+_FLAGS = pa.list_(pa.bool_())
 SENTENCES_COMPILED_FROM = 1 << 20
 """Bytes of text from which compiled code finds the sentences; plain Python takes an eighth of a second for as many."""
 
@@ -71,7 +75,7 @@ def write_tokens(
     batch. Sentences without a token are left out, and a document without any is dropped and counted.
     """
     counters = Counters()
-    schema = token_schema(tokenizer.id_type)
+    schema = token_schema(tokenizer)
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
     tables = [_tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled) for table in documents]
@@ -103,7 +107,12 @@ def _tokenize(
 ) -> pa.Table:
     keep_whitespace = tokenizer.IGNORES_WHITESPACE
     sentences = segmenter.segment_batch(documents["text"], keep_whitespace=keep_whitespace, compiled=compiled)
-    encoded = tokenizer.encode_batch(sentences.flatten())
+    word_starts: pa.Array | None = None
+    if tokenizer.continuation is None:
+        encoded, found = tokenizer.encode_batch_with_words(sentences.flatten()).columns
+        word_starts = found.flatten()
+    else:
+        encoded = tokenizer.encode_batch(sentences.flatten())
     tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
     lengths = np.diff(ends)
     kept = lengths > 0
@@ -114,17 +123,19 @@ def _tokenize(
     unknown = int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id))
     counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(kept.sum()))
     counters.add_all(tokens=len(tokens), unknown_tokens=unknown)
-    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, counters)
+    begins = None if word_starts is None else word_starts.to_numpy(zero_copy_only=False)
+    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, counters, begins)
     if dropped := len(sentences) - len(rows):
         counters.drop("no tokens", dropped)
-    return pa.table(
-        [
-            documents["id"].combine_chunks().take(pa.array(rows)),
-            pa.ListArray.from_arrays(_offsets(token_count[rows]), tokens),
-            pa.ListArray.from_arrays(_offsets(sentence_count[rows]), pa.array(lengths[kept])),
-        ],
-        schema=schema,
-    )
+    offsets = _offsets(token_count[rows])
+    columns = [
+        documents["id"].combine_chunks().take(pa.array(rows)),
+        pa.ListArray.from_arrays(offsets, tokens),
+        pa.ListArray.from_arrays(_offsets(sentence_count[rows]), pa.array(lengths[kept])),
+    ]
+    if word_starts is not None:
+        columns.append(pa.ListArray.from_arrays(offsets, word_starts))
+    return pa.table(columns, schema=schema)
 
 
 def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
@@ -144,16 +155,14 @@ def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.
         yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
 
 
-def load_block(
-    slices: Sequence[TokenSlice], id_type: pa.DataType, continuation: NDArray[np.bool_], seed: int
-) -> TokenBlock:
+def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) -> TokenBlock:
     """Return the documents of one shard as a block, in an order drawn by their ids, whatever that of the slices.
 
-    continuation: which token ids continue a word, bool (V,).
+    Raises InputError where an id is not in the vocabulary of the tokenizer.
     """
     from bertdata.objectives.kernels.rows import word_starts
 
-    batches = list(read_slices(slices, token_schema(id_type)))
+    batches = list(read_slices(slices, token_schema(tokenizer)))
     names = [name for batch in batches for name in batch["id"].to_pylist()]
     flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
     flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
@@ -162,13 +171,21 @@ def load_block(
     draws = bits(key(seed, "document order"), keys).tolist()
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
-    ids = np.concatenate([np.zeros(0, numpy_type(id_type)), *(flat_tokens[i] for i in order)])
+    ids = np.concatenate([np.zeros(0, numpy_type(tokenizer.id_type)), *(flat_tokens[i] for i in order)])
     sentences = np.concatenate([np.zeros(0, np.int32), *(flat_lengths[i] for i in order)])
-    starts = np.empty(len(ids), np.bool_)
-    if not word_starts(ids, continuation, starts):
+    if tokenizer.continuation is None:
+        flags = [row for batch in batches for row in _rows(batch[WORD_STARTS])]
+        starts = np.concatenate([np.zeros(0, np.bool_), *(flags[i] for i in order)])
+        known = int(ids.max(initial=0)) < tokenizer.vocab_size
+        if len(starts) != len(ids):
+            raise InputError(f"the token store has {len(starts):,} flags for {len(ids):,} ids; delete it and run again")
+    else:
+        starts = np.empty(len(ids), np.bool_)
+        known = word_starts(ids, tokenizer.continuation, starts)
+    if not known:
         raise InputError(
-            f"the token store holds an id over {len(continuation) - 1}, the last of the vocabulary; delete it and run "
-            "again"
+            f"the token store holds an id over {tokenizer.vocab_size - 1}, the last of the vocabulary; delete it and "
+            "run again"
         )
     return TokenBlock(
         tokens=ids,
@@ -180,6 +197,6 @@ def load_block(
     )
 
 
-def _rows(column: pa.ListArray) -> list[NDArray[np.integer]]:
-    values, offsets = column.values.to_numpy(), column.offsets.to_numpy()
+def _rows(column: pa.ListArray) -> list[NDArray[Any]]:
+    values, offsets = column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
     return [values[start:end] for start, end in pairwise(offsets)]

@@ -30,8 +30,9 @@ from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_par
 from bertdata.shards.token_store import compiling_sentences_pays
 from bertdata.sources.inputs import GivenDocuments, Inputs, SourcePart
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import replace_saved
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.wordpiece.stage import account_of, trained_tokenizer
+from bertdata.tokenizers.training.stage import account_of, trained_tokenizer
 
 _TEXTS_AT_ONCE = 256
 DocumentSources = Inputs | GivenDocuments
@@ -121,6 +122,7 @@ class WriteShards:
             self.segmenter.fingerprint,
             plan.ends,
             self.segmenter.attach_citations,
+            tokenizer.continuation is None,
         )
         store = files.join(self.output, "stages", "tokens")
         source_of = {task.path: names.index(name) for name, (task, _) in parts}
@@ -156,7 +158,7 @@ class WriteShards:
         delete_other_layout(self.output, plan_phases(self.output, self.phases))
         for spec in specs:
             files.remove(files.join(spec.output, "manifest.json"))
-            tokenizer.save_pretrained(spec.tokenizer_path)
+            replace_saved(tokenizer, spec.tokenizer_path)
         self.segmenter.save_pretrained(files.join(self.output, "sentences"))
 
     def _finish(

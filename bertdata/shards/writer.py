@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +23,11 @@ from bertdata.objectives.blocks import Plan, TokenBlock, take_documents
 from bertdata.objectives.mixing import documents_of_copy, number_of_copies
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
-from bertdata.objectives.rows import Rows, build_rows
-from bertdata.shards.packed import CU_SEQLENS, OF_TOKENS
+from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_starts
+from bertdata.shards.packed import CU_SEQLENS, OF_TOKENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
+from bertdata.tokenizers.pairs import RowTemplate
 
 ROWS_PER_BATCH = 1000
 _TOKENS_AT_ONCE = 1 << 20
@@ -36,25 +37,27 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 
 @dataclass(frozen=True)
 class PlannedCopy:
-    """One copy of a block: its documents as a block, and their examples."""
+    """One copy of a block: its documents as a block, their examples, and what stands around the texts of these."""
 
     block: TokenBlock
     plan: Plan
+    template: RowTemplate
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """The tokens of the row of each example, special ones included, int64 (E,)."""
-        return row_lengths(self.plan)
+        chosen = np.arange(len(self.plan.ids))
+        return np.diff(row_offsets(self.block, self.plan, chosen, self.template))
 
 
 def plan_copies(block: TokenBlock, info: PretrainingInfo, *, mixed: bool = True) -> Iterator[PlannedCopy]:
     """Yield the copies of a block; where sources are weighted and `mixed`, of each the documents drawn for it."""
-    epochs = info.epochs if mixed else ()
+    epochs, template = info.epochs if mixed else (), info.row_template
     copies = number_of_copies(epochs, info.examples.dupe_factor)
     for copy in range(copies if len(block.document_ends) else 0):
         taken = documents_of_copy(block.document_keys, block.document_sources, epochs, copy, info.examples.seed)
         part = take_documents(block, taken)
-        yield PlannedCopy(part, plan_examples(part, info.examples, copy))
+        yield PlannedCopy(part, plan_examples(part, info.examples, copy, template), template)
 
 
 def write_shard(
@@ -88,13 +91,15 @@ def write_shard(
         full, of_source = True, _sources(planned, info)
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
-            rows = build_rows(
-                planned.block, planned.plan, examples, cls_token_id=info.cls_token_id, sep_token_id=info.sep_token_id
-            )
+            rows = build_rows(planned.block, planned.plan, examples, planned.template)
+            if info.word_starts:
+                rows = with_word_starts(rows, planned.block, planned.plan, examples)
             _count_rows(rows, sources, info, counters)
             values = _masked(rows, info, masker, copy, counters)
             values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
             values |= {info.label or "": rows.labels}
+            if rows.word_starts is not None:
+                values[WORD_STARTS] = rows.word_starts
             if borders is not None:
                 counters.add("rows", len(borders) - 1)
             for batch in _record_batches(values, rows.offsets, borders, schema):
@@ -104,12 +109,6 @@ def write_shard(
             file.write(pa.RecordBatch.from_pylist([], schema=schema).serialize())
     file.write(_END)
     return counters
-
-
-def row_lengths(plan: Plan) -> NDArray[np.int64]:
-    """Return the tokens of the row of each example, special ones included, int64 (E,)."""
-    ends = np.concatenate([[0], np.cumsum(plan.spans[:, 1] - plan.spans[:, 0] + 1)])
-    return np.asarray(1 + ends[plan.offsets[1:]] - ends[plan.offsets[:-1]], np.int64)
 
 
 def order_draws(seed: int, copy: int, example_ids: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -181,16 +180,17 @@ def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, co
 
 def _masked(
     rows: Rows, info: PretrainingInfo, masker: Masker, copy: int, counters: Counters
-) -> dict[str, NDArray[np.integer]]:
+) -> dict[str, NDArray[Any]]:
     """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
     counters.add("row_tokens", len(rows.input_ids))
+    known = {"special": rows.special, "word_starts": rows.word_starts}
     if info.examples.masking != "static":
-        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, special=rows.special)
+        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, **known)
         counters.add_all(predictions=number, predictions_capped_rows=capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
     narrow = kind == np.int16
-    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, special=rows.special, narrow=narrow)
+    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, narrow=narrow, **known)
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
     counters.add_all(predictions=predicted, predictions_mask=became, predictions_kept=stayed)
     counters.add("predictions_capped_rows", masked.capped)
@@ -201,7 +201,7 @@ def _masked(
 
 
 def _record_batches(
-    values: dict[str, NDArray[np.integer]],
+    values: dict[str, NDArray[Any]],
     offsets: NDArray[np.int64],
     borders: NDArray[np.int64] | None,
     schema: pa.Schema,

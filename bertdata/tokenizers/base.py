@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -22,27 +22,33 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.text_arrays import Texts
-from bertdata.tokenizers.pairs import RowTemplate, Truncation, check_pair_settings, kept, row_of
+from bertdata.tokenizers.pairs import RowTemplate, Truncation, bert_template, check_pair_settings, kept, row_of
+from bertdata.tokenizers.transformers_methods import TransformersMethods
 
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The tokens that are not text, by their roles as in `transformers`; `additional` have none."""
+    """The tokens that are not text, by their roles as in `transformers`; `additional` have none.
 
-    pad: str = "[PAD]"
-    unk: str = "[UNK]"
-    cls: str = "[CLS]"
-    sep: str = "[SEP]"
-    mask: str = "[MASK]"
+    A role may be None, as `unk` of a byte-level BPE, or all but `unk` of a tokenizer for text generation. Two roles may
+    have the same token.
+    """
+
+    pad: str | None = "[PAD]"
+    unk: str | None = "[UNK]"
+    cls: str | None = "[CLS]"
+    sep: str | None = "[SEP]"
+    mask: str | None = "[MASK]"
     additional: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, those with a role first."""
-        return (self.pad, self.unk, self.cls, self.sep, self.mask, *self.additional)
+        """All of them, each once, those with a role first."""
+        named = (self.pad, self.unk, self.cls, self.sep, self.mask, *self.additional)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
-class Tokenizer(ABC):
+class Tokenizer(TransformersMethods):
     """A vocabulary and how texts become its ids. Immutable, picklable, safe to share between threads.
 
     A family defines `continuation`, `encode_batch`, `from_pretrained` and `save_pretrained`, names its `FILES`, and
@@ -91,8 +97,24 @@ class Tokenizer(ABC):
 
     @property
     @abstractmethod
-    def continuation(self) -> NDArray[np.bool_]:
-        """For each id, whether its token continues a word, so does not begin one: bool (vocab_size,)."""
+    def continuation(self) -> NDArray[np.bool_] | None:
+        """For each id, whether its token continues a word, so does not begin one: bool (vocab_size,).
+
+        None where an id alone does not tell, as in byte-level BPE, whose "hello" begins a word after a line end and
+        continues one after "s"; `encode_batch_with_words` tells it then.
+        """
+
+    def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
+        """Return `input_ids` as `encode_batch`, and `word_starts`, lists of bool: whether a word begins at each id.
+
+        Words are those of the pre-tokenizer. A family without `continuation` overrides this.
+        """
+        input_ids = self.encode_batch(texts)
+        if self.continuation is None:
+            raise NotImplementedError(f"{type(self).__name__} has no continuation, so it must say where words begin")
+        starts = pa.array(~self.continuation[input_ids.values.to_numpy()])
+        word_starts = pa.ListArray.from_arrays(input_ids.offsets, starts)
+        return pa.RecordBatch.from_arrays([input_ids, word_starts], ["input_ids", "word_starts"])
 
     def encode_batch_with_offsets(self, texts: Texts) -> pa.RecordBatch:
         """Return `input_ids` as `encode_batch`, `offset_mapping` and `word_ids` of many texts, as lists.
@@ -104,6 +126,13 @@ class Tokenizer(ABC):
             f"{type(self).__name__} does not give the positions of tokens in a text, which answers to questions need; "
             "use a tokenizer that does, as WordPiece"
         )
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Return the text of ids, with a space before each word; a family that knows better overrides it."""
+        special = frozenset(self.special_tokens) if skip_special_tokens else frozenset()
+        kept = [int(token_id) for token_id in ids if self.tokens[int(token_id)] not in special]
+        continues = np.zeros(self.vocab_size, np.bool_) if self.continuation is None else self.continuation
+        return "".join(self.token_texts[i] if continues[i] else f" {self.token_texts[i]}" for i in kept).lstrip(" ")
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of one text, without special tokens; raises ConfigError where it is not a string."""
@@ -126,11 +155,11 @@ class Tokenizer(ABC):
     ) -> dict[str, list[int]]:
         """Return `input_ids`, `token_type_ids` and `attention_mask` of a row of one text or two, by `row_template`.
 
-        For BERT that is [CLS] a [SEP], or [CLS] a [SEP] b [SEP]. What is over `max_length` ids, special ones included,
-        is cut off the end: of the longer text (`longest_first`), of one (`only_first`, `only_second`) or of none
-        (`do_not_truncate`), as `tokenizers` does it. Padding then goes up to a multiple of `pad_to_multiple_of`. Raises
-        ConfigError where `max_length` has no room for the special tokens or a setting is out of range, and InputError
-        where `only_...` cannot cut enough.
+        For BERT that is [CLS] a [SEP], or [CLS] a [SEP] b [SEP]; a family without token types gives none. What is over
+        `max_length` ids, special ones included, is cut off the end: of the longer text (`longest_first`), of one
+        (`only_first`, `only_second`) or of none (`do_not_truncate`), as `tokenizers` does it. Padding then goes up to a
+        multiple of `pad_to_multiple_of`. Raises ConfigError where `max_length` has no room for the special tokens or a
+        setting is out of range, and InputError where `only_...` cannot cut enough.
 
         >>> from bertdata import WordPieceTokenizer
         >>> tokenizer = WordPieceTokenizer.from_tokens([*SpecialTokens().names, "a", "b"])
@@ -139,7 +168,7 @@ class Tokenizer(ABC):
         """
         check_pair_settings(max_length, truncation, pad_to_multiple_of)
         template = self.row_template
-        room = max_length - template.special(pair=b is not None)
+        room = template.room(max_length, pair=b is not None)
         if room < 0 and truncation != "do_not_truncate":
             raise ConfigError(f"max_length is {max_length}; {max_length - room} ids are taken by special tokens alone")
         first = self.encode(a)
@@ -154,9 +183,14 @@ class Tokenizer(ABC):
         )
 
     @property
+    def slow_because(self) -> str | None:
+        """Why texts are not encoded by kernels but by another library, as a part of a sentence; None where they are."""
+        return None
+
+    @property
     def row_template(self) -> RowTemplate:
         """The special ids around one text or two in a row: BERT's unless the family overrides it."""
-        return RowTemplate((self.cls_token_id,), (self.sep_token_id,), (self.sep_token_id,))
+        return bert_template(self.cls_token_id, self.sep_token_id)
 
     @property
     def token_texts(self) -> tuple[str, ...]:
@@ -189,32 +223,43 @@ class Tokenizer(ABC):
     @property
     def special_tokens(self) -> tuple[str, ...]:
         """The special tokens: those for padding, unknown text, [CLS], [SEP] and [MASK], then others."""
-        return self._special.names
+        names: tuple[str, ...] = self._special.names
+        return names
 
     @property
     def pad_token_id(self) -> int:
-        """The id of [PAD], or of what stands for it."""
-        return self._ids[self._special.pad]
-
-    @property
-    def unk_token_id(self) -> int:
-        """The id of [UNK], or of what stands for it."""
-        return self._ids[self._special.unk]
+        """The id of [PAD], or of what stands for it; raises ConfigError where the tokenizer has none."""
+        return self._id_of("pad")
 
     @property
     def cls_token_id(self) -> int:
-        """The id of [CLS], or of what stands for it."""
-        return self._ids[self._special.cls]
+        """The id of [CLS], or of what stands for it; raises ConfigError where the tokenizer has none."""
+        return self._id_of("cls")
 
     @property
     def sep_token_id(self) -> int:
-        """The id of [SEP], or of what stands for it."""
-        return self._ids[self._special.sep]
+        """The id of [SEP], or of what stands for it; raises ConfigError where the tokenizer has none."""
+        return self._id_of("sep")
 
     @property
     def mask_token_id(self) -> int:
-        """The id of [MASK], or of what stands for it."""
-        return self._ids[self._special.mask]
+        """The id of [MASK], or of what stands for it; raises ConfigError where the tokenizer has none."""
+        return self._id_of("mask")
+
+    @property
+    def unk_token_id(self) -> int:
+        """The id of [UNK], or of what stands for it; -1 where nothing is unknown, as in byte-level BPE."""
+        return self.id_of_role("unk")
+
+    def id_of_role(self, role: str) -> int:
+        """Return the id of the special token of a role (pad, unk, cls, sep or mask); -1 where none has it."""
+        token = getattr(self._special, role)
+        return -1 if token is None else self._ids[token]
+
+    def _id_of(self, role: str) -> int:
+        if (token_id := self.id_of_role(role)) < 0:
+            raise missing_roles([role])
+        return token_id
 
     @cached_property
     def special_ids(self) -> NDArray[np.int64]:
@@ -240,6 +285,17 @@ class Tokenizer(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(vocab_size={self.vocab_size})"
+
+
+def missing_roles(roles: Sequence[str], path: str | None = None) -> ConfigError:
+    """Return the error that no token of a tokenizer has some roles, with the remedy."""
+    new = ", ".join(f"'{role}_token': '[{role.upper()}]'" for role in roles)
+    names = " or ".join(filter(None, [", ".join(roles[:-1]), roles[-1]]))
+    return ConfigError(
+        f"this tokenizer has no {names} token, which rows for encoders need; open it with "
+        f"transformers, call add_special_tokens({{{new}}}), save it and use that folder",
+        path=path,
+    )
 
 
 def check_one(text: object, batch: str) -> None:

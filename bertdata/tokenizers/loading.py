@@ -18,7 +18,13 @@ from bertdata.tokenizers.base import Tokenizer
 Family = TypeVar("Family", bound=type[Tokenizer])
 
 TOKENIZERS: Registry[type[Tokenizer]] = Registry(
-    "tokenizer family", {"wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer"}
+    "tokenizer family",
+    {
+        "wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer",
+        "extended-wordpiece": "bertdata.tokenizers.wordpiece.extended:ExtendedWordPiece",
+        "sentencepiece": "bertdata.tokenizers.spm.tokenizer:SentencePieceTokenizer",
+        "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
+    },
 )
 BUILD_FOLDER = "tokenizer"
 """The folder of a build that holds its tokenizer."""
@@ -28,8 +34,9 @@ _VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
 def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:
     """Load a tokenizer of any family: of a directory, a file, a finished build, or by name one that bertdata ships.
 
-    The names are bertdata-30k-uncased and bertdata-30k-cased; an existing path of that name is taken first. The family
-    is the one that recognizes the files. Raises InputError where there is none, and as its `from_pretrained` does.
+    The names are bertdata-30k-uncased, bertdata-30k-cased and bertdata-32k-bpe; an existing path of that name is taken
+    first. The family is the one that recognizes the files. Raises InputError where there is none, and as its
+    `from_pretrained` does.
 
     >>> load_tokenizer("bertdata-30k-uncased")
     WordPieceTokenizer(vocab_size=30000, do_lower_case=True)
@@ -47,6 +54,13 @@ def has_tokenizer(directory: str | os.PathLike[str]) -> bool:
 def tokenizer_files() -> list[str]:
     """Return the names of the files of all families, as for copying a tokenizer from where nothing can be listed."""
     return [name for family in _families() for name in (*family.FILES, *family.EXTRA_FILES)]
+
+
+def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str]) -> None:
+    """Save a tokenizer in a directory, and remove what one of another family left there; raises OutputError."""
+    tokenizer.save_pretrained(directory)
+    for name in {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}:
+        files.remove(files.join(files.path_text(directory), name))
 
 
 def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tuple[Family, str]:
@@ -86,11 +100,11 @@ def pretrained_names() -> list[str]:
     """Return the names of the vocabularies that ship with bertdata.
 
     >>> pretrained_names()
-    ['bertdata-30k-cased', 'bertdata-30k-uncased']
+    ['bertdata-30k-cased', 'bertdata-30k-uncased', 'bertdata-32k-bpe']
     """
-    return sorted(path.parent.name for path in _VOCABULARIES.glob("bertdata-*/vocab.txt"))
+    return sorted(path.parent.name for path in _VOCABULARIES.glob("bertdata-*/tokenizer.json"))
 
 
 def _families() -> list[type[Tokenizer]]:
-    """Return the families, those added last first: WordPiece takes every tokenizer.json and .txt that is left."""
+    """Return the families, those added last first: WordPiece takes every .txt, and .json, that is left."""
     return [TOKENIZERS[name] for name in reversed(list(TOKENIZERS))]

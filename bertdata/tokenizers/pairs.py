@@ -17,8 +17,9 @@ TRUNCATIONS = ("longest_first", "only_first", "only_second", "do_not_truncate")
 class RowTemplate:
     """The special ids around the texts of a row: prefix a suffix, or prefix a between b suffix.
 
-    second_type: the token type of b and of the suffix after it; all else has type 0. BERT's is [CLS] a [SEP] b [SEP]
-    with type 1; RoBERTa's has two separators between the texts and type 0.
+    second_type: the token type of b and of the suffix after it; all else has type 0. last_type: that of the last id of
+    the suffix, where it has one of its own. BERT's is [CLS] a [SEP] b [SEP] with type 1; RoBERTa's has two separators
+    between the texts and type 0, so no token types; XLNet's is a <sep> b <sep> <cls>, of which <cls> has type 2.
 
     >>> RowTemplate((2,), (3,), (3,)).special(pair=True)
     3
@@ -28,10 +29,50 @@ class RowTemplate:
     between: tuple[int, ...]
     suffix: tuple[int, ...]
     second_type: int = 1
+    last_type: int | None = None
+
+    @property
+    def has_types(self) -> bool:
+        """Whether rows have token types; the models of templates without them take none."""
+        return bool(self.second_type or self.last_type)
+
+    def special_mask(self, n_first: int, n_second: int | None = None) -> list[int]:
+        """Return 1 for each special id and 0 for each other of a row with texts of so many ids.
+
+        >>> RowTemplate((2,), (3,), (3,)).special_mask(2, 1)
+        [1, 0, 0, 1, 0, 1]
+        """
+        second = [] if n_second is None else [*[1] * len(self.between), *[0] * n_second]
+        return [*[1] * len(self.prefix), *[0] * n_first, *second, *[1] * len(self.suffix)]
+
+    def suffix_types(self, *, pair: bool) -> list[int]:
+        """Return the token types of the suffix, after one text or two."""
+        types = [self.second_type if pair else 0] * len(self.suffix)
+        if types and self.last_type is not None:
+            types[-1] = self.last_type
+        return types
+
+    @property
+    def separator(self) -> tuple[int, ...]:
+        """What stands between two texts that are no pair, as two documents in a row: the first id of `between`."""
+        return self.between[:1]
 
     def special(self, *, pair: bool) -> int:
         """Return how many special ids a row of one text has, or of two."""
         return len(self.prefix) + len(self.suffix) + (len(self.between) if pair else 0)
+
+    def room(self, length: int, *, pair: bool) -> int:
+        """Return how many ids of one text, or of two, fit into a row of a length.
+
+        >>> RowTemplate((0,), (2, 2), (2,), second_type=0).room(512, pair=True)
+        508
+        """
+        return length - self.special(pair=pair)
+
+
+def bert_template(cls_token_id: int, sep_token_id: int) -> RowTemplate:
+    """Return BERT's row template: [CLS] a [SEP] b [SEP] with token type 1 from b on."""
+    return RowTemplate((cls_token_id,), (sep_token_id,), (sep_token_id,))
 
 
 def kept(n_first: int, n_second: int, room: int, truncation: Truncation = "longest_first") -> tuple[int, int]:
@@ -92,15 +133,19 @@ def row_of(
 ) -> dict[str, list[int]]:
     """Return `input_ids`, `token_type_ids` and `attention_mask` of the ids of one text or two in a template.
 
+    A template without token types gives no `token_type_ids`.
+
     >>> row_of([7], [8], template=RowTemplate((2,), (3,), (3,)), pad_token_id=0, pad_to_multiple_of=4)["input_ids"]
     [2, 7, 3, 8, 3, 0, 0, 0]
     """
-    head = [*template.prefix, *first, *(template.suffix if second is None else template.between)]
-    tail = [] if second is None else [*second, *template.suffix]
-    length = len(head) + len(tail)
+    head = [*template.prefix, *first]
+    tail: list[int] = []
+    if second is not None:
+        head, tail = [*head, *template.between], list(second)
+    length = len(head) + len(tail) + len(template.suffix)
     padding = -length % (pad_to_multiple_of or 1)
-    return {
-        "input_ids": head + tail + [pad_token_id] * padding,
-        "token_type_ids": [0] * len(head) + [template.second_type] * len(tail) + [0] * padding,
-        "attention_mask": [1] * length + [0] * padding,
-    }
+    types = [0] * len(head) + [template.second_type] * len(tail) + template.suffix_types(pair=second is not None)
+    row = {"input_ids": [*head, *tail, *template.suffix, *[pad_token_id] * padding]}
+    if template.has_types:
+        row["token_type_ids"] = types + [0] * padding
+    return row | {"attention_mask": [1] * length + [0] * padding}

@@ -20,6 +20,7 @@ from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.finetune import reference
 from tests.sentences.story import STORY
+from tests.tokenizers.of_models import MODELS, PostProcessor, tokenizer_of
 from tests.tokenizers.wordpiece.reference import SMALL
 
 TOKENIZER = WordPieceTokenizer.from_tokens(SMALL)
@@ -66,7 +67,9 @@ def test_truncation_of_arrays_is_that_of_one_row(first: int, second: int, room: 
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.lists(st.integers(5, 9)), st.none() | st.lists(st.integers(5, 9))), max_size=6),
-    st.sampled_from([RowTemplate((2,), (3,), (3,)), RowTemplate((0,), (2, 2), (2,), 0), RowTemplate((), (3,), (3, 1))]),
+    st.sampled_from(
+        [RowTemplate((2,), (3,), (3,)), RowTemplate((0,), (2, 2), (2,), 0), RowTemplate((), (3,), (3, 1), 1, 2)]
+    ),
 )
 def test_rows_are_laid_out_as_one_by_one(
     segments: list[tuple[list[int], list[int] | None]], template: RowTemplate
@@ -82,10 +85,11 @@ def test_rows_are_laid_out_as_one_by_one(
         has,
         template=template,
     )
-    ids, types = found.lists(found.input_ids).to_pylist(), found.lists(found.token_type_ids).to_pylist()
+    columns = {name: column.to_pylist() for name, column in found.columns().items()}
     expected = [pairs.row_of(a, b, template=template, pad_token_id=0) for a, b in segments]
-    assert ids == [one["input_ids"] for one in expected]
-    assert types == [one["token_type_ids"] for one in expected]
+    assert list(columns) == ["input_ids", *(["token_type_ids"] if template.has_types else [])]
+    for name, lists in columns.items():
+        assert lists == [one[name] for one in expected]
 
 
 def test_a_row_without_a_second_text_has_one_segment() -> None:
@@ -120,3 +124,19 @@ def test_wrong_calls_are_refused() -> None:
         encode_classification(TOKENIZER, ["a"], max_seq_length=2)
     with pytest.raises(InputError, match="row 1 holds a lone surrogate"):
         encode_classification(TOKENIZER, ["a", "\ud800"])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_rows_of_any_tokenizer_are_those_of_its_post_processor(model: str) -> None:
+    tokenizer, texts, pairs_ = tokenizer_of(model), ["the salt", "a clock and a lamp", "the"], ["the garden", None, "a"]
+    encoded, post_processor = encode_classification(tokenizer, texts, pairs_, [0, 1, 0]), PostProcessor(tokenizer)
+    columns = {name: column.to_pylist() for name, column in encoded.columns.items()}
+    assert ("token_type_ids" in columns) == (model == "XLNet")
+    for number, (first, second) in enumerate(zip(texts, pairs_, strict=True)):
+        ids, types = post_processor.row(tokenizer.encode(first), None if second is None else tokenizer.encode(second))
+        assert columns["input_ids"][number] == ids
+        assert columns.get("token_type_ids", {number: types})[number] == types
+        row = tokenizer.encode_pair(first, second)
+        assert row["input_ids"] == ids
+        assert row.get("token_type_ids", types) == types
+        assert ("token_type_ids" in row) == (model == "XLNet")

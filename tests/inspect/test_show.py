@@ -203,7 +203,7 @@ def test_colours_are_those_of_the_kinds() -> None:
 
 
 def test_the_legend_has_its_explanations_below_one_another() -> None:
-    *marks, last = legend(WordPieceTokenizer.NOTATION, color=False).split("\n")
+    *marks, last = legend([WordPieceTokenizer.NOTATION], color=False).split("\n")
     assert [line.index("to predict") for line in marks] == [len("[other→word]") + 2] * 3
     assert last.startswith("## in a mark")
 

@@ -63,7 +63,7 @@ def test_the_sources_of_kernels_are_all_that_they_import_in_any_spelling(tmp_pat
     [
         ("sources/wikipedia/wikitext/kernels/page.py", "sources/wikipedia/wikitext/rules.py"),
         ("sentences/punkt_kernel.py", "sentences/compiled_parameters.py"),
-        ("tokenizers/wordpiece/train/kernels/merges.py", "tokenizers/wordpiece/train/merge_score.py"),
+        ("tokenizers/training/merging/kernels/merges.py", "tokenizers/training/merging/merge_score.py"),
         ("masking/masking_kernel.py", "kernels/mixer.py"),
         ("sources/plain_text_kernel.py", "kernels/jit.py"),
     ],

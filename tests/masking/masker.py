@@ -37,12 +37,13 @@ def mask_tokens(
     example_ids: NDArray[np.int64],
     *,
     epoch: int,
+    word_starts: NDArray[np.bool_] | None = None,
     narrow: bool = False,
     **vocabulary: Any,
 ) -> Masked:
     """Mask a flat batch; the other arguments are those of `masker_of`."""
     masker = masker_of(**vocabulary)
-    return masker.mask(input_ids, offsets, example_ids, epoch, special=special, narrow=narrow)
+    return masker.mask(input_ids, offsets, example_ids, epoch, special=special, word_starts=word_starts, narrow=narrow)
 
 
 def mask_rows(rows: Rows, **options: Any) -> Masked:
@@ -54,10 +55,17 @@ def mask_rows(rows: Rows, **options: Any) -> Masked:
 
 
 def assert_masked_as_by_the_reference(
-    rows: Rows, config: MaskingConfig, seed: int, epoch: int, continuation: NDArray[np.bool_] | None = None
+    rows: Rows,
+    config: MaskingConfig,
+    seed: int,
+    epoch: int,
+    continuation: NDArray[np.bool_] | None = None,
+    word_starts: NDArray[np.bool_] | None = None,
 ) -> None:
     """Assert that a batch is masked as the plain loop masks each of its rows."""
-    masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, continuation=continuation)
+    words = {"continuation": continuation, "word_starts": word_starts}
+    masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, **words)
+    ends = np.cumsum([len(row) for row, _ in rows])
     expected = [
         mask_row(
             row,
@@ -69,8 +77,9 @@ def assert_masked_as_by_the_reference(
             mask_token_id=MASK,
             replacement_ids=REPLACEMENTS.tolist(),
             continuation=() if continuation is None else continuation.tolist(),
+            word_starts=None if word_starts is None else word_starts[end - len(row) : end].tolist(),
         )
-        for row, example_id in rows
+        for (row, example_id), end in zip(rows, ends.tolist(), strict=True)
     ]
     assert masked.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
     assert masked.labels.tolist() == [label for _, labels, _ in expected for label in labels]

@@ -79,6 +79,7 @@ from tests.masking.masker import mask_tokens
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.objectives.rows import build_rows
+from bertdata.tokenizers.pairs import bert_template
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
 
@@ -101,6 +102,12 @@ for unit in MASK_UNITS:
             config=MaskingConfig(rate, 0.5, 0.5, limit, unit), seed=1, epoch=2, mask_token_id=4,
             replacement_ids=np.arange(5, 9), continuation=continuation, narrow=True,
         )
+        told = mask_tokens(
+            ids, np.concatenate([[0], np.cumsum(lengths)]), special, lengths,
+            config=MaskingConfig(rate, 0.5, 0.5, limit, unit), seed=1, epoch=2, mask_token_id=4,
+            replacement_ids=np.arange(5, 9), word_starts=generator.random(len(ids)) < 0.6,
+        )
+        digest.update(told.input_ids.tobytes() + told.labels.tobytes())
         digest.update(narrow.input_ids.tobytes() + narrow.labels.tobytes() + str(count_masked(narrow, 4)).encode())
 
 sizes = generator.integers(1, 60, 300)
@@ -111,8 +118,9 @@ block = TokenBlock(
     np.arange(ends[-1]).astype(np.uint16), starts, ends, ends[[0, 40, 41, 200, 299]], np.arange(5).astype(np.uint64)
 )
 for objective in OBJECTIVES:
-    plan = plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=48, short_seq_prob=0.5), 1)
-    rows = build_rows(block, plan, np.arange(len(plan.ids))[::-1].copy(), cls_token_id=2, sep_token_id=3)
+    config = ExamplesConfig(objective=objective, max_seq_length=48, short_seq_prob=0.5)
+    plan = plan_examples(block, config, 1, bert_template(2, 3))
+    rows = build_rows(block, plan, np.arange(len(plan.ids))[::-1].copy(), bert_template(2, 3))
     digest.update(plan.spans.tobytes() + rows.input_ids.tobytes())
     digest.update(rows.token_type_ids.tobytes() + rows.special.tobytes())
 print(digest.hexdigest())

@@ -18,6 +18,7 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
 from tests.masking.masker import mask_tokens
+from tests.objectives.blocks import BERT
 
 
 def numbers(purpose: int, count: int, n: int) -> NDArray[np.int64]:
@@ -60,7 +61,9 @@ def test_examples_are_the_ones_that_were_always_planned(objective: str, document
     block = block_of(BLOCKS[documents])
     found: list[NDArray[Any]] = []
     for copy, length in ((0, 64), (3, 32)):
-        plan = plan_examples(block, ExamplesConfig(objective, max_seq_length=length, short_seq_prob=0.3, seed=5), copy)
+        plan = plan_examples(
+            block, ExamplesConfig(objective, max_seq_length=length, short_seq_prob=0.3, seed=5), copy, BERT
+        )
         found += [plan.spans, plan.types, plan.offsets, plan.labels, plan.ids]
     assert digest(*found) == expected
 

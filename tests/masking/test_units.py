@@ -89,6 +89,29 @@ def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     assert_masked_as_by_the_reference(rows, config, seed, epoch, CONTINUATION)
 
 
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(st.lists(st.sampled_from([CLS, SEP, MASK, 6, PIECE]), max_size=30), st.integers(0, 2**40))),
+    settings_of_any_kind(),
+    st.integers(0, 2**40),
+)
+def test_words_are_those_that_flags_of_tokens_tell_whatever_the_ids(
+    rows: Rows, config: MaskingConfig, seed: int
+) -> None:
+    word_starts = np.random.default_rng(seed).random(sum(len(row) for row, _ in rows)) < 0.4
+    assert_masked_as_by_the_reference(rows, config, seed, 1, CONTINUATION, word_starts)
+
+
+def test_flags_of_tokens_and_of_ids_that_tell_the_same_words_give_the_same_masks() -> None:
+    rows = repeated(row_of([1, 4, 2, 1, 7, 1], [3, 1, 1]), 200)
+    flat = np.array([token for row, _ in rows for token in row])
+    config = MaskingConfig(mask_unit="ngram")
+    by_flags = mask_rows(rows, config=config, word_starts=~CONTINUATION[flat])
+    assert by_flags.labels.tolist() == mask(rows, "ngram").labels.tolist()
+    with pytest.raises(ValueError, match="expected a flag for each id"):
+        mask_rows(rows, config=config, word_starts=~CONTINUATION[flat[1:]])
+
+
 def test_of_a_word_all_pieces_are_predicted_or_none() -> None:
     row = row_of([1, 4, 2, 1, 7, 1], [3, 1, 1])
     taken = predicted(mask(repeated(row, 2000)), len(row))
@@ -179,7 +202,7 @@ def test_a_row_of_one_long_word_still_has_a_prediction(unit: str) -> None:
 def test_a_piece_at_the_start_of_a_segment_does_not_join_the_word_before_it() -> None:
     row = [CLS, WORD, PIECE, SEP, PIECE, PIECE, WORD, SEP]
     special = [token in (CLS, SEP) for token in row]
-    words = words_of(row, special, CONTINUATION.tolist())
+    words = words_of(special, CONTINUATION[row].tolist())
     assert words == [[1, 2], [4, 5], [6]]
     spans = join_words(words, special, MaskingConfig(mask_unit="span"), 9, lambda place: 2**32 - 1)
     assert spans == [[1, 2], [4, 5, 6]]
@@ -220,7 +243,7 @@ def test_lengths_of_units_follow_the_papers(unit: str, options: dict[str, Any], 
         row = row_of([1] * 60)
         special = [token in (CLS, SEP) for token in row]
         units = join_words(
-            words_of(row, special, CONTINUATION.tolist()),
+            words_of(special, CONTINUATION[row].tolist()),
             special,
             config,
             9,
@@ -299,8 +322,13 @@ def test_random_tokens_of_the_whole_vocabulary_are_an_option() -> None:
 
 
 def test_words_cannot_be_masked_where_nobody_says_which_pieces_continue_one() -> None:
-    with pytest.raises(ConfigError, match="--mask-unit word needs to know which tokens continue a word"):
-        mask_rows([([CLS, 5, SEP], 1)], config=MaskingConfig(mask_unit="word"))
+    rows: Rows = [([CLS, 5, SEP], 1)]
+    with pytest.raises(
+        ConfigError, match=r"--mask-unit word needs to know where words begin: .* take --mask-unit token"
+    ):
+        mask_rows(rows, config=MaskingConfig(mask_unit="word"))
+    with pytest.raises(ConfigError, match="give the Masker `vocab_size`"):
+        mask_rows(rows, config=MaskingConfig(random_tokens="vocabulary"))
 
 
 def test_a_vocabulary_without_ordinary_ids_cannot_give_random_tokens() -> None:

@@ -15,7 +15,17 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.tokenizers.pairs import RowTemplate, bert_template
 
+CLS, SEP = 1_000_001, 1_000_002
+BERT = bert_template(CLS, SEP)
+"""BERT's row template, with ids above those of the text."""
+TEMPLATES = {
+    "BERT": BERT,
+    "RoBERTa": RowTemplate((CLS,), (SEP, SEP), (SEP,), second_type=0),
+    "XLNet": RowTemplate((), (SEP,), (SEP, CLS), last_type=2),
+    "ModernBERT": RowTemplate((CLS,), (SEP,), (SEP,), second_type=0),
+}
 SPECIALS = {"nsp": 3, "sop": 3, "doc-sentences": 2}
 """The special tokens of a row."""
 
@@ -75,16 +85,21 @@ def documents_of(block: TokenBlock, positions: Sequence[int]) -> list[int]:
     return [int(one) for one in np.searchsorted(block.document_ends, positions, side="right")]
 
 
-def plan_of(block: TokenBlock, objective: str, length: int = 128, copy: int = 0, **options: Any) -> Plan:
+def plan_of(
+    block: TokenBlock, objective: str, length: int = 128, copy: int = 0, template: RowTemplate = BERT, **options: Any
+) -> Plan:
     """Return the plan of a block."""
-    return plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length, **options), copy)
+    return plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length, **options), copy, template)
 
 
 def drawn_plan(data: st.DataObject, objective: str, **shape: int) -> tuple[TokenBlock, Plan, int]:
     """Draw a block of as many documents as the objective needs or more, its plan, and the length of its rows."""
     block = data.draw(blocks(at_least=OBJECTIVES[objective].min_documents, **shape))
     length = data.draw(st.integers(8, 40))
-    options = {"short_seq_prob": data.draw(st.sampled_from([0.0, 0.1, 1.0])), "seed": data.draw(st.integers(0, 99))}
+    options: dict[str, Any] = {
+        "short_seq_prob": data.draw(st.sampled_from([0.0, 0.1, 1.0])),
+        "seed": data.draw(st.integers(0, 99)),
+    }
     return block, plan_of(block, objective, length, data.draw(st.integers(0, 3)), **options), length
 
 

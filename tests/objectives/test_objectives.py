@@ -16,7 +16,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.objective import Objective, find_objective, plan_examples
 from bertdata.objectives.settings import ExamplesConfig
-from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block
+from bertdata.tokenizers.pairs import RowTemplate
+from tests.objectives.blocks import BERT, block_of, blocks, documents_of, examples_of, plan_of, random_block
 from tests.statistics import assert_same_distribution, bernstein, hoeffding
 
 
@@ -116,7 +117,7 @@ def test_rows_of_electra_are_cut_as_the_plain_loop_cuts_them(
             )
             expected.append([(begin, middle), (middle, end)] if middle < end else [(begin, end)])
             begin, number = end, number + 1
-    assert examples_of(plan_examples(block, config, copy)) == expected
+    assert examples_of(plan_examples(block, config, copy, BERT)) == expected
 
 
 def _electra_cut(begin: int, end: int, ends: list[int], target: int, coin: bool) -> int:
@@ -168,8 +169,8 @@ def test_rows_of_electra_hold_every_token_of_their_documents_in_order(block: Tok
 class _Registered(Objective):
     """Gives the plan that a test wants."""
 
-    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int) -> Plan:
-        plan = find_objective("doc-sentences").plan(block, config, copy)
+    def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
+        plan = find_objective("doc-sentences").plan(block, config, copy, BERT)
         return replace(plan, spans=plan.spans.astype(np.int32))
 
 

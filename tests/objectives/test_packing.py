@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import fill_rows, pack
+from bertdata.objectives.rows import row_offsets
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.shards.writer import row_lengths
-from tests.objectives.blocks import random_block
+from tests.objectives.blocks import BERT, random_block
 
 
 def rows_of(lengths: list[int], room: int) -> list[list[int]]:
@@ -87,8 +87,8 @@ def test_an_example_that_is_longer_than_a_row_or_empty_is_refused(lengths: list[
 )
 def test_padding_is_under_two_percent(objective: str, length: int, room: int) -> None:
     block = random_block(2, 1200, 30, 24.0)
-    plan = plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length), 0)
-    lengths = row_lengths(plan)
+    plan = plan_examples(block, ExamplesConfig(objective=objective, max_seq_length=length), 0, BERT)
+    lengths = np.diff(row_offsets(block, plan, np.arange(len(plan.ids)), BERT))
     _, offsets = pack(lengths, room)
     rows = len(offsets) - 1
     assert rows > 500

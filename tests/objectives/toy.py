@@ -23,12 +23,13 @@ from bertdata.objectives.objective import Objective
 class Swapped(Objective):
     """The first two sentences of each document, in an order drawn by its key; the others are left out."""
 
-    def plan(self, block, config, copy):
+    def plan(self, block, config, copy, template):
         starts = np.concatenate([[0], block.document_ends])[:-1]
         first = np.searchsorted(block.sentence_ends, starts, side="right")
         middle = block.sentence_ends[first]
         end = block.sentence_ends[np.minimum(first + 1, len(block.sentence_ends) - 1)]
-        kept = (end <= block.document_ends) & (end > middle) & (end - starts <= config.max_seq_length - 3)
+        room = template.room(config.max_seq_length, pair=True)
+        kept = (end <= block.document_ends) & (end > middle) & (end - starts <= room)
         a, b = np.stack([starts, middle], 1)[kept], np.stack([middle, end], 1)[kept]
         draws = bits(self.key(config, "order"), block.document_keys[kept], copy)
         swapped = draws % np.uint64(2) == 1
@@ -52,7 +53,7 @@ OBJECTIVES.add(
         label="next_sentence_label",
         label_names=("as written", "swapped"),
         label_meanings=("B follows A", "A follows B"),
-        separators=(2, 2),
+        segments=(2, 2),
         token_types=2,
         sentence_pairs=True,
     ),

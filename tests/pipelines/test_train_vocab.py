@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import ConfigError
+from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.tokenizers.training.partitions import PARTITIONS
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.train.partitions import PARTITIONS
 from pipelines import build_shards, train_vocab
 
 FABLE = "The fox saw the grapes. The grapes were sour, said the fox. Sour grapes are no grapes for a fox."
@@ -68,6 +69,34 @@ def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:
     assert build_shards.main([*common, *flags]) == 0
     sources = json.loads((output / "manifest.json").read_text())["sources"]
     assert [source["drops"] for source in sources.values()] == [{"exact duplicate": 1}]
+
+
+@pytest.mark.parametrize("model", ["bpe", "unigram"])
+def test_other_models_are_trained_alike_however_often_and_by_however_many(
+    model: str, documents: Path, tmp_path: Path
+) -> None:
+    if model == "unigram":
+        pytest.importorskip("sentencepiece")
+    flags = ["--documents", str(documents), "--model", model, "--vocab-size", "300", "--pad-to-multiple-of", "8"]
+    flags += ["--add-tokens", "grapes", "vine", "--special-tokens", "[ENT]"]
+    for workers in ("1", "2"):
+        assert train_vocab.main([*flags, "--output", str(tmp_path / workers), "--workers", workers]) == 0
+    tokenizer = load_tokenizer(tmp_path / "1")
+    assert tokenizer == load_tokenizer(tmp_path / "2")
+    assert tokenizer.vocab_size % 8 == 0
+    assert "[ENT]" in tokenizer.special_tokens
+    assert len(tokenizer.encode(" vine")) == 1
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_another_model_counts_and_trains_anew(documents: Path, tmp_path: Path) -> None:
+    flags = ["--documents", str(documents), "--output", str(tmp_path / "out"), "--workers", "1", "--vocab-size", "300"]
+    for model in ("wordpiece", "bpe"):
+        assert train_vocab.main([*flags, "--model", model, "--force"]) == 0
+    tokenizer = load_tokenizer(tmp_path / "out")
+    assert tokenizer.tokenize("It stands")[1][:2] == "Ġs"
+    assert not (tmp_path / "out" / "vocab.txt").exists()
 
 
 def test_unused_slots_stand_behind_the_special_tokens(documents: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +18,20 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.writer import write_shard
+from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 TOKENIZER = WordPieceTokenizer.from_tokens(
     [*SPECIAL_TOKENS, "[unused0]", "[unused1]", *(f"w{i}" for i in range(60)), *(f"##p{i}" for i in range(20))]
 )
+CLS, SEP = TOKENIZER.cls_token_id, TOKENIZER.sep_token_id
+TEMPLATES = {
+    "BERT": None,
+    "RoBERTa": RowTemplate((CLS,), (SEP, SEP), (SEP,), second_type=0),
+    "XLNet": RowTemplate((), (SEP,), (SEP, CLS), last_type=2),
+    "ModernBERT": RowTemplate((CLS,), (SEP,), (SEP,), second_type=0),
+}
+"""What shards say of their row templates."""
 FIRST_WORD = 7
 FIRST_PIECE = 67
 
@@ -35,10 +45,12 @@ def info_of(
     seed: int = 0,
     short_seq_prob: float = 0.1,
     config: MaskingConfig | None = None,
+    template: RowTemplate | None = None,
 ) -> PretrainingInfo:
     """Return what shards of these settings say of themselves."""
     examples = ExamplesConfig(objective, masking, max_seq_length, short_seq_prob, dupe_factor, seed)
-    return PretrainingInfo.of(TOKENIZER, examples=examples, masking=config or MaskingConfig())
+    info = PretrainingInfo.of(TOKENIZER, examples=examples, masking=config or MaskingConfig())
+    return replace(info, template=template)
 
 
 def block_from(documents: Sequence[Sequence[Sequence[int]]], keys: Sequence[int] | None = None) -> TokenBlock:
@@ -114,4 +126,5 @@ def infos(draw: st.DrawFn) -> PretrainingInfo:
             mask_unit=draw(st.sampled_from(list(MASK_UNITS))),
             random_tokens=draw(st.sampled_from(RANDOM_TOKENS)),
         ),
+        template=draw(st.sampled_from(list(TEMPLATES.values()))),
     )

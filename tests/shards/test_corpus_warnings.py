@@ -19,8 +19,10 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.shards import corpus_warnings
 from bertdata.shards.corpus_warnings import count_signs, share_of_copies, sign_tables, warning_lines, warnings_of
 from bertdata.shards.token_store import write_tokens
+from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path
+from tests.tokenizers.made import KINDS, trained
 
 ROOT = Path(__file__).resolve().parents[2]
 NOUNS = ["river", "house", "winter", "letter", "garden", "clock", "bridge", "story"]
@@ -36,9 +38,9 @@ def english(number: int) -> str:
     )
 
 
-def recorded(texts: Sequence[str]) -> PartMetadata:
+def recorded(texts: Sequence[str], tokenizer: Tokenizer | None = None) -> PartMetadata:
     """Return the record of the token store of texts, without the file."""
-    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
+    tokenizer = tokenizer or WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
     table = pa.table({"id": [str(n) for n in range(len(texts))], "text": pa.array(texts, pa.string())})
     counters = write_tokens([table], tokenizer, SentenceSegmenter.from_pretrained(), [1 << 16], pa.BufferOutputStream())
     return PartMetadata("tokens", "f", 1, "s", 0.0, counters.counts, counters.drops, counters.details)
@@ -141,6 +143,37 @@ def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
     assert warnings_of({}, {}, parts, english=True) == warnings_of({}, {}, [recorded(texts)], english=True)
     assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind: str) -> None:
+    tokenizer = trained(kind, GOOD, 700)
+
+    def warned(texts: Sequence[str]) -> list[str]:
+        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], english=True)]
+
+    assert warned(GOOD) == []
+    assert warned([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)])[-1] == "language"
+    assert "line breaks" in warned([text.replace(".", "") for text in GOOD])
+    unknown = "[UNK]" in warned([f"{text} 河 川" for text in GOOD])
+    assert unknown == (tokenizer.unk_token_id >= 0) == (kind != "byte-level")
+
+
+def test_a_byte_level_vocabulary_has_no_unknown_tokens_also_where_its_last_id_is_in_the_text() -> None:
+    tokenizer = trained("byte-level", GOOD, 400)
+    assert tokenizer.unk_token_id == -1
+    last = tokenizer.token_texts[-1]
+    assert recorded([f"{last} {last}"], tokenizer).counts["unknown_tokens"] == 0
+    assert sign_tables(tokenizer)[1][-1] == (last[-1] in ".!?")
+
+
+def test_a_token_of_several_signs_ends_a_sentence_where_its_last_does() -> None:
+    corpus = ['She said "no." He said "yes!" (And they said "nothing.") Then, "he, too, saw it,"'] * 50
+    tokenizer = trained("byte-level", corpus, 400)
+    ends = dict(zip(tokenizer.token_texts, sign_tables(tokenizer)[1].tolist(), strict=True))
+    found = {text: ends[text] for text in ('."', '!"', '.")', ",", "he", '"') if text in ends}
+    assert {text for text in found if len(text) > 1} >= {'."', "he"}
+    assert all(end == (text[-1] in '.!")') for text, end in found.items())
 
 
 def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:

@@ -106,6 +106,13 @@ def test_shards_have_the_same_bytes_however_documents_were_dealt_to_parts(tmp_pa
     assert len(set(found[0])) == 3
 
 
+def test_a_token_file_with_flags_is_not_taken_for_one_without(tmp_path: Path) -> None:
+    done = cleaned(f"{tmp_path}/documents", "0", [("doc:0", text_of(0))])
+    ranges, spec = cut_ranges([(done[0].path, done[1])]), TokensSpec("", "t", "english", "s", PLAN.ends)
+    marks = {plan_tokens(ranges, "", replace(spec, word_starts=flags))[0].fingerprint for flags in (False, True)}
+    assert len(marks) == 2
+
+
 def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
     slices = [
         TokenSlice("/a/tokens-00000.arrow", "1" * 64, 8, 100),
@@ -123,6 +130,7 @@ def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
         {"examples": ExamplesConfig(max_seq_length=32, dupe_factor=2)},
         {"masking": MaskingConfig(masked_lm_prob=0.2)},
         {"tokenizer": "0" * 64},
+        {"word_starts": True},
     ],
 )
 def test_another_setting_makes_a_shard_stale(tmp_path: Path, change: dict[str, object]) -> None:

@@ -19,6 +19,8 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.token_store import TokenSlice, load_block, read_slices, token_schema, write_tokens
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.small_build import texts
+from tests.tokenizers.made import made, trained
 
 ENDS = (10_000, 30_000, SLOTS)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -49,7 +51,7 @@ def stored(folder: Path, tables: list[pa.Table], name: str = "tokens.arrow") -> 
 
 
 def load(slices: list[TokenSlice], seed: int = 0) -> TokenBlock:
-    return load_block(slices, TOKENIZER.id_type, TOKENIZER.continuation, seed)
+    return load_block(slices, TOKENIZER, seed)
 
 
 def same(one: TokenBlock, other: TokenBlock) -> bool:
@@ -136,7 +138,7 @@ def test_slices_lie_in_the_file_and_do_not_overlap(tmp_path: Path) -> None:
 def test_a_token_file_is_an_arrow_stream_that_any_reader_opens(tmp_path: Path) -> None:
     stored(tmp_path, [documents(TEXTS)])
     table = pa.ipc.open_stream((tmp_path / "tokens.arrow").read_bytes()).read_all()
-    assert table.schema == token_schema(TOKENIZER.id_type)
+    assert table.schema == token_schema(TOKENIZER)
     assert sorted(table["id"].to_pylist()) == sorted(TEXTS)
 
 
@@ -174,7 +176,7 @@ def test_white_space_behind_a_sentence_gives_no_token() -> None:
 def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
     with pytest.raises(InputError, match=r"the token store holds an id over 5, the last of the vocabulary; delete it"):
-        load_block(slices[0], TOKENIZER.id_type, TOKENIZER.continuation[:6], 0)
+        load_block(slices[0], WordPieceTokenizer.from_tokens(TOKENIZER.tokens[:6]), 0)
 
 
 def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
@@ -184,7 +186,7 @@ def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     [(_, offset, length)] = counters.details["slices"]
     slices = [TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)]
-    block = load_block(slices, many.id_type, many.continuation, 0)
+    block = load_block(slices, many, 0)
     assert block.tokens.tolist() == [70_004, 8, 65_536]
 
 
@@ -196,14 +198,14 @@ def test_a_damaged_token_store_is_an_error_that_names_file_and_byte(tmp_path: Pa
     changed = data[: one.offset + one.length // 2] if damage == "cut off" else b"12345678" + data
     (tmp_path / "tokens.arrow").write_bytes(changed)
     with pytest.raises(InputError, match=rf"tokens\.arrow, byte {one.offset}: the token store is damaged"):
-        list(read_slices([one], token_schema(TOKENIZER.id_type)))
+        list(read_slices([one], token_schema(TOKENIZER)))
 
 
 def test_damaged_offsets_in_a_token_store_are_an_error_and_read_nothing_beyond_it(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
     one = slices[2][0]
     data = bytearray((tmp_path / "tokens.arrow").read_bytes())
-    [batch] = read_slices([one], token_schema(TOKENIZER.id_type))
+    [batch] = read_slices([one], token_schema(TOKENIZER))
     offsets = batch["tokens"].offsets.to_numpy().tobytes()
     place = bytes(data).index(offsets, one.offset)
     data[place + 4 : place + 8] = (1 << 30).to_bytes(4, "little")
@@ -215,3 +217,60 @@ def test_damaged_offsets_in_a_token_store_are_an_error_and_read_nothing_beyond_i
 def test_a_missing_token_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.arrow"):
         load([TokenSlice(str(tmp_path / "gone.arrow"), "", 0, 10)])
+
+
+@pytest.mark.parametrize("kind", ["byte-level", "whitespace"])
+def test_where_ids_do_not_tell_words_the_store_does(kind: str, tmp_path: Path) -> None:
+    tokenizer = made(kind)
+    corpus = dict(zip(TEXTS, texts(len(TEXTS)), strict=False))
+    file = io.BytesIO()
+    table = documents(corpus | {"doc:lost": "\u200b \n"})
+    counters = write_tokens([table.slice(0, 5), table.slice(5)], tokenizer, SEGMENTER, ENDS, file)
+    (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
+    place = str(tmp_path / "tokens.arrow")
+    blocks = [
+        load_block([TokenSlice(place, "", offset, length)], tokenizer, 0)
+        for _, offset, length in counters.details["slices"]
+    ]
+    expected = {}
+    for name, sentences in zip(corpus, SEGMENTER.segment_batch(list(corpus.values())).to_pylist(), strict=True):
+        encoded = [tokenizer.reference.encode(one, add_special_tokens=False) for one in sentences]
+        words = [[0, *np.diff(one.word_ids)] for one in encoded]
+        flags = [place == 0 or bool(step) for steps in words for place, step in enumerate(steps)]
+        expected[text_bits(name)] = ([token for one in encoded for token in one.ids], flags)
+    found = {}
+    for block in blocks:
+        begins = [0, *block.document_ends.tolist()]
+        for number, name in enumerate(block.document_keys.tolist()):
+            part = slice(begins[number], begins[number + 1])
+            found[name] = (block.tokens[part].tolist(), block.word_start[part].tolist())
+    assert {name: found[name] for name in expected} == expected
+    assert any(not flag for _, flags in expected.values() for flag in flags)
+
+
+def test_a_store_with_another_number_of_flags_than_ids_is_refused(tmp_path: Path) -> None:
+    schema = token_schema(made("byte-level"))
+    row = {"id": "a", "tokens": [270, 271], "sentence_lengths": [2], "word_starts": [True]}
+    file = io.BytesIO()
+    with pa.ipc.new_stream(file, schema) as writer:
+        writer.write_batch(pa.RecordBatch.from_pylist([], schema=schema))
+        begin = file.tell()
+        writer.write_batch(pa.RecordBatch.from_pylist([row], schema=schema))
+        length = file.tell() - begin
+    (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
+    with pytest.raises(InputError, match="the token store has 1 flags for 2 ids; delete it"):
+        load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", begin, length)], made("byte-level"), 0)
+
+
+def test_an_id_over_the_vocabulary_is_refused_also_where_the_store_has_flags(tmp_path: Path) -> None:
+    large, small = made("byte-level"), trained("byte-level", list(texts(4)), 265)
+    file = io.BytesIO()
+    counters = write_tokens([documents({"a": "The keeper covers the lamp."})], large, SEGMENTER, (SLOTS,), file)
+    (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
+    [(_, offset, length)] = counters.details["slices"]
+    with pytest.raises(InputError, match=r"an id over 264, the last of the vocabulary; delete it"):
+        load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)], small, 0)
+
+
+def test_the_store_of_a_vocabulary_whose_ids_tell_words_has_no_flags() -> None:
+    assert token_schema(TOKENIZER).names == token_schema(made("unigram")).names == ["id", "tokens", "sentence_lengths"]

@@ -38,7 +38,7 @@ def plain_rows(table: pa.Table) -> list[list[int]]:
 
 def rows_of_plan(block: TokenBlock, info: PretrainingInfo, copy: int) -> dict[int, tuple[list[int], int]]:
     """Return ids and pair label of each example of a copy, put together one token after another."""
-    plan = plan_examples(block, info.examples, copy)
+    plan = plan_examples(block, info.examples, copy, info.row_template)
     rows = {}
     for number, example_id in enumerate(plan.ids.tolist()):
         row = [CLS]
@@ -100,7 +100,7 @@ def test_batches_hold_a_thousand_rows_and_never_two_copies() -> None:
     block, info = block_of(500), info_of("doc-sentences", max_seq_length=16, dupe_factor=2)
     data, counters = written(block, info)
     sizes = [batch.num_rows for batch in pa.ipc.open_stream(data)]
-    each = [len(plan_examples(block, info.examples, copy).ids) for copy in range(2)]
+    each = [len(plan_examples(block, info.examples, copy, info.row_template).ids) for copy in range(2)]
     expected = [
         size for count in each for size in [ROWS_PER_BATCH] * (count // ROWS_PER_BATCH) + [count % ROWS_PER_BATCH]
     ]
@@ -112,7 +112,7 @@ def test_batches_hold_a_thousand_rows_and_never_two_copies() -> None:
 def test_neighbouring_rows_are_of_different_documents() -> None:
     block, info = block_of(60), info_of("doc-sentences", max_seq_length=16, short_seq_prob=0)
     document = {}
-    plan = plan_examples(block, info.examples, 0)
+    plan = plan_examples(block, info.examples, 0, info.row_template)
     for example_id, (start, _) in zip(plan.ids.tolist(), plan.spans.tolist(), strict=True):
         document[example_id] = int(np.searchsorted(block.document_ends, start, side="right"))
     owners = [document[one] for one in table_of(written(block, info)[0])["example_id"].to_pylist()]
@@ -143,7 +143,7 @@ def test_static_copy_k_is_what_is_drawn_of_its_rows_for_epoch_k(unit: str) -> No
     info = info_of(masking="static", dupe_factor=3, config=config)
     block = block_of(20)
     table = table_of(written(block, info)[0])
-    copies = [set(plan_examples(block, info.examples, copy).ids.tolist()) for copy in range(3)]
+    copies = [set(plan_examples(block, info.examples, copy, info.row_template).ids.tolist()) for copy in range(3)]
     for row, original in zip(table.to_pylist(), plain_rows(table), strict=True):
         ids = np.array(original)
         copy = next(copy for copy in range(3) if row["example_id"] in copies[copy])

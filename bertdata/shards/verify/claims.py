@@ -22,6 +22,7 @@ from bertdata.shards.reader import open_stream
 from bertdata.shards.schema import ShardInfo, shard_schema, vocabulary_fields
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.tokenizers.pairs import RowTemplate
 
 MANIFEST = "manifest.json"
 CHANGED = "its checksum is not that of its contents: it was damaged or edited; restore it, or build again"
@@ -48,6 +49,15 @@ class BrokenRules:
         """Note the rows that break a rule: `wrong` says which, or, with the offsets of rows, which of their tokens."""
         found = np.flatnonzero(wrong)
         self.add(rule, found if offsets is None else np.unique(np.searchsorted(offsets, found, side="right") - 1))
+
+    def add_template(self, ids: NDArray[Any], offsets: NDArray[np.int64], template: RowTemplate) -> None:
+        """Note the rows that do not begin and end with the special ids of a template; none may be shorter."""
+        begins, suffix = offsets[:-1], offsets[1:] - len(template.suffix)
+        for rule, starts, expected in (("begin", begins, template.prefix), ("end", suffix, template.suffix)):
+            wrong = np.zeros(len(starts), np.bool_)
+            for place, token_id in enumerate(expected):
+                wrong |= ids[starts + place] != token_id
+            self.add_flags(f"a row does not {rule} with the special ids {', '.join(map(str, expected))}", wrong)
 
     def lines(self) -> list[str]:
         """Return a line for each rule."""

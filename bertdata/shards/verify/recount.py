@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.packed import first_examples, unpacked
+from bertdata.shards.packed import WORD_STARTS, first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.claims import BrokenRules, UncountableError, flat_columns
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.pairs import RowTemplate
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -35,11 +36,12 @@ class _Batch:
     ids: NDArray[np.integer]
     shown: NDArray[np.unsignedinteger]
     offsets: Ints
-    types: NDArray[np.uint8]
+    types: NDArray[np.uint8] | None
     example_ids: Ints
     pair_labels: NDArray[np.int8] | None
     labels: NDArray[np.signedinteger] | None
     sources: NDArray[np.int8] | None
+    word_starts: Flags | None
 
     def sums(self, flags: Flags) -> Ints:
         """Return for how many tokens of each row a flag is set."""
@@ -87,7 +89,8 @@ class _Recount:
         self.counters, self.broken, self.example_ids = Counters(), BrokenRules(), [np.zeros(0, np.int64)]
         self.special, self.replacement = (np.zeros(info.vocab_size, np.bool_) for _ in range(2))
         self.special[tokenizer.special_ids] = True
-        self.special[tokenizer.unk_token_id] = False
+        if tokenizer.unk_token_id >= 0:
+            self.special[tokenizer.unk_token_id] = False
         self.replacement[tokenizer.replacement_ids] = True
         self.counters.add_all(examples=0, tokens_in_examples=0, **{f"examples_of_{name}": 0 for name in info.sources})
 
@@ -124,7 +127,8 @@ class _Recount:
         lengths = np.diff(offsets[0])
         if not all(np.array_equal(np.diff(one), lengths) for one in offsets):
             raise UncountableError(f"{where} has lists of unlike lengths in one row")
-        shortest = 1 + 2 * info.objective.separators[0]
+        segments = info.objective.segments[0]
+        shortest = info.row_template.special(pair=segments > 1) + segments
         if not len(lengths) or int(lengths.min()) < shortest:
             raise UncountableError(f"{where} has a row of under {shortest} tokens, or no rows")
         values = flat_columns(arrow)
@@ -139,11 +143,12 @@ class _Recount:
             ids,
             shown,
             offsets[0] - offsets[0][0],
-            values["token_type_ids"],
+            values.get("token_type_ids"),
             values["example_id"],
             values[info.label] if info.label else None,
             labels,
             values.get("source"),
+            values.get(WORD_STARTS),
         )
 
     def add(self, batch: _Batch, copy: int) -> None:
@@ -162,10 +167,13 @@ class _Recount:
             values = range(len(info.objective.label_names))
             fail(f"{info.label} is not {' or '.join(map(str, values))}", ~np.isin(batch.pair_labels, values))
         fail("the example id is negative", batch.example_ids < 0)
+        if batch.word_starts is not None:
+            self.broken.add_flags("a special token continues a word", special & ~batch.word_starts, batch.offsets)
         ordinary = len(batch.ids) - int(special.sum())
         counters.add_all(examples=len(lengths), row_tokens=len(batch.ids), tokens_in_examples=ordinary)
         if batch.labels is None:
-            drawn, capped = self.masker.count(batch.ids, batch.offsets, batch.example_ids, 0, special=special)
+            words = {"special": special, "word_starts": batch.word_starts}
+            drawn, capped = self.masker.count(batch.ids, batch.offsets, batch.example_ids, 0, **words)
             counters.add_all(predictions=drawn, predictions_capped_rows=capped)
         else:
             self._check_predictions(batch, batch.labels, special, copy)
@@ -173,29 +181,52 @@ class _Recount:
         self.broken.begin += len(lengths)
 
     def _check_layout(self, batch: _Batch) -> Flags:
-        """Check special tokens and token types; returns where [CLS] and [SEP] are."""
-        ids, offsets, starts = batch.ids, batch.offsets, batch.offsets[:-1]
-        separator: Flags = ids == self.info.sep_token_id
-        self.broken.add_flags("[CLS] is not the first token", ids[starts] != self.info.cls_token_id)
-        self.broken.add_flags("[SEP] is not the last token", ~separator[offsets[1:] - 1])
-        special = separator.copy()
-        special[starts] = True
-        begins = np.append(True, special[:-1])
-        begins[starts] = True
-        self.broken.add_flags("a segment is empty", separator & begins, offsets)
+        """Check special tokens and token types; returns where special tokens are."""
+        ids, offsets, template = batch.ids, batch.offsets, self.info.row_template
+        self.broken.add_template(ids, offsets, template)
+        special, borders = self._separators(ids, offsets, template)
         stray = self.special[ids] & ~special
         if batch.labels is not None:
             stray &= batch.labels == IGNORE_INDEX
         self.broken.add_flags("a special token is in the text", stray, offsets)
-        for rule, wrong in self.info.objective.broken_rules(separator, offsets, batch.types):
+        for rule, wrong in self.info.objective.broken_rules(borders, offsets, batch.types, template):
             self.broken.add(rule, wrong)
         return special
+
+    def _separators(self, ids: NDArray[np.integer], offsets: Ints, template: RowTemplate) -> tuple[Flags, Flags]:
+        """Check what stands between segments; returns where special tokens are, and where separators begin.
+
+        The first of a pair are those of `between`, the others one id each.
+        """
+        begins, ends = offsets[:-1] + len(template.prefix), offsets[1:] - len(template.suffix)
+        number, lengths = np.arange(len(ids)), np.diff(offsets)
+        inside = (number >= np.repeat(begins, lengths)) & (number < np.repeat(ends, lengths))
+        inner = inside & np.isin(ids, template.between)
+        row_begins = np.zeros(len(ids) + 1, np.bool_)
+        row_begins[offsets] = True
+        run_begins = np.flatnonzero(inner & (row_begins[:-1] | ~np.append(False, inner[:-1])))
+        run_ends = np.flatnonzero(inner & (row_begins[1:] | ~np.append(inner[1:], False))) + 1
+        rows = np.searchsorted(offsets, run_begins, side="right") - 1
+        pair = (np.diff(rows, prepend=-1) > 0) & (self.info.objective.token_types == 2)
+        sizes, found = np.where(pair, len(template.between), 1), run_ends - run_begins
+        at = np.flatnonzero(inner)
+        within = (at - np.repeat(run_begins, found)) % np.repeat(sizes, found)
+        unlike = ids[at] != np.array(template.between, np.int64)[within]
+        wrong = np.unique(np.concatenate([rows[found % sizes > 0], np.repeat(rows, found)[unlike]]))
+        self.broken.add("the separators of two segments are not those of the row template", wrong)
+        empty = (found > sizes) | np.isin(run_begins, begins) | np.isin(run_ends, ends)
+        self.broken.add("a segment is empty", np.unique(rows[empty]))
+        borders = np.zeros(len(ids), np.bool_)
+        borders[at[within == 0]] = True
+        return inner | ~inside, borders
 
     def _check_predictions(self, batch: _Batch, labels: NDArray[np.signedinteger], special: Flags, copy: int) -> None:
         """Check and count the static masks of a batch."""
         masker, counters, predicted = self.masker, self.counters, labels != IGNORE_INDEX
         masked, kept = (predicted & (batch.shown == other) for other in (masker.mask_token_id, batch.ids))
-        drawn = masker.mask(batch.ids, batch.offsets, batch.example_ids, copy, special=special)
+        drawn = masker.mask(
+            *(batch.ids, batch.offsets, batch.example_ids, copy), special=special, word_starts=batch.word_starts
+        )
         wrong = {
             "a special token is predicted": predicted & special,
             "a label is a special token": predicted & self.special[batch.ids],

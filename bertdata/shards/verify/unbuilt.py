@@ -1,7 +1,7 @@
 """Verification of shards that were not built: imports and fine-tuning data, whose rows cannot be drawn again.
 
-Checked are the bytes and the schema of each shard, the files beside it, and every row: ids of the vocabulary, [CLS]
-first and [SEP] last, labels of the task.
+Checked are the bytes and the schema of each shard, the files beside it, and every row: ids of the vocabulary, the
+special tokens at its beginning and end, labels of the task.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
     ids, offsets = batch["input_ids"].flatten().to_numpy(), batch["input_ids"].offsets.to_numpy().astype(np.int64)
     offsets -= offsets[0]
     lengths = np.diff(offsets)
-    wrong = (lengths < 2) | (lengths > info.max_seq_length)
-    broken.add_flags(f"a row has under 2 tokens or over {info.max_seq_length}", wrong)
-    if lengths.min(initial=2) < 2:
+    least = info.row_template.special(pair=False)
+    wrong = (lengths < least) | (lengths > info.max_seq_length)
+    broken.add_flags(f"a row has under {least} tokens or over {info.max_seq_length}", wrong)
+    if lengths.min(initial=least) < least:
         return
     broken.add_flags("an id is not in the vocabulary", ids >= info.vocab_size, offsets)
-    broken.add_flags("[CLS] is not the first token", ids[offsets[:-1]] != info.cls_token_id)
-    broken.add_flags("[SEP] is not the last token", ids[offsets[1:] - 1] != info.sep_token_id)
+    broken.add_template(ids, offsets, info.row_template)
     aligned = True
     for field in batch.schema:
         if pa.types.is_list(field.type):

@@ -9,8 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bertdata.tokenizers.training.counts import merge_counts
     from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
-    from bertdata.tokenizers.wordpiece.train.counting import count_words, merge_counts
+    from bertdata.tokenizers.wordpiece.train.counting import count_words
     from bertdata.tokenizers.wordpiece.train.trainer import train_wordpiece
     from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, read_vocabulary, write_vocabulary
 
@@ -25,20 +26,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "SPECIAL_TOKENS": "vocabulary",
-    "WordPieceTokenizer": "tokenizer",
-    "count_words": "train.counting",
-    "merge_counts": "train.counting",
-    "read_vocabulary": "vocabulary",
-    "train_wordpiece": "train.trainer",
-    "write_vocabulary": "vocabulary",
+    "SPECIAL_TOKENS": "wordpiece.vocabulary",
+    "WordPieceTokenizer": "wordpiece.tokenizer",
+    "count_words": "wordpiece.train.counting",
+    "merge_counts": "training.counts",
+    "read_vocabulary": "wordpiece.vocabulary",
+    "train_wordpiece": "wordpiece.train.trainer",
+    "write_vocabulary": "wordpiece.vocabulary",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'bertdata.tokenizers.wordpiece' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"bertdata.tokenizers.wordpiece.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"bertdata.tokenizers.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
 

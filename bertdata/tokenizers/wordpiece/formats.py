@@ -57,8 +57,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     WordPiece as BERT has it, or where two files contradict each other.
     """
     folder, name = _place(path)
-    config = _config(files.join(folder, CONFIG))
-    named = _settings(config, files.join(folder, CONFIG))
+    config = config_of(folder)
+    named = settings_of(config, files.join(folder, CONFIG))
     if not name.endswith(".json"):
         tokens, special = _with_special(folder, name, config)
         parts = Parts(tokens, merge_special(special), Normalizer())
@@ -91,15 +91,17 @@ def _place(path: str) -> tuple[str, str]:
     return path, TOKENIZER if files.exists(files.join(path, TOKENIZER)) else VOCAB
 
 
-def _config(path: str) -> dict[str, Any]:
-    """Return the contents of a `tokenizer_config.json` or `added_tokens.json`, nothing where there is no such file."""
+def config_of(folder: str, name: str = CONFIG) -> dict[str, Any]:
+    """Return the contents of the `tokenizer_config.json` of a folder; an empty dict where the file is missing."""
+    path = files.join(folder, name)
     found = files.read_json(path) if files.exists(path) else {}
     if not isinstance(found, dict):
         raise InputError("expected a JSON object with the tokenizer's settings", path=path)
     return found
 
 
-def _settings(config: Mapping[str, Any], path: str) -> dict[str, Any]:
+def settings_of(config: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Return the settings of the normaliser; raises InputError where one is neither true nor false."""
     settings = {name: config[name] for name in _SETTINGS if name in config}
     for name, value in settings.items():
         if not isinstance(value, bool) and (value is not None or name != "strip_accents"):
@@ -110,22 +112,8 @@ def _settings(config: Mapping[str, Any], path: str) -> dict[str, Any]:
 def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:
     """Return the tokens of a `vocab.txt`, with those that the files beside it add, and which of them are special."""
     path, where = files.join(folder, name), files.join(folder, CONFIG)
-    special: list[str] = []
-    for key in _EXTRA:
-        named = config.get(key) or []
-        for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
-            content = token.get("content") if isinstance(token, dict) else token
-            if not isinstance(content, str):
-                raise InputError(f"{key} holds {token!r}; expected tokens", path=where)
-            special.append(content)
-    try:
-        entries = (config.get("added_tokens_decoder") or {}).items()
-        added = [(str(entry["content"]), int(token_id), bool(entry["special"])) for token_id, entry in entries]
-        known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
-        older = _config(files.join(folder, ADDED)).items()
-        added += [(str(token), int(token_id), token in known) for token, token_id in older]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"the tokens it adds are damaged ({type(error).__name__}: {error})", path=where) from error
+    special = _named_special(config, where)
+    added = added_tokens(folder, config)
     vocabulary = {token: token_id for token_id, token in enumerate(read_vocabulary(path))}
     special += _add(vocabulary, added, path)
     if missing := [token for token in special if token not in vocabulary]:
@@ -134,6 +122,36 @@ def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tu
             path=path,
         )
     return _in_order(vocabulary, path), special
+
+
+def added_tokens(folder: str, config: Mapping[str, Any]) -> list[tuple[str, int, bool]]:
+    """Return the tokens that `tokenizer_config.json` and `added_tokens.json` add: token, id, whether it is special.
+
+    Raises InputError where one of the files is damaged.
+    """
+    where = files.join(folder, CONFIG)
+    special = _named_special(config, where)
+    try:
+        entries = (config.get("added_tokens_decoder") or {}).items()
+        added = [(str(entry["content"]), int(token_id), bool(entry["special"])) for token_id, entry in entries]
+        known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
+        older = config_of(folder, ADDED).items()
+        return added + [(str(token), int(token_id), token in known) for token, token_id in older]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the tokens it adds are damaged ({type(error).__name__}: {error})", path=where) from error
+
+
+def _named_special(config: Mapping[str, Any], path: str) -> list[str]:
+    """Return the further special tokens that a `tokenizer_config.json` names."""
+    special: list[str] = []
+    for key in _EXTRA:
+        named = config.get(key) or []
+        for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
+            content = token.get("content") if isinstance(token, dict) else token
+            if not isinstance(content, str):
+                raise InputError(f"{key} holds {token!r}; expected tokens", path=path)
+            special.append(content)
+    return special
 
 
 def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lower_case: bool | None) -> None:

@@ -67,6 +67,15 @@ class WordPieceTokenizer(Tokenizer):
         return formats.is_file(path) or super().recognizes(path)
 
     @classmethod
+    def reads(cls, data: Any) -> bool:
+        """Tell whether the contents of a `tokenizer.json` are BERT's pipeline, whole."""
+        try:
+            formats.parse(data)
+        except InputError:
+            return False
+        return True
+
+    @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:
         """Load a directory, a `vocab.txt`, a `tokenizer.json`, or by name a vocabulary that comes with bertdata.
 

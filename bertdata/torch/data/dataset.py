@@ -16,9 +16,10 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from bertdata.errors import ConfigError
-from bertdata.loader.collator import BatchCollator, Ints
+from bertdata.loader.collator import BatchCollator, Flags, Ints
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
+from bertdata.shards.packed import WORD_STARTS
 from bertdata.torch.data.gpu_masking import mask_tokens
 
 __all__ = ["DeviceCollator", "Example", "Index", "PretrainingCollator", "ShardDataset", "SharedEpoch"]
@@ -87,11 +88,17 @@ class PretrainingCollator(BatchCollator):
         return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
 
     def _drawn(
-        self, input_ids: NDArray[np.integer], offsets: Ints, special: NDArray[np.bool_], ids: Ints, epoch: int
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        special: NDArray[np.bool_],
+        ids: Ints,
+        epoch: int,
+        word_starts: Flags,
     ) -> tuple[Ints, Ints]:
         width = int(offsets[1] - offsets[0])
         if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
-            return super()._drawn(input_ids, offsets, special, ids, epoch)
+            return super()._drawn(input_ids, offsets, special, ids, epoch, word_starts)
         masked, labels = mask_tokens(
             torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
             torch.from_numpy(special.reshape(-1, width)),
@@ -105,9 +112,11 @@ class PretrainingCollator(BatchCollator):
 class DeviceCollator(PretrainingCollator):
     """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
 
-    A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and second_segments int32 (N,)
-    (the position from which token types are 1), example_ids and epochs int64 (N,), and the pair label. Settings are
-    those of `PretrainingCollator`; raises ConfigError for packing and static masks. Two bytes a token cross the bus.
+    A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
+    types, second_segments int32 (N,) (the position from which these are not 0), example_ids and epochs int64 (N,), the
+    pair label, and word_starts bool (N, L) for masks of whole words where the ids do not tell them. Settings are those
+    of `PretrainingCollator`; raises ConfigError for packing and static masks. Two bytes a token cross the bus, three
+    with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -133,11 +142,13 @@ class DeviceCollator(PretrainingCollator):
         place = torch.arange(ids.shape[1], device=ids.device)
         taken = place < lengths
         special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
-        masked, labels = mask_tokens(ids, special, batch["example_ids"], batch["epochs"], self.masker)
-        whole = {
-            "input_ids": masked,
-            "token_type_ids": ((place >= batch["second_segments"].long()[:, None]) & taken).long(),
-            "attention_mask": taken.long(),
-            "labels": labels,
-        }
+        drawn_by = (batch["example_ids"], batch["epochs"])
+        masked, labels = mask_tokens(ids, special, *drawn_by, self.masker, batch.get(WORD_STARTS))
+        whole = {"input_ids": masked, "attention_mask": taken.long(), "labels": labels}
+        template = self.info.row_template
+        if template.has_types:
+            typed = ((place >= batch["second_segments"].long()[:, None]) & taken).long()
+            whole["token_type_ids"] = typed * template.second_type
+            if template.last_type is not None:
+                whole["token_type_ids"].scatter_(1, lengths - 1, template.last_type)
         return whole | {name: batch[name] for name in self.info.scalar_columns.values()}

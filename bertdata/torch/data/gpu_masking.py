@@ -15,15 +15,21 @@ from torch import Tensor
 from bertdata.counter_rng import key, threshold
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.units import unit_thresholds
-from bertdata.torch.data.mask_units import split_rows, take
+from bertdata.torch.data.mask_units import continuing, split_rows, take
 
 
 def mask_tokens(
-    input_ids: Tensor, special: Tensor, example_ids: Tensor, epochs: Tensor, masker: Masker
+    input_ids: Tensor,
+    special: Tensor,
+    example_ids: Tensor,
+    epochs: Tensor,
+    masker: Masker,
+    word_starts: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return masked ids and labels, int64 (N, L), as `Masker.mask` draws them.
 
-    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,).
+    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); word_starts: bool (N, L),
+    True where a word begins, needed where units are whole words and an id alone does not tell.
     """
     config = masker.config
     rows = (epochs[:, None], example_ids[:, None])
@@ -45,8 +51,11 @@ def mask_tokens(
     else:
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
         drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
-        continuation = _on(input_ids.device, masker, "continues_word")
-        units = split_rows(input_ids, special, continuation, drawn, thresholds, share, limit)
+        if word_starts is None or not masker.by_words:
+            continues = continuing(input_ids, _on(input_ids.device, masker, "continues_word"))
+        else:
+            continues = ~word_starts
+        units = split_rows(special, continues, drawn, thresholds, share, limit)
         counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special

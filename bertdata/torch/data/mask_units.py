@@ -25,26 +25,30 @@ class Units:
     most: Tensor
 
 
+def continuing(ids: Tensor, continuation: Tensor) -> Tensor:
+    """Return which ids (N, L) continue a word, by a table of the vocabulary, bool (V,); ids outside of it do not."""
+    return continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
+
+
 def split_rows(
-    ids: Tensor, special: Tensor, continuation: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
+    special: Tensor, continues: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
 ) -> Units:
     """Split rows into units of whole words.
 
-    ids: int64 (N, L); special: bool (N, L); continuation: bool (V,), which ids continue a word; drawn: the high halves
-    of the draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being
-    predicted; limit: the most predictions of a row, 0 for none.
+    special, continues: which tokens are special, and which continue a word, bool (N, L); drawn: the high halves of the
+    draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being predicted;
+    limit: the most predictions of a row, 0 for none.
 
-    >>> ids, special = torch.tensor([[2, 9, 8, 7, 3]]), torch.tensor([[True, False, False, False, True]])
-    >>> continuation = torch.tensor([False] * 8 + [True, False])
+    >>> special = torch.tensor([[True, False, False, False, True]])
+    >>> continues = torch.tensor([[False, False, True, False, False]])
     >>> drawn, thresholds = torch.zeros(1, 5, dtype=torch.int64), torch.tensor([1 << 32])
-    >>> units = split_rows(ids, special, continuation, drawn, thresholds, 1 << 31)
+    >>> units = split_rows(special, continues, drawn, thresholds, 1 << 31)
     >>> units.first[0, :2].tolist(), units.sizes[0].tolist()
     ([1, 3], [2, 1, 0, 0, 0])
     """
-    length, place = ids.shape[1], torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
+    length, place = special.shape[1], torch.arange(special.shape[1], device=special.device).expand_as(special)
     after_special = torch.ones_like(special)
     after_special[:, 1:] = special[:, :-1]
-    continues = continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
     begins = ~special & (~continues | after_special)
     sizes = _sizes(begins, special)
     most = _most_places(sizes, share)
@@ -53,7 +57,7 @@ def split_rows(
         begins = begins & _starts(begins, after_special, drawn, thresholds, sizes, longest)
         sizes = _sizes(begins, special)
     unit = begins.cumsum(1) - 1
-    first = place.new_zeros(len(ids), length + 1).scatter_(1, torch.where(begins, unit, length), place)
+    first = place.new_zeros(len(special), length + 1).scatter_(1, torch.where(begins, unit, length), place)
     return Units(unit.clamp(min=0), first[:, :length], sizes, most)
 
 

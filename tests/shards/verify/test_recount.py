@@ -21,7 +21,18 @@ from bertdata.shards.verify.accounts import is_of_the_block
 from bertdata.shards.verify.claims import UncountableError
 from bertdata.shards.verify.recount import recount
 from bertdata.shards.writer import order_draws
-from tests.shards.blocks import FIRST_WORD, TOKENIZER, block_from, block_of, blocks, info_of, infos, table_of, written
+from tests.shards.blocks import (
+    FIRST_WORD,
+    TEMPLATES,
+    TOKENIZER,
+    block_from,
+    block_of,
+    blocks,
+    info_of,
+    infos,
+    table_of,
+    written,
+)
 
 Columns = dict[str, list[Any]]
 CLS, SEP, MASK, PAD = TOKENIZER.cls_token_id, TOKENIZER.sep_token_id, TOKENIZER.mask_token_id, TOKENIZER.pad_token_id
@@ -81,15 +92,18 @@ def test_a_rule_is_told_with_the_number_of_rows_and_the_first_of_them() -> None:
             columns["input_ids"][row][0] = FIRST_WORD
 
     rules = broken_rules(info_of(), change)
-    assert any(one.startswith("[CLS] is not the first token in 3 of ") and one.endswith("row 5") for one in rules)
+    assert any(
+        one.startswith("a row does not begin with the special ids 2 in 3 of ") and one.endswith("row 5")
+        for one in rules
+    )
 
 
 @pytest.mark.parametrize(
     ("place", "token", "rule"),
     [
-        (0, FIRST_WORD, "[CLS] is not the first token"),
-        (-1, FIRST_WORD, "[SEP] is not the last token"),
-        (1, SEP, "there are not 2 [SEP]"),
+        (0, FIRST_WORD, "a row does not begin with the special ids 2"),
+        (-1, FIRST_WORD, "a row does not end with the special ids 3"),
+        (1, SEP, "there are not 2 segments"),
         (1, SEP, "a segment is empty"),
         (1, CLS, "a special token is in the text"),
         (1, PAD, "a special token is in the text"),
@@ -110,8 +124,46 @@ def test_special_tokens_stand_where_the_objective_puts_them(place: int, token: i
     ("objective", "number"),
     [("sop", "2"), ("sentence-pair-nsp", "2"), ("doc-sentences", "1"), ("single-segment", "1 or 2")],
 )
-def test_the_number_of_separators_is_that_of_the_objective(objective: str, number: str) -> None:
-    assert has(broken_rules(info_of(objective), set_token(2, 2, SEP)), f"there are not {number} [SEP]")
+def test_the_number_of_segments_is_that_of_the_objective(objective: str, number: str) -> None:
+    assert has(broken_rules(info_of(objective), set_token(2, 2, SEP)), f"there are not {number} segments")
+
+
+@pytest.mark.parametrize("masking", MASKINGS)
+@pytest.mark.parametrize(
+    ("name", "place", "tokens", "rule"),
+    [
+        ("RoBERTa", 0, [SEP], "a row does not begin with the special ids 2"),
+        ("RoBERTa", -1, [CLS], "a row does not end with the special ids 3"),
+        ("RoBERTa", 1, [SEP], "a segment is empty"),
+        ("RoBERTa", 2, [SEP], "the separators of two segments are not those of the row template"),
+        ("RoBERTa", 2, [SEP, SEP], "there are not 2 segments"),
+        ("RoBERTa", 2, [SEP, SEP, SEP], "a segment is empty"),
+        ("RoBERTa", 2, [CLS], "a special token is in the text"),
+        ("XLNet", -1, [SEP], "a row does not end with the special ids 3, 2"),
+        ("XLNet", -3, [SEP], "a segment is empty"),
+        ("XLNet", 0, [SEP], "a segment is empty"),
+        ("XLNet", 0, [CLS], "a special token is in the text"),
+    ],
+)
+def test_special_tokens_stand_where_the_row_template_puts_them(
+    name: str, place: int, tokens: list[int], rule: str, masking: str
+) -> None:
+    def change(columns: Columns) -> None:
+        row = columns["input_ids"][3]
+        row[place : place + len(tokens) or None] = tokens
+        if "labels" in columns:
+            columns["labels"][3] = [-100] * len(row)
+
+    assert has(broken_rules(info_of(masking=masking, template=TEMPLATES[name]), change), rule)
+
+
+@pytest.mark.parametrize("place", [0, -1, -2])
+def test_the_last_special_token_has_its_own_type(place: int) -> None:
+    def change(columns: Columns) -> None:
+        columns["token_type_ids"][4][place] = 3
+
+    rules = broken_rules(info_of(template=TEMPLATES["XLNet"]), change)
+    assert [one.split(" in ")[0] for one in rules] == ["token_type_ids do not follow the separators"]
 
 
 def test_full_sentences_may_have_any_number_of_separators() -> None:

@@ -82,8 +82,8 @@ def test_an_import_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str
             [2, 99, 3],
             r"an id is not in the vocabulary in \d+ of \d+ rows, first in row 1",
         ),
-        ("classification", "input_ids", [4, 7, 8, 3], r"\[CLS\] is not the first token"),
-        ("classification", "input_ids", [2, 7, 8, 9], r"\[SEP\] is not the last token"),
+        ("classification", "input_ids", [4, 7, 8, 3], "a row does not begin with the special ids 2"),
+        ("classification", "input_ids", [2, 7, 8, 9], "a row does not end with the special ids 3"),
         ("classification", "token_type_ids", [0], "token_type_ids does not have a value for each token"),
         ("token-classification", "labels", [-100, 9, -100], "a label is not one of the task"),
         (

@@ -1,45 +1,25 @@
 """Ids equal to `tokenizers`' on all the optional real data, with the three published vocabularies: minutes to an hour.
 
-Run: python -m pytest tests/tokenizers/wordpiece -m slow
+Run: python -m pytest tests/tokenizers -m slow
 It also runs every code point, here with a vocabulary of every character, so that no two of them are the same [UNK], and
 in `test_tokenizer.py` with a small one; and the kernels with checked bounds (`test_encoder.py`).
 """
 
 from __future__ import annotations
 
-import io
-import json
 import unicodedata
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bertdata.io import compression
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from tests.data import ROOT, data_path
+from tests.data import data_path
+from tests.tokenizers.real_texts import FILES, texts_of
 from tests.tokenizers.wordpiece.reference import SPECIAL, reference, reference_ids
 
 VOCABULARIES = [("bert-base-uncased", True), ("bert-base-cased", False), ("bert-base-multilingual-cased", False)]
-SUFFIXES = ".txt", ".json", ".jsonl", ".tab", ".xml", ".asciidoc"
-ENDINGS = tuple(suffix + compressed for suffix in SUFFIXES for compressed in ("", ".bz2", ".gz", ".zst"))
-FILES = sorted(
-    str(path.relative_to(ROOT))
-    for path in ROOT.glob("*/**/*")
-    if path.name.endswith(ENDINGS) and path.is_file() and path.parent.name != "vocab"
-)
-
-
-def texts_of(path: Path) -> Iterator[str]:
-    """Yield the texts of a file: the `text` of JSON lines, else runs of lines as they are, markup and all."""
-    with compression.open_decompressed(str(path)) as raw:
-        lines = io.TextIOWrapper(raw, encoding="utf-8", errors="replace")
-        while batch := list(islice(lines, 100)):
-            for line in batch if ".jsonl" in path.name else ["".join(batch)]:
-                row = json.loads(line) if ".jsonl" in path.name else line
-                yield row["text"] if isinstance(row, dict) and "text" in row else line
 
 
 @pytest.mark.slow

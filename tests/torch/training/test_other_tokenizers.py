@@ -1,4 +1,4 @@
-"""A model learns from shards of a tokenizer family that is not built in."""
+"""A model learns from shards of other tokenizers than WordPiece."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ import pytest
 from bertdata import load_tokenizer
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.tokenizers import TOKENIZERS
+from bertdata.tokenizers import TOKENIZERS, Tokenizer
 from bertdata.torch import BertConfig
 from bertdata.torch.training import pretrain
 from tests.small_build import write_build
 from tests.tokenizers.letters import LetterTokenizer
+from tests.tokenizers.made import made
 from tests.torch.training.small_runs import SETTINGS, log
 
 
-def test_bert_trains_on_whole_words_of_another_family(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("tokenizer", [LetterTokenizer(), made("byte-level")], ids=["letters", "byte-level"])
+def test_bert_trains_on_whole_words_of_another_tokenizer(
+    tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(TOKENIZERS._items, "letters", LetterTokenizer)
-    tokenizer = LetterTokenizer()
     examples, masking = ExamplesConfig(max_seq_length=32), MaskingConfig(mask_unit="word")
     build = write_build(tmp_path / "build", examples, masking=masking, pieces=tokenizer)
     shape = BertConfig.tiny(vocab_size=tokenizer.vocab_size, max_position_embeddings=32)

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
+from bertdata.tokenizers.encode.row_ranges import padded_units
 from bertdata.tokenizers.wordpiece import formats
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD
-from bertdata.tokenizers.wordpiece.encode.strings import padded_units
 from bertdata.tokenizers.wordpiece.encode.tables import ChunkCache, build_trie
 
 MAX_IDLE = 8

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from bertdata.kernels.byte_table import USED, WIDTH
 from bertdata.text_arrays import offsets_of, text_of
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.row_ranges import padded_units
+from bertdata.tokenizers.encode.tables import empty_table
+from bertdata.tokenizers.training.count_table import clear, take_counts
 from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
-from bertdata.tokenizers.wordpiece.encode.kernels.chunks import MAX_KEY
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, UNKNOWN_CHARACTER
-from bertdata.tokenizers.wordpiece.encode.strings import padded_units
-from bertdata.tokenizers.wordpiece.encode.tables import empty_table, empty_window
+from bertdata.tokenizers.wordpiece.encode.tables import empty_window
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.train.kernels import counts as kernel
 
@@ -69,7 +71,7 @@ class WordCounter:
     def _count_chunks(self) -> None:
         """Count the words of all chunks, and take the chunks out."""
         self._count_words(1, int(self._chunks.counters[USED]), self._key)
-        kernel.clear(self._chunks)
+        clear(self._chunks)
 
     def _count_words(self, first: int, end: int, key: NDArray[np.uint8], size: int = 0) -> None:
         """Count the words of the chunks from `first` to `end`; chunk 0 is in the first `size` bytes of `key`."""
@@ -96,10 +98,4 @@ class WordCounter:
 
     def _move_words(self) -> None:
         """Move the words from their table to an Arrow table."""
-        n = int(self._words.counters[0]) - 1
-        data = np.empty(kernel.key_bytes(self._words), np.uint8)
-        offsets, counts = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
-        kernel.write_counts(self._words, data, offsets, counts)
-        kernel.clear(self._words)
-        words = pa.Array.from_buffers(pa.large_string(), n, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-        self._tables.append(pa.table([words, pa.array(counts)], COLUMNS))
+        self._tables.append(take_counts(self._words))

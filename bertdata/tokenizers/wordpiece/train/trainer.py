@@ -2,8 +2,7 @@
 
 A word begins as its characters, all but the first marked ##. The best pair of neighbouring symbols is joined
 everywhere and becomes a token, again and again, until the vocabulary is full. The three criteria differ in what "best"
-means. `kernels/merges.py` does it fast; `reference/train.py` is the same in forty lines, and the oracle of its tests.
-Counting words is not done here (`counting.py`), nor reading the counts (`corpus.py`).
+means. Merging is done by `training.merging`, counting words by `counting.py`, reading the counts by `corpus.py`.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from numbers import Integral
 from typing import Any
 
 from bertdata.errors import ConfigError
-from bertdata.tokenizers.wordpiece.train.corpus import Corpus, WordCounts, read_corpus
-from bertdata.tokenizers.wordpiece.train.merge_score import CODES, Criterion
+from bertdata.tokenizers.training.merging.corpus import WordCounts
+from bertdata.tokenizers.training.merging.merge_score import CODES, Criterion
+from bertdata.tokenizers.training.merging.merging import merge_symbols
+from bertdata.tokenizers.wordpiece.train.corpus import read_corpus
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, check_special, unused_tokens
 
 
@@ -28,12 +29,13 @@ def train_wordpiece(
     limit_alphabet: int = 1000,
     special_tokens: Sequence[str] = SPECIAL_TOKENS,
     unused: int = 0,
+    added: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return a vocabulary: tokens in the order of their ids, for `WordPieceTokenizer.from_tokens`.
 
     `word_counts` is a mapping, pairs, or a table of word and count, as `count_words` gives. The order of ids is
-    `special_tokens`, `unused` slots ([unused0] ...), single characters by code point, ## characters by code point,
-    then the tokens in the order in which they were found.
+    `special_tokens`, `unused` slots ([unused0] ...), the words `added`, single characters by code point, ## characters
+    by code point, then the tokens in the order in which they were found.
 
     Among the pairs ab that are neighbours `min_frequency` times or more, the best has the largest
 
@@ -49,30 +51,31 @@ def train_wordpiece(
     `limit_alphabet` most frequent characters are kept (on ties the lower code point); others are taken out of their
     words. Counts are 64-bit. A corpus with too few pairs gives fewer than `vocab_size` tokens; the caller should tell.
 
-    Raises ConfigError where a setting is out of range, a special token is not valid (`check_special`) or given twice,
-    or `vocab_size` is less than special tokens, slots and characters need; and ConfigError and InputError as
-    `corpus.read_corpus` does, where words or counts are not valid.
+    Raises ConfigError where a setting is out of range, a special token is not valid (`check_special`), one or an added
+    word is given twice, or `vocab_size` is less than special tokens, slots and characters need; and ConfigError and
+    InputError as `corpus.read_corpus` does, where words or counts are not valid.
 
     >>> train_wordpiece({"low": 5, "lower": 2, "newer": 6}, 22, criterion="frequency")[-4:]
     ('ne', 'newer', 'low', 'lower')
     """
     _check_settings(vocab_size, criterion, min_frequency, limit_alphabet, unused)
     reserved = (*check_special(special_tokens), *unused_tokens(unused))
-    for token, times in Counter(reserved).items():
+    for token, times in Counter([*reserved, *added]).items():
         if times > 1:
-            raise ConfigError(f"the special token {token!r} is given twice; give each once")
+            raise ConfigError(f"the special or added token {token!r} is given twice; give each once")
     corpus = read_corpus(word_counts, limit_alphabet)
-    initial = dict.fromkeys([*reserved, *corpus.characters, *(CONTINUATION + c for c in corpus.continuing)])
+    initial = dict.fromkeys([*reserved, *added, *corpus.characters, *(CONTINUATION + c for c in corpus.continuing)])
     if len(initial) > vocab_size:
         raise ConfigError(
-            f"vocab_size is {vocab_size}, but {len(special_tokens)} special tokens, {unused} unused slots and the "
+            f"vocab_size is {vocab_size}, but {len(special_tokens)} special tokens, "
+            f"{f'{len(added)} added words, ' if added else ''}{unused} unused slots and the "
             f"characters, {len(corpus.characters)} at the start of words and {len(corpus.continuing)} after it, "
             f"make {len(initial)}; raise vocab_size or lower limit_alphabet"
         )
-    tokens = list(initial)
-    if len(corpus.points) == 0 or len(tokens) == vocab_size:
-        return tuple(tokens)
-    return tuple(tokens + _merge(corpus, tokens, vocab_size, CODES[criterion], min_frequency))
+    merged = merge_symbols(
+        corpus, list(initial), vocab_size, criterion=CODES[criterion], min_frequency=min_frequency, mark=CONTINUATION
+    )
+    return tuple(merged.tokens)
 
 
 def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_alphabet: Any, unused: Any) -> None:
@@ -86,16 +89,3 @@ def _check_settings(vocab_size: Any, criterion: Any, min_frequency: Any, limit_a
     ):
         if not isinstance(value, Integral) or int(value) < least:
             raise ConfigError(f"{name} is {value!r}; expected a whole number from {least}")
-
-
-def _merge(corpus: Corpus, tokens: list[str], vocab_size: int, criterion: int, min_frequency: int) -> list[str]:
-    from bertdata.tokenizers.wordpiece.train import state as states
-    from bertdata.tokenizers.wordpiece.train.kernels.merges import merge_pairs
-
-    state = states.state_of(corpus, tokens, vocab_size)
-    state.counters.criterion, state.counters.min_frequency = criterion, min_frequency
-    while not merge_pairs(state, len(tokens), vocab_size):
-        state = states.grow(state)
-    chars = state.chars[: state.counters.chars].tobytes().decode("utf-32-le")
-    made = state.symbols[len(tokens) : state.counters.symbols][["continues", "start", "length"]].tolist()
-    return [CONTINUATION * continues + chars[start : start + length] for continues, start, length in made]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.config import Counts, EncoderConfig, shortened
 
@@ -91,12 +92,12 @@ class BertConfig(EncoderConfig):
         return 3 * (products + attention + head)
 
     def check_token_types(self, info: PretrainingInfo) -> None:
-        """Raise ConfigError where shards have two token types and this encoder one."""
-        objective = info.examples.objective
-        if self.type_vocab_size < 2 and info.objective.token_types > 1:
+        """Raise ConfigError where shards have more token types than this encoder."""
+        if self.type_vocab_size < info.token_types:
             raise ConfigError(
-                f"the model knows {self.type_vocab_size} token type, and rows of {objective} have two; build with "
-                "--objective full-sentences, or take a config with type_vocab_size 2"
+                f"the model knows {counted(self.type_vocab_size, 'token type')}, and rows of {info.examples.objective} "
+                f"have {info.token_types}; take a config with type_vocab_size {info.token_types}"
+                + (", or build with --objective full-sentences" if info.objective.token_types > 1 else "")
             )
 
     @classmethod

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from bertdata.errors import InputError
 from bertdata.kernels import simd
+from bertdata.tokenizers.encode import tables
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.encode import characters, encoder, tables
+from bertdata.tokenizers.wordpiece.encode import characters, encoder
 from bertdata.tokenizers.wordpiece.encode.characters import ask
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.reference.encode import encode_slowly
@@ -60,7 +61,7 @@ def test_chunks_of_every_length_and_of_hard_characters_are_those_of_the_slow_twi
 def test_a_cache_that_is_full_and_begins_anew_never_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [encode_slowly(TOKENIZERS[0]._parts, word) for word in WORDS]
     for bound in (1, 40, 5000):
-        monkeypatch.setattr(tables, "CHUNKS", bound)
+        monkeypatch.setattr(tables, "ENTRIES", bound)
         tokenizer = WordPieceTokenizer.from_tokens(SMALL)
         for _ in range(3):
             assert tokenizer.encode_batch(WORDS).to_pylist() == expected
@@ -72,7 +73,7 @@ def test_a_cache_that_is_full_and_begins_anew_never_changes_an_answer(monkeypatc
 
 
 def test_a_cache_that_begins_anew_keeps_what_came_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "CHUNKS", 320)
+    monkeypatch.setattr(tables, "ENTRIES", 320)
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
     first = [["the" + "q" * 20, "don't", "café"], ["x"], ["(" + "y" * 30 + ")"]]
     texts = [" ".join(words) for words in first]
@@ -198,8 +199,8 @@ import json, sys
 import numpy as np
 np.seterr(over="ignore")
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.encode import tables
-tables.CHUNKS = 300
+from bertdata.tokenizers.encode import tables
+tables.ENTRIES = 300
 texts, tokens = json.load(sys.stdin)
 for lower in (True, False):
     tokenizer = WordPieceTokenizer.from_tokens(tokens, do_lower_case=lower)

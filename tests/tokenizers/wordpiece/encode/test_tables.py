@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.tokenizers.encode import tables
+from bertdata.tokenizers.encode.kernels import double_array as trie_kernel
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.tokenizers.wordpiece.encode import tables
-from bertdata.tokenizers.wordpiece.encode.kernels import trie as trie_kernel
 from bertdata.tokenizers.wordpiece.encode.tables import build_trie
 from bertdata.tokenizers.wordpiece.reference.encode import encode_slowly
 from tests.tokenizers.wordpiece.reference import SPECIAL

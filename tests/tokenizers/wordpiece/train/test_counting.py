@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers.training.counts import SCHEMA, merge_counts, prune_counts
 from bertdata.tokenizers.wordpiece.train import counter
-from bertdata.tokenizers.wordpiece.train.counting import SCHEMA, count_words, merge_counts, prune_counts
+from bertdata.tokenizers.wordpiece.train.counting import count_words
 from tests.tokenizers.wordpiece.reference import SMALL, hostile_text, reference
 
 

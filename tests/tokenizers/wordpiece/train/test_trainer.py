@@ -15,10 +15,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers.training.merging import state
+from bertdata.tokenizers.training.merging.merge_score import CODES, Criterion
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, count_words, train_wordpiece
 from bertdata.tokenizers.wordpiece.reference.train import train_slowly
-from bertdata.tokenizers.wordpiece.train import state
-from bertdata.tokenizers.wordpiece.train.merge_score import CODES, Criterion
 from tests.data import data_path
 
 CRITERIA: tuple[Criterion, ...] = ("likelihood", "frequency", "score")
@@ -290,7 +290,7 @@ def test_the_kernel_uncompiled_gives_the_same_vocabulary() -> None:
 import os, sys
 os.environ["NUMBA_DISABLE_JIT"] = "1"
 from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
-from bertdata.tokenizers.wordpiece.train.kernels import merges as kernel_merges
+from bertdata.tokenizers.training.merging.kernels import merges as kernel_merges
 assert not hasattr(kernel_merges.merge_pairs, "py_func")
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 120, criterion=criterion))
@@ -309,7 +309,7 @@ import os, sys
 os.environ["NUMBA_BOUNDSCHECK"] = "1"
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[2]
 from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
-from bertdata.tokenizers.wordpiece.train import state
+from bertdata.tokenizers.training.merging import state
 state.FIRST_PAIRS, state.FIRST_CHARS = 1, 0
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 300, criterion=criterion))

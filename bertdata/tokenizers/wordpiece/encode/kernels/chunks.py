@@ -17,8 +17,6 @@ from bertdata.kernels.byte_table import SHORT_LENGTH, TAG_BITS, Table, hash_word
 from bertdata.kernels.jit import always_inlined
 from bertdata.kernels.simd import BLOCK, count_bits, load64, lowest_bit, prefetch, punctuation_bits, whitespace_bits
 
-MAX_KEY = 64
-"""Bytes of the longest chunk that is looked up in a table."""
 WINDOW = 256
 """Chunks that are worked on together; a last block may add as many as it has bytes."""
 AT_A_TIME = 16

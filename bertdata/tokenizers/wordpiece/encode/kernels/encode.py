@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from bertdata.kernels.byte_table import hash_key, place_at, seek
 from bertdata.kernels.jit import always_inlined, kernel
-from bertdata.tokenizers.wordpiece.encode.kernels.cache import Cache, copy_ids, remember
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY, Cache, copy_ids, remember
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import (
     AFTER_START,
     AT_END,
     AT_SPACE,
     LENGTH,
-    MAX_KEY,
     Window,
     find_places,
     find_stops,

@@ -1,1 +1,1 @@
-"""The vocabulary trainer, compiled; the readable version is in `reference`."""
+"""The word counter, compiled."""

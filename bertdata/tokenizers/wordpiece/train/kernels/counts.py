@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels import byte_table
-from bertdata.kernels.byte_table import LENGTH, USED, WIDTH, Table
+from bertdata.kernels.byte_table import USED, WIDTH, Table
 from bertdata.kernels.jit import always_inlined, kernel
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
 from bertdata.tokenizers.wordpiece.encode.kernels import chunks
 from bertdata.tokenizers.wordpiece.encode.kernels.encode import Characters
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, next_word
@@ -55,7 +56,7 @@ def count_chunks(text: Any, offsets: Any, last_row: int, table: Table, window: c
                 start: Any = np.int64(at)
                 size: Any = np.int64(n)
                 registers[ROW], registers[PLACE], registers[SIZE] = row, start, size
-                if size > chunks.MAX_KEY:
+                if size > MAX_KEY:
                     return LONG_CHUNK
                 h = byte_table.hash_key(low, high, text, start, size)
                 slot = byte_table.seek(table, low, high, h, text, start, size)
@@ -127,25 +128,3 @@ def count_words(
             registers[ENTRY], registers[SIZE] = entry, n
             return status
     return DONE
-
-
-@kernel
-def write_counts(table: Table, data: Any, offsets: Any, counts: Any) -> None:
-    """Write the keys and values of a table as the arrays of Arrow strings, `offsets` one longer, and of int64."""
-    end: Any = 0
-    for entry in range(1, table.counters[USED]):
-        end += byte_table.read_key(table, entry, data, end)
-        offsets[entry] = end
-        counts[entry - 1] = np.int64(table.entries[entry * WIDTH + 3])
-
-
-def key_bytes(table: Table) -> int:
-    """Return how many bytes the keys of a table have in all."""
-    metas = table.entries[2 : table.counters[USED] * WIDTH : WIDTH]
-    return int((metas[1:] & _U(LENGTH)).sum())
-
-
-def clear(table: Table) -> None:
-    """Take everything out of a table."""
-    table.slots[:] = 0
-    table.counters[:] = 1, 0, 0

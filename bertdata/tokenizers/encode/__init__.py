@@ -1,0 +1,1 @@
+"""Words of a pre-tokenizer to ids through a cache; the model of a tokenizer is asked for new words only."""

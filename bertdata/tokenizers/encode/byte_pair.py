@@ -1,0 +1,73 @@
+"""Byte-level BPE for the encoder: merges in a hash table, and the words that its kernel does not encode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.errors import InputError
+from bertdata.tokenizers.encode.kernels import byte_pair as kernel
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.word_cache import Answer, WordCache
+from bertdata.tokenizers.json_format import byte_letters, bytes_of_token
+
+_COMMON = re.compile(rb" ?[A-Za-z]{1,15}|[.,;:()\"'-]| ?[0-9]{1,4}")
+LONGEST = 1 << 10
+"""Bytes of the longest word that the kernel encodes; its time grows as their square, that of `tokenizers` does not."""
+
+
+class BytePairModel:
+    """Byte-level BPE, in which every byte has a token.
+
+    vocabulary: tokens, in the letters that stand for bytes, with their ids. merges: pairs of tokens, "a b" or [a, b],
+    the first to be merged first. whole_words: whether a word that is a token is that token, whatever the merges
+    (`ignore_merges`). Raises InputError where a merge does not go with the vocabulary.
+    """
+
+    def __init__(
+        self, vocabulary: Mapping[str, int], merges: Sequence[Any], reference: Any, dtype: type[Any],
+        *, whole_words: bool = False,
+    ) -> None:  # fmt: skip
+        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
+        try:
+            sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.int64) for side in (0, 1)]
+            merged = np.array([vocabulary[left + right] for left, right in pairs], np.uint32)
+        except KeyError as error:
+            raise InputError(f"a merge needs the token {error}, which is not in the vocabulary") from error
+        letters = byte_letters()
+        slots = np.full(1 << max(4, (2 * len(pairs)).bit_length()), ~np.uint64(0))
+        first = np.array([vocabulary.get(letters[byte], 0) for byte in range(256)], np.uint32)
+        self._merges = kernel.Merges(slots, merged, first, np.empty(1 << 16, np.uint32))
+        kernel.build_merges(sides[0], sides[1], self._merges)
+        self._reference, self.dtype, self._letters = reference, dtype, letters
+        self.common = [word for word in map(bytes_of_token, vocabulary) if word and _COMMON.fullmatch(word)]
+        self.whole = self._unlike_merges(vocabulary) if whole_words else {}
+
+    def _unlike_merges(self, vocabulary: Mapping[str, int]) -> dict[bytes, int]:
+        """Return the tokens that merging their bytes does not give."""
+        words = ((bytes_of_token(token), token_id) for token, token_id in vocabulary.items())
+        return {word: token_id for word, token_id in words if word and self._merged(word).tolist() != [token_id]}
+
+    def encode_new(self, cache: WordCache, first: int, text: Any, begin: int, end: int) -> None:
+        """Give ids to the entries from `first` on."""
+        ids, ranks = np.empty(MAX_KEY, self.dtype), np.empty(MAX_KEY, np.uint32)
+        kernel.encode_new(cache.arrays, first, cache.used, self._merges, cache.word, ids, ranks)
+
+    def encode_long(self, text: Any, start: int, end: int) -> Answer:
+        """Return the ids of a word of a text."""
+        word = text[start:end].tobytes()
+        if word in self.whole:
+            return Answer([self.whole[word]])
+        if len(word) <= LONGEST:
+            return Answer(self._merged(word))
+        letters = "".join(map(self._letters.__getitem__, word))
+        return Answer([token.id for token in self._reference.model.tokenize(letters)])
+
+    def _merged(self, word: bytes) -> NDArray[Any]:
+        ids, ranks = np.empty(len(word), self.dtype), np.empty(len(word), np.uint32)
+        n = kernel.encode_word(np.frombuffer(word, np.uint8), 0, len(word), self._merges, ids, ranks)
+        return ids[:n]

@@ -1,0 +1,138 @@
+"""Which scanner and which model encode the words of a `tokenizer.json`, and why there is none for some files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bertdata.tokenizers.encode.added_tokens import AddedTokens
+from bertdata.tokenizers.encode.byte_pair import BytePairModel
+from bertdata.tokenizers.encode.kernels.byte_pair import ID_BITS, NO_RANK
+from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
+from bertdata.tokenizers.encode.unigram import UnigramModel
+from bertdata.tokenizers.encode.word_encoder import Encoder
+from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
+
+_UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
+"""The bytes that UTF-8 has."""
+_PLAIN = {
+    "dropout": (None, 0.0),
+    "fuse_unk": (None, False),
+    "byte_fallback": (None, False),
+    "continuing_subword_prefix": (None, ""),
+    "end_of_word_suffix": (None, ""),
+}
+"""Settings of a BPE model, with the values for which a word's ids follow from its merges alone."""
+_SPACES = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+_EDGES = {"type": "Replace", "pattern": {"Regex": r"\A +| +\z"}, "content": ""}
+_QUOTES = [{"type": "Replace", "pattern": {"String": mark * 2}, "content": '"'} for mark in "`'"]
+_BY_CHARACTER = {"Precompiled", "NFKD", "NFKC", "NFD", "NFC", "StripAccents", "Lowercase", "Strip"}
+"""Normalizers that change a character that makes no grapheme with others whatever is around it."""
+
+
+def obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+    """Return why kernels cannot encode with a `tokenizer.json`, as a part of a sentence; None where they can.
+
+    data: the file without special tokens (`json_format.without_special`); reference: its `tokenizers.Tokenizer`.
+    """
+    kind = _kind(data)
+    if kind == "BPE":
+        return _byte_pair_obstacle(data, reference)
+    return _unigram_obstacle(data, reference) if kind == "Unigram" else f"its model is {kind}"
+
+
+def encoder_of(data: Mapping[str, Any], reference: Any, dtype: type[Any]) -> Encoder | None:
+    """Return the encoder of a `tokenizer.json`; None where there is an `obstacle`. dtype: that of ids."""
+    if obstacle(data, reference):
+        return None
+    model = data["model"]
+    if _kind(data) == "Unigram":
+        # Of numbers in JSON `tokenizers` may read the last bit otherwise than Python; ties between paths show it.
+        pieces = json.loads(reference.to_str())["model"]["vocab"]
+        known = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
+        return Encoder(WhitespaceScanner(), known, reference)
+    parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
+    composed = bool(_normalizers(data))
+    scanners = [byte_level_scanner(parts, pieces, composed=one) for one in (composed, False)]
+    assert scanners[0] is not None
+    added = AddedTokens(
+        {entry["content"]: entry["id"] for entry in data["added_tokens"]},
+        reference.normalizer.normalize_str if composed else None,
+    )
+    whole_words = bool(model.get("ignore_merges"))
+    merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
+    return Encoder(scanners[0], merges, reference, added, scanners[1], parts[-1].get("add_prefix_space", True))
+
+
+def _kind(data: Mapping[str, Any]) -> str:
+    """Return the type of the model; BPE of old files has none."""
+    return str(data["model"].get("type", "BPE" if "merges" in data["model"] else None))
+
+
+def _pre_tokenizers(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return parts_of(data.get("pre_tokenizer"), "pretokenizers")
+
+
+def _normalizers(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return parts_of(data.get("normalizer"), "normalizers")
+
+
+def _splits(data: Mapping[str, Any]) -> bool:
+    """Tell whether text is cut at white space before it gets marks of spaces."""
+    return [part["type"] for part in _pre_tokenizers(data)] == ["WhitespaceSplit", "Metaspace"]
+
+
+def _types(parts: Sequence[Mapping[str, Any]]) -> str:
+    return " and ".join(str(part["type"]) for part in parts) or "none"
+
+
+def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+    """Return why a BPE is not a byte-level one over a known pattern, whose text may be brought to form NFC."""
+    model, added, letters = data["model"], data["added_tokens"], byte_letters()
+    parts, normalizers = _pre_tokenizers(data), _normalizers(data)
+    if not parts or byte_level_scanner(parts, reference.pre_tokenizer.pre_tokenize_str, composed=False) is None:
+        return f"its pre-tokenizer ({_types(parts)}) is not byte-level with the pattern of GPT-2 or cl100k"
+    unusual = [name for name, values in _PLAIN.items() if model.get(name) not in values]
+    if unusual:
+        return f"its model has {' and '.join(unusual)}"
+    if len(model["merges"]) >= NO_RANK or max(model["vocab"].values()) >= 1 << ID_BITS:
+        return f"its model has over {NO_RANK} merges, or ids over {1 << ID_BITS}"
+    if any(letters[byte] not in model["vocab"] for byte in _UTF8):
+        return "its model has no token for some byte"
+    if normalizers and _types(normalizers) != "NFC":
+        return f"its normalizer is {_types(normalizers)}"
+    prefix_space = parts[-1].get("add_prefix_space", True)
+    for entry in added:
+        unlike = [name for name in ("single_word", "lstrip", "rstrip") if entry[name]]
+        if unlike or prefix_space or (normalizers and not entry["normalized"]):
+            how = " and ".join(unlike) or ("add_prefix_space" if prefix_space else "normalized = false")
+            return f"its added token {entry['content']!r} goes with {how}"
+    return "it puts a space before each text and normalizes it" if prefix_space and normalizers else None
+
+
+def _unigram_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+    """Return why a Unigram model is not one with SentencePiece's marks of spaces and known normalizers."""
+    model, parts, normalizers, split = data["model"], _pre_tokenizers(data), _normalizers(data), _splits(data)
+    if not split and [part["type"] for part in parts] != ["Metaspace"]:
+        return f"its pre-tokenizer is {_types(parts)}; expected Metaspace, alone or after WhitespaceSplit"
+    marks = parts[-1]
+    if (marks.get("replacement"), marks.get("prepend_scheme"), marks.get("split", True)) != (METASPACE, "always", True):
+        return "its Metaspace does not put U+2581 before each word"
+    if data["added_tokens"]:
+        return f"it has the added token {data['added_tokens'][0]['content']!r}"
+    if model.get("byte_fallback") or model.get("unk_id") is None:
+        return "its model has no unknown token, or tokens for bytes"
+    others = [part for part in normalizers if part not in (_SPACES, _EDGES, *_QUOTES) and not _replaces_character(part)]
+    if not normalizers or not {part["type"] for part in others} <= _BY_CHARACTER:
+        return f"its normalizer is {_types(others)}"
+    kept = [reference.normalizer.normalize_str(f"a{space}a")[1:-1] for space in " \t\n\r"]
+    strips = _EDGES in normalizers or any(
+        part["type"] == "Strip" and part["strip_left"] and part["strip_right"] for part in others
+    )
+    known = all(map(str.isspace, kept)) if split else set(kept) == {" "} and strips and _SPACES in normalizers
+    return None if known else "its normalizer does not make a space of white space"
+
+
+def _replaces_character(part: Mapping[str, Any]) -> bool:
+    return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1

@@ -1,0 +1,68 @@
+"""What the kernels of this package do, in plain Python: words of a pattern, merges, the best path. Used by tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import regex
+
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""The pattern of GPT-2's released code (Radford et al. 2019), which RoBERTa, DeBERTa and ModernBERT have too."""
+CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""The pattern of cl100k (OpenAI's tiktoken), which Llama 3, EuroBERT and OLMo 2 have too."""
+
+
+def words_of(pattern: str, text: str) -> list[str]:
+    """Return the words that a pattern cuts a text into.
+
+    >>> words_of(GPT2, "We're 20  now"), words_of(CL100K, "x=2024\\n")
+    (['We', "'re", ' 20', ' ', ' now'], ['x', '=', '202', '4', '\\n'])
+    """
+    words: list[str] = regex.findall(pattern, text)
+    return words
+
+
+def merge(word: bytes, vocabulary: Mapping[bytes, int], ranks: Mapping[tuple[bytes, bytes], int]) -> list[int]:
+    """Return the ids of a word in byte-level BPE: of all pairs the one of the lowest rank is merged, leftmost first.
+
+    >>> merge(b"abab", {b"a": 0, b"b": 1, b"ab": 2}, {(b"a", b"b"): 0})
+    [2, 2]
+    """
+    parts = [bytes([byte]) for byte in word]
+    while True:
+        pairs = [(ranks[pair], at) for at, pair in enumerate(pairwise(parts)) if pair in ranks]
+        if not pairs:
+            return [vocabulary[part] for part in parts]
+        _, at = min(pairs)
+        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+
+
+def best_path(word: str, pieces: Sequence[tuple[str, float]], unknown: int, penalty: float = 10.0) -> list[int]:
+    """Return the ids of a word in Unigram: the pieces whose scores add up to most; unknown characters are fused.
+
+    A character without a piece of its own has the lowest of all scores, less `penalty`. Of paths with the same score
+    the first piece that reaches a place is kept, the one that began first and is shortest.
+
+    >>> best_path("abx", [("a", -1.0), ("ab", -1.5), ("b", -1.0), ("<unk>", 0.0)], unknown=3)
+    [1, 3]
+    """
+    numbers = {piece: number for number, (piece, _) in enumerate(pieces)}
+    worst = min(score for _, score in pieces) - penalty
+    best: list[tuple[float, list[int]] | None] = [(0.0, []), *[None] * len(word)]
+    for start in range(len(word)):
+        score, ids = best[start] or (0.0, [])
+        ends = [end for end in range(start + 1, len(word) + 1) if word[start:end] in numbers]
+        steps = [(end, numbers[word[start:end]], pieces[numbers[word[start:end]]][1]) for end in ends]
+        if start + 1 not in ends:
+            steps.append((start + 1, unknown, worst))
+        for end, number, added in steps:
+            known = best[end]
+            if known is None or added + score > known[0]:
+                fused = number == unknown and ids[-1:] == [unknown]
+                best[end] = (added + score, ids if fused else [*ids, number])
+    found = best[len(word)]
+    return found[1] if found else []

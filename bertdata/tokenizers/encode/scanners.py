@@ -1,0 +1,113 @@
+"""Scanners: where the words of a pre-tokenizer of `tokenizers` begin, found in UTF-8 without a regular expression.
+
+A scanner sets the bits at which words begin in the bitmaps of a unit of text. The class of each character is asked of
+the pre-tokenizer itself, once, as its Unicode tables are not Python's.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import regex
+
+from bertdata.tokenizers.encode.kernels import bitmaps as kernel
+from bertdata.tokenizers.encode.kernels import cl100k, gpt2
+from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
+
+_POINTS = 0x110000
+_AT_A_TIME = 1 << 12
+_CL100K = regex.compile(
+    r"\(\?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d\)\|\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\\p\{L\}\+\|\\p\{N\}(\{1,3\})?"
+    r"\| \?\[\^\\s\\p\{L\}\\p\{N\}\]\+\[\\r\\n\]\*\|\\s\*\[\\r\\n\]\+\|\\s\+\(\?!\\S\)\|\\s\+"
+)
+"""The pattern of cl100k, and of Qwen 2, in which each number is a word."""
+
+
+_MAY_FOLLOW = regex.compile(r"\p{NFC_Quick_Check=Maybe}")
+"""Characters that may be composed with one before them."""
+
+
+class Scanner(Protocol):
+    """Finds words in units of text."""
+
+    def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
+        """Set `starts` of the bitmaps of `n` bytes from `begin` on, and `unsure` of what `tokenizers` must be asked."""
+
+
+class WhitespaceScanner:
+    """Words of what is between ASCII's white space, each with the white space before it."""
+
+    def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
+        """Set `starts`; nothing is unsure."""
+        kernel.whitespace_starts(text, begin, n, bitmaps)
+        bitmaps.unsure[: n // 64 + 2] = 0
+
+
+class PatternScanner:
+    """Words of a pattern of letters, numbers, white space and others.
+
+    pieces: what the pre-tokenizer makes of a text. starts: the kernel that sets the bits by classes of characters.
+    composed: whether the text is brought to Unicode's form NFC first, so that characters which that may change are
+    unsure.
+    """
+
+    def __init__(
+        self, pieces: Callable[[str], list[Any]], starts: Callable[..., None], *, composed: bool = False
+    ) -> None:
+        self._pieces, self._starts, self._composed = pieces, starts, composed
+        self._classes = np.zeros(_POINTS, np.uint8)
+
+    def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
+        """Set `starts` and `unsure`."""
+        while (at := kernel.classify(text, begin, n, self._classes, bitmaps)) >= 0:
+            new = np.empty(_AT_A_TIME, np.int64)
+            met = self._classes.copy()  # threads share the classes, in which each is set once and for all
+            for point in new[: kernel.new_characters(text, at, begin + n, met, new)].tolist():
+                self._classes[point] = self.class_of(chr(point))
+        self._starts(text, begin, n, bitmaps)
+
+    def class_of(self, character: str) -> int:
+        """Return the class of a character: patterns do not cut between two letters, or white space and a line end."""
+        if self._composed and _may_be_composed(character):
+            return kernel.UNSURE
+        classes = {"a" + character: kernel.LETTER, "!" + character: kernel.OTHER, character + "\n": kernel.SPACE}
+        return next((kind for text, kind in classes.items() if len(self._pieces(text)) == 1), kernel.NUMBER)
+
+
+def _may_be_composed(character: str) -> bool:
+    """Tell whether NFC may change a text because it holds a character; so of those that Python does not know."""
+    if unicodedata.category(character) == "Cn" or _MAY_FOLLOW.match(character):
+        return True
+    return unicodedata.combining(character) > 0 or not unicodedata.is_normalized("NFC", character)
+
+
+def _cl100k_starts(digits: int, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
+    cl100k.cl100k_starts(text, begin, n, bitmaps)
+    cl100k.cut_numbers(text, begin, n, digits, bitmaps)
+    cl100k.cut_line_ends(text, begin, n, bitmaps)
+
+
+def gpt2_scanner(pieces: Callable[[str], list[Any]], *, composed: bool = False) -> PatternScanner:
+    """Return the scanner of GPT-2's pattern."""
+    return PatternScanner(pieces, gpt2.gpt2_starts, composed=composed)
+
+
+def byte_level_scanner(
+    parts: list[dict[str, Any]], pieces: Callable[[str], list[Any]], *, composed: bool
+) -> PatternScanner | None:
+    """Return the scanner of pre-tokenizers of a tokenizer.json that end in ByteLevel; None where there is none."""
+    *before, last = parts
+    if last.get("type") != "ByteLevel":
+        return None
+    if not before and last.get("use_regex", True):
+        return gpt2_scanner(pieces, composed=composed)
+    if len(before) == 1 and before[0].get("type") == "Split" and not last.get("use_regex", True):
+        pattern = _CL100K.fullmatch(before[0].get("pattern", {}).get("Regex", ""))
+        whole = (before[0].get("behavior"), before[0].get("invert")) in (("Removed", True), ("Isolated", False))
+        if pattern and whole:
+            return PatternScanner(pieces, partial(_cl100k_starts, 3 if pattern[1] else 1), composed=composed)
+    return None

@@ -1,0 +1,130 @@
+"""Unigram for the encoder: what the normalizer makes of characters, and the words that `tokenizers` is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import regex
+
+from bertdata.tokenizers.encode.kernels import unigram as kernel
+from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.tables import double_array
+from bertdata.tokenizers.encode.word_cache import Answer, WordCache
+from bertdata.tokenizers.json_format import METASPACE
+
+_POINTS, _BODY_BYTES, _MOST_BYTES = 0x110000, 1 << 20, 63
+_UNKNOWN_PENALTY = 10.0
+"""By how much an unknown character is worse than the worst piece, as in SentencePiece."""
+_GROWTH = 4
+"""Normalized bytes of a long word for each byte; where it takes more, `tokenizers` is asked."""
+_COMMON = regex.compile(METASPACE + "[A-Za-z]{1,15}|" + METASPACE + "[0-9]{1,4}")
+_WHITESPACE = " \t\n\r"
+_ALONE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}]&&[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}]&&\p{ccc=0}]")
+"""Characters that make no grapheme with others, so that the normalizer takes each by itself."""
+_JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
+"""Characters that may make a grapheme with the space after them."""
+
+
+class UnigramModel:
+    """Unigram with the mark U+2581 before each word, as SentencePiece has it.
+
+    pieces: (piece, score) in the order of their ids. split: whether the pre-tokenizer cuts at white space before it
+    sets the marks; if not, white space at the edges of a text is not as that inside it.
+    """
+
+    def __init__(
+        self, pieces: Sequence[Sequence[Any]], unknown: int, reference: Any, dtype: type[Any], *, split: bool
+    ) -> None:
+        scores = np.array([score for _, score in pieces], np.float64)
+        kept = [number for number, (piece, _) in enumerate(pieces) if piece]
+        cells = double_array([pieces[number][0].encode() for number in kept], kept)
+        self._pieces = kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
+        self._characters = kernel.Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8))
+        self._asked = np.zeros(_POINTS, np.uint8)
+        self._used, self._split, self._reference, self.dtype = 0, split, reference, dtype
+        self._context = self._ids_of("a")
+        self._new, self._lock = np.zeros(1 << 12, np.int64), Lock()
+        self.whole: dict[bytes, int] = {}
+        words = [piece[1:] for piece, _ in pieces if _COMMON.fullmatch(piece)]
+        folded = reference.normalizer.normalize_str("A") == "a"
+        self.common = [f" {word}".encode() for word in (*words, *(map(str.capitalize, words) if folded else ()))]
+        for character in map(chr, range(128)):
+            self._add(character)
+
+    def encode_new(self, cache: WordCache, first: int, text: Any, begin: int, end: int) -> None:
+        """Give ids to the entries from `first` on; those that the kernel cannot encode get them from `tokenizers`."""
+        self._learn(text, begin, end)
+        n = cache.used - first
+        path, ids = self._path(MAX_KEY * _MOST_BYTES), np.empty(MAX_KEY * _MOST_BYTES, self.dtype)
+        asked = np.empty(n, np.int64)
+        arrays = self._pieces, self._characters, path, cache.word, ids, asked
+        for entry in asked[: kernel.encode_new(cache.arrays, first, cache.used, *arrays)].tolist():
+            cache.give(entry, self.ask(cache.bytes_of(entry)))
+
+    def encode_long(self, text: Any, start: int, end: int) -> Answer:
+        """Return the ids of a word of a text."""
+        self._learn(text, start, end)
+        size = _GROWTH * (end - start)
+        ids = np.empty(size, self.dtype)
+        n = kernel.encode_word(text, start, end, self._pieces, self._characters, self._path(size), ids)
+        return Answer(ids[:n]) if n >= 0 else self.ask(text[start:end].tobytes())
+
+    def ask(self, word: bytes) -> Answer:
+        """Return the ids of a word, with the white space before it, by `tokenizers`.
+
+        Another word follows it, and goes before it where it is not the first of a text.
+        """
+        text = word.decode()
+        inner = text.lstrip(_WHITESPACE)
+        if not inner:
+            return Answer([])
+        before, after = [] if text == inner else self._context, self._context
+        within = f"a{text}" if before else text
+        ids = self._ids_of(f"{within} a")
+        stop = len(ids) - len(after)
+        apart = ids[: len(before)] == before and ids[stop:] == after and stop >= len(before)
+        if not apart or _JOINS_AFTER.search(inner):
+            return Answer([], depends="always")
+        found = ids[len(before) : stop]
+        if self._split:
+            return Answer(found)
+        same = self._ids_of(within) == ids[:stop] and self._ids_of(f"{text} a") == [*found, *after]
+        return Answer(found, depends="never" if same and inner == inner.strip() else "at an edge")
+
+    def _ids_of(self, text: str) -> list[int]:
+        return self._reference.encode(text, add_special_tokens=False).ids  # type: ignore[no-any-return]
+
+    def _path(self, size: int) -> kernel.Path:
+        starts, ids = np.empty(size + 1, np.int64), np.empty(size + 1, np.int64)
+        return kernel.Path(np.empty(size, np.uint8), np.empty(size + 1), starts, ids)
+
+    def _learn(self, text: Any, begin: int, end: int) -> None:
+        """Give all characters of a text a code."""
+        with self._lock:
+            while n := new_characters(text, begin, end, self._asked, self._new):
+                for point in self._new[:n].tolist():
+                    self._add(chr(point))
+
+    def _add(self, character: str) -> None:
+        self._asked[ord(character)] = 1
+        self._characters.codes[ord(character)] = self._code(character)
+
+    def _code(self, character: str) -> int:
+        """Return the code of a character, asked of the normalizer between two letters."""
+        if not _ALONE.match(character) or character == METASPACE:
+            return kernel.REFERENCE
+        body = self._reference.normalizer.normalize_str(f"a{character}a")
+        if body == "a a":
+            return kernel.BLANK
+        data = body[1:-1].encode()
+        alone = body[0] == body[-1] == "a" and len(body) > 2 and all(map(_ALONE.match, body))
+        if not alone or " " in body or len(data) > _MOST_BYTES or self._used + len(data) > _BODY_BYTES:
+            return kernel.REFERENCE
+        place = self._used
+        self._characters.bodies[place : place + len(data)] = np.frombuffer(data, np.uint8)
+        self._used += len(data)
+        return kernel.KEPT | len(data) << kernel.SIZE_SHIFT | place << kernel.BODY_SHIFT

@@ -1,0 +1,56 @@
+"""Parts of a `tokenizer.json` that bertdata writes: special tokens, the template around texts, the file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bertdata.tokenizers.base import SpecialTokens
+
+BEGIN = "<s>"
+"""The name of the first token of a row in RoBERTa and XLM-R, whose rows have two separators and no token types."""
+
+
+def add_special(tokenizer: Any, special: SpecialTokens) -> None:
+    """Tell a `tokenizers.Tokenizer` which of its tokens are special; the one for masks takes the space before it."""
+    from tokenizers import AddedToken
+
+    tokenizer.add_special_tokens(
+        [AddedToken(token, special=True, normalized=False, lstrip=token == special.mask) for token in special.names]
+    )
+
+
+def set_template(tokenizer: Any, special: SpecialTokens, *, types: bool) -> None:
+    """Set what stands around texts: [CLS] A [SEP] B [SEP], or <s> A </s></s> B </s> where that is the name of [CLS].
+
+    `types` says whether B has the token type 1. Without the two tokens there is no template.
+    """
+    from tokenizers.processors import TemplateProcessing
+
+    cls, sep = special.cls, special.sep
+    if cls is None or sep is None:
+        return
+    between = [sep, sep] if cls == BEGIN else [sep]
+    second = int(types and cls != BEGIN)
+    tokenizer.post_processor = TemplateProcessing(
+        single=[cls, "$A", sep],
+        pair=[cls, "$A", *between, f"$B:{second}", f"{sep}:{second}"],
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in dict.fromkeys([cls, sep])],
+    )
+
+
+def config_of(special: SpecialTokens, *, types: bool) -> dict[str, Any]:
+    """Return the `tokenizer_config.json` beside a tokenizer, for rows of up to 512 tokens, as BERT's."""
+    inputs: Sequence[str] = ["input_ids", "token_type_ids", "attention_mask"]
+    if not types or special.cls == BEGIN:
+        inputs = ["input_ids", "attention_mask"]
+    return {
+        "clean_up_tokenization_spaces": False,
+        "model_input_names": inputs,
+        "model_max_length": 512,
+        "tokenizer_class": "PreTrainedTokenizerFast",
+    } | {
+        f"{role}_token": token
+        for role in ("pad", "unk", "cls", "sep", "mask")
+        if (token := getattr(special, role)) is not None
+    }

@@ -1,0 +1,261 @@
+"""`JsonTokenizer`: a `tokenizer.json` of any model, with the ids that `tokenizers` gives."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
+from bertdata.tokenizers import json_format
+from bertdata.tokenizers.base import Tokenizer, check_one, frozen
+from bertdata.tokenizers.loading import find_saved
+from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+
+TOKENIZER, CONFIG, SPECIAL = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+_DECIDE_IDS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "model")
+"""The parts of a tokenizer.json that decide ids and rows; truncation, padding and the decoder do not."""
+
+
+_SHORT = 200
+"""Characters of one text up to which `tokenizers` is faster than a call of the kernels."""
+
+
+class JsonTokenizer(Tokenizer):
+    """A tokenizer of any model that `tokenizers` reads: byte-level BPE, Unigram and others.
+
+    A literal special token in a text, such as "</s>", is text (`encode_special_tokens = True` in `tokenizers`).
+    Truncation and padding of the file are not taken over. Immutable, picklable, and safe to share between threads.
+    """
+
+    FILES = (TOKENIZER,)
+    EXTRA_FILES = (CONFIG, SPECIAL)
+
+    def __init__(self, data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+        """Take the contents of `tokenizer.json` and `tokenizer_config.json`; raises InputError as `from_pretrained`."""
+        self._data, self._config = data, config
+        try:
+            vocabulary = json_format.vocabulary_of(data)
+            special = json_format.special_tokens(data, config, vocabulary)
+            self._template = json_format.row_template(data)
+            self._plain = json_format.without_special(data, vocabulary)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})") from error
+        super().__init__(json_format.tokens_by_id(vocabulary), special)
+        self.model_max_length = min(int(config.get("model_max_length") or 512), 1 << 30)
+        self.reference = _load(self._plain)
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """Tell whether a path is, or holds, a `tokenizer.json` that `WordPieceTokenizer` does not read."""
+        name = _file(path)
+        if not files.exists(name):
+            return False
+        data = files.read_json(name)
+        return isinstance(data, dict) and isinstance(data.get("model"), dict) and not WordPieceTokenizer.reads(data)
+
+    @classmethod
+    def from_pretrained(cls, path: str | os.PathLike[str]) -> JsonTokenizer:
+        """Load a directory or a `tokenizer.json`; the files beside it say which special token has which role.
+
+        Raises InputError where a file is missing or damaged, or needs a newer version of `tokenizers`.
+        """
+        name = _file(find_saved(path, [cls])[1])
+        folder = name.rpartition("/")[0]
+        config: dict[str, Any] = {}
+        for beside in (SPECIAL, CONFIG):
+            where = files.join(folder, beside) if folder else beside
+            if files.exists(where):
+                settings = files.read_json(where)
+                if not isinstance(settings, dict):
+                    raise InputError("expected a JSON object with the tokenizer's settings", path=where)
+                config |= settings
+        try:
+            return cls(files.read_json(name), config)
+        except InputError as error:
+            raise InputError(str(error), path=name) from error
+
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
+        """Write `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` opens.
+
+        Each file is written atomically. Raises OutputError where the directory cannot be written.
+        """
+        folder = files.path_text(directory)
+        text = json.dumps(self._data, ensure_ascii=False, indent=2) + "\n"
+        files.write_bytes(files.join(folder, TOKENIZER), text.encode("utf-8"))
+        roles = {role: getattr(self._special, role) for role in ("pad", "unk", "cls", "sep", "mask")}
+        types = ["token_type_ids"] if self._template and self._template.has_types else []
+        settings = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_input_names": ["input_ids", *types, "attention_mask"],
+            **self._config,
+            **{f"{role}_token": token for role, token in roles.items() if token is not None},
+        }
+        files.write_json(files.join(folder, CONFIG), settings)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""
+        check_one(text, "encode_batch")
+        check_text(text, "the text")
+        if len(text) > _SHORT:
+            return super().encode(text)
+        ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_batch(self, texts: Texts) -> pa.ListArray:
+        """Return the ids of many texts, one list of `id_type` each, without special tokens around them.
+
+        Raises ConfigError for something else than strings or for over 2**31 - 1 ids, and InputError, naming the row,
+        for a null, a lone surrogate or bytes that are not UTF-8.
+        """
+        if self._encoder is None:
+            strings = as_strings(texts)
+            check_utf8(strings)
+            encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
+            return pa.array([one.ids for one in encoded], pa.list_(self.id_type))
+        found = self._encoder(arrays_of(texts), len(texts), size_of(texts))
+        return pa.ListArray.from_arrays(_offsets(found.ends), pa.array(found.ids))
+
+    def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
+        """Return `input_ids`, and `word_starts`, True for the first id of each word of the pre-tokenizer.
+
+        A mark U+2581 of a space begins a word too, as some tokenizers have that and no pre-tokenizer (Gemma's).
+        """
+        if self.continuation is not None:
+            return super().encode_batch_with_words(texts)
+        if self._encoder is not None:
+            found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=True)
+            values = pa.array(found.ids), pa.array(found.word_starts)
+            columns = [pa.ListArray.from_arrays(_offsets(found.ends), one) for one in values]
+            return pa.RecordBatch.from_arrays(columns, ["input_ids", "word_starts"])
+        encoded = self._encodings(texts)
+        marks = self._marked_tokens
+        starts = [
+            [before != word or token_id in marks for (before, word), token_id in zip(words, one.ids, strict=True)]
+            for one in encoded
+            for words in [pairwise([None, *one.word_ids])]
+        ]
+        ids = pa.array([one.ids for one in encoded], pa.list_(self.id_type))
+        return pa.RecordBatch.from_pydict({"input_ids": ids, "word_starts": pa.array(starts, pa.list_(pa.bool_()))})
+
+    def encode_batch_with_offsets(self, texts: Texts) -> pa.RecordBatch:
+        """Return `input_ids`, `offset_mapping` and `word_ids` as `tokenizers` gives them, at its speed."""
+        encoded = self._encodings(texts)
+        columns = {
+            "input_ids": pa.array([one.ids for one in encoded], pa.list_(self.id_type)),
+            "offset_mapping": pa.array([one.offsets for one in encoded], pa.list_(pa.list_(pa.int32(), 2))),
+            "word_ids": pa.array([one.word_ids for one in encoded], pa.list_(pa.int32())),
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+    def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
+        """Return the text of ids, as `tokenizers` joins it; raises InputError for an id outside the vocabulary."""
+        known = list(map(int, ids))
+        if outside := [token_id for token_id in known if not 0 <= token_id < self.vocab_size]:
+            raise InputError(f"the id {outside[0]} is outside the vocabulary of {self.vocab_size} tokens")
+        return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
+
+    @cached_property
+    def continuation(self) -> NDArray[np.bool_] | None:
+        """For each id, whether its token lacks the mark U+2581 that begins a word; None where words have no mark."""
+        *_, last = [{}, *json_format.parts_of(self._data.get("pre_tokenizer"), "pretokenizers")]
+        marked = last.get("type") == "Metaspace" and last.get("prepend_scheme") == "always" and last.get("split", True)
+        if not marked or not all(entry["special"] for entry in self._data.get("added_tokens") or ()):
+            return None
+        return frozen(np.array([not token.startswith(json_format.METASPACE) for token in self.tokens], np.bool_))
+
+    @cached_property
+    def _marked_tokens(self) -> frozenset[int]:
+        """The ids of tokens that begin with a mark of a space; none where the tokenizer makes no such marks."""
+        makes = json.dumps([self._data.get("normalizer"), self._data.get("pre_tokenizer")], ensure_ascii=False)
+        if json_format.METASPACE not in makes:
+            return frozenset()
+        return frozenset(i for i, token in enumerate(self.tokens) if token.startswith(json_format.METASPACE))
+
+    @property
+    def row_template(self) -> RowTemplate:
+        """The special ids around texts, as the `post_processor` of the file has them; BERT's where it has none."""
+        return self._template or super().row_template
+
+    @cached_property
+    def token_texts(self) -> tuple[str, ...]:
+        """The tokens without marks of spaces, the bytes of byte-level BPE as text; special tokens as they are."""
+        pre_tokenizers = json_format.parts_of(self._data.get("pre_tokenizer"), "pretokenizers")
+        special = frozenset(self.special_tokens)
+        if any(part["type"] == "ByteLevel" for part in pre_tokenizers):
+            return tuple(token if token in special else json_format.text_of_byte_level(token) for token in self.tokens)
+        return tuple(token.replace(json_format.METASPACE, " ").removeprefix(" ") or " " for token in self.tokens)
+
+    def is_reserved(self, token: str) -> bool:
+        """Tell whether a token is kept free, as [unused0]."""
+        return json_format.is_reserved(token)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides ids and rows, and which token has which role."""
+        roles = [self._special.pad, self._special.unk, self._special.cls, self._special.sep, self._special.mask]
+        return {"family": "json", "special_tokens": roles} | {name: self._data.get(name) for name in _DECIDE_IDS}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._data, self._config)
+
+    @cached_property
+    def _whole(self) -> Any:
+        """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in."""
+        return _load(self._data)
+
+    @property
+    def slow_because(self) -> str | None:
+        """Why texts go through `tokenizers`, as a part of a sentence; None where kernels encode them."""
+        from bertdata.tokenizers.encode.choice import obstacle
+
+        return obstacle(self._plain, self.reference)
+
+    @cached_property
+    def _encoder(self) -> Any:
+        """What encodes words by kernels; None where `tokenizers` encodes each text."""
+        from bertdata.tokenizers.encode.choice import encoder_of
+
+        return encoder_of(self._plain, self.reference, np.uint16 if self.id_type == pa.uint16() else np.uint32)
+
+    def _encodings(self, texts: Texts) -> list[Any]:
+        strings = as_strings(texts)
+        check_utf8(strings)
+        encoded: list[Any] = self.reference.encode_batch(strings.to_pylist(), add_special_tokens=False)
+        return encoded
+
+
+def _offsets(ends: NDArray[np.int64]) -> pa.Array:
+    """Return where lists begin and end as Arrow's list arrays take it."""
+    if ends[-1] > np.iinfo(np.int32).max:
+        raise ConfigError(f"the batch gives {ends[-1]} ids, over the {2**31 - 1} of one list array; split it")
+    return pa.array(ends, pa.int32())
+
+
+def _load(data: Mapping[str, Any]) -> Any:
+    """Return the `tokenizers.Tokenizer` of a file, which takes special tokens that are spelt in a text for text."""
+    from tokenizers import Tokenizer as Reference
+
+    try:
+        reference = Reference.from_str(json.dumps(data))
+    except Exception as error:  # `tokenizers` raises nothing narrower
+        raise InputError(
+            f"tokenizers cannot read it ({error}); if it was written by a newer version of tokenizers, install that"
+        ) from error
+    reference.encode_special_tokens = True
+    reference.no_truncation()
+    reference.no_padding()
+    return reference
+
+
+def _file(path: str) -> str:
+    return path if path.endswith(".json") else files.join(path, TOKENIZER)

@@ -1,0 +1,1 @@
+"""SentencePiece's `.model` files: read and written, and made into a `tokenizer.json`."""

@@ -1,0 +1,93 @@
+"""The parts of SentencePiece's `ModelProto` that decide ids, read without the `sentencepiece` package.
+
+Fields and their numbers are those of `sentencepiece_model.proto`; a message keeps what it does not know.
+"""
+
+from __future__ import annotations
+
+import functools
+from enum import IntEnum
+from typing import Any
+
+from bertdata.errors import InputError
+
+_DEFINITION = """
+name: "bertdata_sentencepiece.proto" package: "bertdata.sentencepiece" syntax: "proto2"
+message_type { name: "Piece"
+  field { name: "piece" number: 1 type: TYPE_STRING label: LABEL_OPTIONAL }
+  field { name: "score" number: 2 type: TYPE_FLOAT label: LABEL_OPTIONAL }
+  field { name: "type" number: 3 type: TYPE_INT32 label: LABEL_OPTIONAL default_value: "1" }
+}
+message_type { name: "Trainer"
+  field { name: "model_type" number: 3 type: TYPE_INT32 label: LABEL_OPTIONAL default_value: "1" }
+  field { name: "byte_fallback" number: 35 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "false" }
+  field { name: "unk_id" number: 40 type: TYPE_INT32 label: LABEL_OPTIONAL }
+  field { name: "bos_id" number: 41 type: TYPE_INT32 label: LABEL_OPTIONAL }
+  field { name: "eos_id" number: 42 type: TYPE_INT32 label: LABEL_OPTIONAL }
+  field { name: "pad_id" number: 43 type: TYPE_INT32 label: LABEL_OPTIONAL }
+  field { name: "unk_piece" number: 45 type: TYPE_STRING label: LABEL_OPTIONAL }
+  field { name: "bos_piece" number: 46 type: TYPE_STRING label: LABEL_OPTIONAL }
+  field { name: "eos_piece" number: 47 type: TYPE_STRING label: LABEL_OPTIONAL }
+  field { name: "pad_piece" number: 48 type: TYPE_STRING label: LABEL_OPTIONAL }
+}
+message_type { name: "Normalizer"
+  field { name: "precompiled_charsmap" number: 2 type: TYPE_BYTES label: LABEL_OPTIONAL }
+  field { name: "add_dummy_prefix" number: 3 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "true" }
+  field { name: "remove_extra_whitespaces" number: 4 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "true" }
+}
+message_type { name: "Model"
+  field { name: "pieces" number: 1 label: LABEL_REPEATED type_name: "Piece" }
+  field { name: "trainer" number: 2 label: LABEL_OPTIONAL type_name: "Trainer" }
+  field { name: "normalizer" number: 3 label: LABEL_OPTIONAL type_name: "Normalizer" }
+}
+"""
+
+
+class PieceType(IntEnum):
+    """What a piece is for."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+UNIGRAM_MODEL = 1
+"""The value of `model_type` for Unigram."""
+
+
+def read_model(data: bytes) -> Any:
+    """Return the message of a `.model` file: `pieces` (piece, score, type), `trainer` and `normalizer`.
+
+    Raises InputError where it is damaged, or has not exactly one piece for unknown text.
+    """
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
+
+    model = _message()()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise InputError(f"is not a whole model of SentencePiece ({error}); get the file again") from error
+    unknown = sum(piece.type == PieceType.UNKNOWN for piece in model.pieces)
+    if unknown != 1:
+        raise InputError(
+            f"is not a model of SentencePiece: of its {len(model.pieces)} pieces {unknown} are for unknown text, "
+            "expected one"
+        )
+    return model
+
+
+@functools.cache
+def _message() -> Any:
+    from google.protobuf import (  # type: ignore[import-untyped,unused-ignore]
+        descriptor_pb2,
+        descriptor_pool,
+        message_factory,
+        text_format,
+    )
+
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(text_format.Parse(_DEFINITION, descriptor_pb2.FileDescriptorProto()))
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("bertdata.sentencepiece.Model"))

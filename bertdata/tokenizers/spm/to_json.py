@@ -1,0 +1,151 @@
+"""What a SentencePiece model is as a `tokenizer.json`: pieces and scores, normalisation, and rows of its family.
+
+A `.model` file lacks some settings of a tokenizer. ALBERT's, XLNet's and DeBERTa-v3's models are recognized by their
+special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Two
+things may differ there: white space other than spaces, which separates words here and is a character in a model
+without rules of normalisation, and ties: of two ways to cut a word with the same score, as 0|00 and 00|0,
+`tokenizers` may take the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.tokenizers import json_format, json_parts
+from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.spm.proto import UNIGRAM_MODEL, PieceType
+
+_XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
+_ALBERT = frozenset({"<pad>", "[CLS]", "[SEP]", "[MASK]"})
+_DEBERTA = frozenset({"[PAD]", "[CLS]", "[SEP]", "[UNK]"})
+_MASK = "[MASK]"
+_NUMBER_COMMA = re.compile(r".*\d,", re.DOTALL)
+_NOT_TEXT = (PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)
+FAR = 20.0
+"""How many times the lowest score of a piece that of a token has which no text is to be cut into. Such a token is found
+in a text all the same where that spells its name with characters that are unknown."""
+_PENALTY = 100.0
+"""What the score of a piece such as "2,000," is lowered by, so that ALBERT and XLNet cut off the comma."""
+
+
+def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
+
+    special: which special token has which role, where it is not by their usual names. Raises InputError where the model
+    is not Unigram.
+    """
+    if model.trainer.model_type != UNIGRAM_MODEL:
+        raise InputError(
+            "is a model of SentencePiece, but not Unigram; open its tokenizer with transformers, save it, and use "
+            "that folder"
+        )
+    names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
+    is_xlnet = names >= _XLNET
+    as_bert = is_xlnet or names >= _ALBERT
+    is_deberta = names >= _DEBERTA and _MASK not in names
+    vocabulary = [(piece.piece, piece.score) for piece in model.pieces]
+    if as_bert:
+        vocabulary = [(piece, score - _PENALTY * bool(_NUMBER_COMMA.fullmatch(piece))) for piece, score in vocabulary]
+    elif not is_deberta:
+        far = FAR * min((piece.score for piece in model.pieces), default=0.0)
+        vocabulary = [(piece.piece, far if piece.type in _NOT_TEXT else piece.score) for piece in model.pieces]
+    tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta)
+    special = special or _special_of(model, [_MASK] if is_deberta else [])
+    json_parts.add_special(tokenizer, special)
+    json_parts.set_template(tokenizer, special, types=True)
+    data, config = json.loads(tokenizer.to_str()), json_parts.config_of(special, types=True)
+    if is_xlnet:
+        data["post_processor"] = _xlnet_rows(tokenizer)
+        config["padding_side"] = "left"
+    return data, config
+
+
+def renumbered(model: Any) -> Any:
+    """Return a model with the pieces in the order in which XLM-R numbers them: <s>, <pad>, </s>, <unk>, others, <mask>.
+
+    Raises InputError where the first pieces are not <unk>, <s> and </s>.
+    """
+    first = [piece.piece for piece in model.pieces[:3]]
+    if first != ["<unk>", "<s>", "</s>"]:
+        raise InputError(
+            f"its first pieces are {', '.join(first)}; expected <unk>, <s>, </s>, as in the model of XLM-R"
+        )
+    result = type(model)()
+    result.CopyFrom(model)
+    del result.pieces[:]
+    for name in ("<s>", "<pad>", "</s>", "<unk>"):
+        result.pieces.add(piece=name, score=0.0, type=PieceType.UNKNOWN if name == "<unk>" else PieceType.CONTROL)
+    result.pieces.extend(model.pieces[3:])
+    result.pieces.add(piece="<mask>", score=0.0, type=PieceType.CONTROL)
+    return result
+
+
+def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: bool, is_deberta: bool) -> Any:
+    """Return a `tokenizers.Tokenizer` of the pieces.
+
+    as_bert: cut at all white space, as BERT's tokenizer does. is_deberta: strip before the normalisation of the model,
+    and take unknown characters for unknown, though there are pieces for bytes.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    [unknown] = [place for place, piece in enumerate(model.pieces) if piece.type == PieceType.UNKNOWN]
+    tokenizer = Tokenizer(
+        models.Unigram(list(vocabulary), unknown, bool(model.trainer.byte_fallback) and not is_deberta)
+    )
+    scheme = "always" if model.normalizer.add_dummy_prefix else "never"
+    charsmap = model.normalizer.precompiled_charsmap
+    parts: list[Any] = [normalizers.Precompiled(charsmap)] if charsmap else []
+    if as_bert:
+        parts = [*_without_case_and_accents(model), *parts]
+    elif is_deberta:
+        parts = [normalizers.Strip(), *parts, normalizers.Replace(Regex(" {2,}"), " ")]
+    elif model.normalizer.remove_extra_whitespaces:
+        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    elif scheme == "always":  # one more space, also where there is one
+        parts += [normalizers.Prepend(json_format.METASPACE)]
+        scheme = "never"
+    tokenizer.normalizer = normalizers.Sequence(parts)
+    spaces = [pre_tokenizers.WhitespaceSplit()] if as_bert or not charsmap else []
+    metaspace = pre_tokenizers.Metaspace(json_format.METASPACE, scheme)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*spaces, metaspace])
+    tokenizer.decoder = decoders.Metaspace(json_format.METASPACE, scheme)
+    return tokenizer
+
+
+def _without_case_and_accents(model: Any) -> list[Any]:
+    """Return the normalizers of ALBERT and XLNet, which drop case, and accents, if no piece has any."""
+    from tokenizers import normalizers
+
+    text = "".join(piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL)
+    parts: list[Any] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
+    if not any(map(unicodedata.combining, unicodedata.normalize("NFD", text))):
+        parts += [normalizers.NFKD(), normalizers.StripAccents()]
+    return parts + ([normalizers.Lowercase()] if text == text.lower() else [])
+
+
+def _special_of(model: Any, more: Sequence[str]) -> SpecialTokens:
+    """Return the special tokens: the piece for unknown text, others by their usual names, and all control pieces."""
+    [unknown] = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
+    control = [piece.piece for piece in model.pieces if piece.type == PieceType.CONTROL]
+    special = json_format.special_tokens({}, {}, dict.fromkeys([*control, *more], 0))
+    special = replace(special, unk=unknown)
+    return replace(special, additional=tuple(piece for piece in control if piece not in special.names))
+
+
+def _xlnet_rows(tokenizer: Any) -> dict[str, Any]:
+    """Return the template A <sep> B <sep> <cls>, whose <cls> has a token type of its own."""
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer.post_processor = TemplateProcessing(
+        single="$A <sep> <cls>:2",
+        pair="$A <sep> $B:1 <sep>:1 <cls>:2",
+        special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<sep>", "<cls>")],
+    )
+    found: dict[str, Any] = json.loads(tokenizer.to_str())["post_processor"]
+    return found

@@ -1,0 +1,88 @@
+"""`SentencePieceTokenizer`: a SentencePiece `.model` file, as the `tokenizer.json` that it stands for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.json_tokenizer import CONFIG, TOKENIZER, JsonTokenizer
+from bertdata.tokenizers.loading import find_saved
+from bertdata.tokenizers.spm.proto import read_model
+from bertdata.tokenizers.spm.to_json import convert, renumbered
+from bertdata.tokenizers.wordpiece.formats import VOCAB
+
+MODEL = "spiece.model"
+_RENUMBERED = "sentencepiece.bpe.model"
+"""The model of XLM-R, CamemBERT and others, whose ids are not those of its pieces."""
+_NAMES = (MODEL, "spm.model", "tokenizer.model", _RENUMBERED)
+
+
+class SentencePieceTokenizer(JsonTokenizer):
+    """A tokenizer of a SentencePiece model: ids of the `tokenizer.json` that `transformers` makes of it.
+
+    It is saved as that file, with the model beside it. It equals the `JsonTokenizer` of what it saves.
+    """
+
+    FILES = _NAMES  # type: ignore[assignment]
+    EXTRA_FILES = (TOKENIZER, CONFIG)
+
+    def __init__(
+        self, model: bytes, special: SpecialTokens | None = None, config: Mapping[str, Any] | None = None
+    ) -> None:
+        """Take a model's bytes, its special tokens if they have no usual names, and settings of the file beside it."""
+        self._arguments = model, special, config
+        data, made = convert(read_model(model), special)
+        super().__init__(data, made | dict(config or {}))
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """Tell whether a path is a `.model` file, or a directory with one and without a tokenizer of another family."""
+        if path.endswith(".model"):
+            return files.exists(path)
+        if any(files.exists(files.join(path, name)) for name in (TOKENIZER, VOCAB)):
+            return False
+        return any(files.exists(files.join(path, name)) for name in _NAMES)
+
+    @classmethod
+    def from_pretrained(cls, path: str | os.PathLike[str]) -> SentencePieceTokenizer:
+        """Load a `.model` file, or a directory with one; raises InputError where it is missing or damaged.
+
+        A `tokenizer_config.json` beside it says which token has which role, where their names do not.
+        """
+        place = find_saved(path, [cls])[1]
+        folder, name = place.rpartition("/")[0], place
+        if not place.endswith(".model"):
+            folder, name = place, next(found for each in _NAMES if files.exists(found := files.join(place, each)))
+        beside = files.join(folder, CONFIG) if folder else CONFIG
+        config = files.read_json(beside) if files.exists(beside) else {}
+        with files.open_raw(name) as file:
+            data = file.read()
+        try:
+            return cls(_renumbered(data, config) if files.name(name) == _RENUMBERED else data, config=config)
+        except InputError as error:
+            raise InputError(str(error), path=name) from error
+
+    def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
+        """Write `tokenizer.json` and `tokenizer_config.json`, as `JsonTokenizer`, and the model as `spiece.model`."""
+        super().save_pretrained(directory)
+        files.write_bytes(files.join(files.path_text(directory), MODEL), self._arguments[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
+
+
+def _renumbered(data: bytes, config: Mapping[str, Any]) -> bytes:
+    """Return the model of XLM-R with its ids; raises InputError where the settings beside it name another family."""
+    family = config.get("tokenizer_class")
+    if not str(family).startswith("XLMRoberta"):
+        raise InputError(
+            f"XLM-R, CamemBERT and others number the pieces of {_RENUMBERED} anew, each in its own way, and the "
+            f"tokenizer_class of {CONFIG} beside it is {family!r}; use the tokenizer.json of the model, or say "
+            "XLMRobertaTokenizer there if it is one"
+        )
+    anew: bytes = renumbered(read_model(data)).SerializeToString(deterministic=True)
+    return anew

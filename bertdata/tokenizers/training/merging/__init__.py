@@ -1,0 +1,1 @@
+"""Word counts in, tokens and merges out: what WordPiece and BPE have in common."""

@@ -1,0 +1,201 @@
+"""The stage that trains a vocabulary: documents in, word counts of ranges, sums of partitions, a vocabulary out.
+
+The words of each range of documents are counted into one file, grouped by partition; references to these groups are
+grouped by partition, and the counts of each are summed; one vocabulary is trained from all sums. The model of the
+settings (`models.py`) says what a word is, and how a vocabulary is trained and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
+from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
+from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.options.option import stored_values
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.training.models import VOCABULARY_MODELS
+from bertdata.tokenizers.training.partitions import (
+    PARTITIONS,
+    frequencies,
+    frequent_words,
+    least_count,
+    merge_words,
+    partition_words,
+)
+
+REVISION = 2
+RARE = "rare word"
+
+
+class WordCount(StrEnum):
+    """What the records of word counts, of their sums and of the vocabulary count."""
+
+    WORDS = "words"
+    DISTINCT_WORDS = "distinct_words"
+    PIECES = "pieces"
+
+
+@dataclass(frozen=True)
+class MergedWords:
+    """The word counts of one partition: where they are, how many words there are, and their `frequencies`."""
+
+    stream: Stream
+    words: int
+    distinct_words: int
+    frequencies: tuple[int, ...]
+
+
+def plan_words(ranges: Sequence[DocumentRange], directory: str, config: VocabularyConfig) -> list[Task]:
+    """Return one counting task for each range of documents."""
+    return range_tasks(ranges, directory, "count_words", REVISION, *VOCABULARY_MODELS[config.model].counted_by(config))
+
+
+def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
+    """Write the words of one range of documents with their counts, all of them, a stream for each partition.
+
+    details["streams"] lists [offset, length] of each. Memory is the text of the range, and what counting takes.
+    """
+    documents: DocumentRange = task.payload
+    counters = Counters()
+    texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
+    counted = VOCABULARY_MODELS[config.model].count(pa.chunked_array(texts, pa.string()), config)
+    counters.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
+    _add_words(counters, counted)
+    return counters
+
+
+def _add_words(counters: Counters, counted: pa.Table) -> None:
+    counters.add(WordCount.DISTINCT_WORDS, counted.num_rows)
+    counters.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
+
+
+def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
+    """Return the references (partition, stream) into the word counts of one range."""
+    return [
+        (partition, Stream(task.path, record.sha256, *place))
+        for partition, place in enumerate(record.details["streams"])
+    ]
+
+
+def merge_task(stages: str, partition: int, streams: Iterable[Stream]) -> list[Task]:
+    """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
+    ordered = tuple(sorted(streams, key=lambda stream: stream.path))
+    made_from = fingerprint(
+        "merge_words", REVISION, [[stream.sha256, stream.offset, stream.length] for stream in ordered]
+    )
+    weight = sum(stream.length for stream in ordered)
+    name = part_name("merged", partition)
+    return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, ordered)]
+
+
+def merged_words(stages: str) -> Grouping:
+    """Return how counted ranges lead to the sums of all partitions."""
+    return Grouping(range(PARTITIONS), words_of, partial(merge_task, stages))
+
+
+def merge_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the word counts of one partition, sorted by word; memory is its words and a few millions more.
+
+    details["frequencies"] are those of `partitions.frequencies`.
+    """
+    merged = merge_words(map(read_stream, task.payload))
+    write_stream(file, merged)
+    counters = Counters()
+    _add_words(counters, merged)
+    counters.details["frequencies"] = frequencies(merged)
+    return counters
+
+
+def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Iterable[PartResult]) -> list[Task]:
+    """Return the task that trains a vocabulary from all merged partitions."""
+    ordered = sorted(parts, key=lambda done: done[0].path)
+    digests = [record.sha256 for _, record in ordered]
+    made_from = fingerprint("train_vocabulary", REVISION, stored_values(config), digests)
+    payload = tuple(
+        MergedWords(
+            Stream(task.path, record.sha256, 0, record.bytes),
+            record.counts[WordCount.WORDS],
+            record.counts[WordCount.DISTINCT_WORDS],
+            tuple(record.details["frequencies"]),
+        )
+        for task, record in ordered
+    )
+    suffix = VOCABULARY_MODELS[config.model].suffix
+    return [Task(files.join(stages, "vocabulary"), "vocab", suffix, made_from, 0, payload)]
+
+
+def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
+    """Write the vocabulary trained from the words of all partitions.
+
+    The rarest words are left out if there are more than `max_words`: by their counts in the whole corpus, so the
+    vocabulary does not depend on how the corpus was cut into ranges. A word left out has no part in any pair. Memory is
+    the words that are kept, one partition, and what the trainer takes. Raises ConfigError where no word would be left.
+    """
+    merged: tuple[MergedWords, ...] = task.payload
+    least = least_count([part.frequencies for part in merged], config.max_words)
+    words = frequent_words((read_stream(part.stream) for part in merged), least, config.max_words)
+    distinct = sum(part.distinct_words for part in merged)
+    if distinct and not words.num_rows:
+        raise ConfigError(
+            f"--max-words is {config.max_words}, which leaves none of the {distinct:,} distinct words, as more of them "
+            "than that occur as often as any; raise it"
+        )
+    vocabulary, pieces = VOCABULARY_MODELS[config.model].train(words, config)
+    file.write(vocabulary)
+    counters = Counters()
+    counters.add(WordCount.DISTINCT_WORDS, distinct)
+    counters.add(WordCount.WORDS, sum(part.words for part in merged))
+    if left_out := distinct - words.num_rows:
+        counters.drop(RARE, left_out)
+    counters.add(WordCount.PIECES, pieces)
+    return counters
+
+
+def trained_tokenizer(task: Task, config: VocabularyConfig) -> Tokenizer:
+    """Load the tokenizer of the vocabulary that a task trained."""
+    return VOCABULARY_MODELS[config.model].load(task.path, config)
+
+
+def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:
+    """Return what a manifest says of a trained vocabulary: tokens, how many were asked for, words left out."""
+    account = {"pieces": record.counts[WordCount.PIECES], "asked": config.padded_size}
+    return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})
+
+
+@dataclass(frozen=True)
+class TrainVocabulary:
+    """The stage that trains a vocabulary from the documents; what leads there is kept in `stages`."""
+
+    stages: str
+    config: VocabularyConfig
+    title = "train vocabulary"
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan counts, sums and the vocabulary; raises InputError where there is no document."""
+        require_documents(standing.documents)
+        words, config = files.join(self.stages, "words"), self.config
+        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        training = Grouping((None,), all_together, partial(vocabulary_task, self.stages, config))
+        return Plan(
+            [
+                Step("count words", partial(words_part, config), plan_words(ranges, words, config)),
+                Step("train vocabulary", merge_part, grouping=merged_words(self.stages), unit="part"),
+                Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="part"),
+            ],
+            lambda done: replace(standing, vocabulary=done[2][0]),
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[words, files.join(self.stages, "merged-words")],
+        )

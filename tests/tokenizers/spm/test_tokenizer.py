@@ -1,0 +1,189 @@
+"""SentencePiece models are read: ids of the tokenizer.json of their family, or of SentencePiece itself."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.errors import InputError
+from bertdata.tokenizers import load_tokenizer
+from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from bertdata.tokenizers.spm.proto import PieceType, read_model
+from bertdata.tokenizers.spm.tokenizer import SentencePieceTokenizer
+
+DATA = os.environ.get("BERTDATA_DATA")
+FABLE = "The fox saw the grapes hanging from a vine, and jumped for 2,315 grapes; a naïve fox <[CLSN]>. "
+TEXTS = [
+    FABLE,
+    "",
+    " ",
+    "  two  spaces\t\n ",
+    "a\u0301 ﬁ １２ \u00a0x\u2003y\u200b",
+    "``x'' [CLS] <s>",
+    "中文 2,315, 1,",
+]
+
+
+@pytest.fixture(scope="module")
+def sentencepiece() -> Any:
+    return pytest.importorskip("sentencepiece")
+
+
+def model_of(sentencepiece: Any, **more: Any) -> bytes:
+    out = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([FABLE] * 3),
+        model_writer=out,
+        **({"vocab_size": 80, "hard_vocab_limit": False, "minloglevel": 2} | more),
+    )
+    return out.getvalue()
+
+
+def saved(folder: Path, data: bytes, name: str = "spiece.model") -> Path:
+    (folder / name).write_bytes(data)
+    return folder / name
+
+
+NORMALIZATIONS: list[dict[str, Any]] = [
+    {},
+    {"normalization_rule_name": "nfkc_cf"},
+    {"add_dummy_prefix": False},
+    {"remove_extra_whitespaces": False},
+    {"byte_fallback": True, "vocab_size": 330},
+]
+
+
+@pytest.mark.parametrize("more", NORMALIZATIONS)
+def test_ids_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any], tmp_path: Path) -> None:
+    data = model_of(sentencepiece, **more)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=data)
+    tokenizer = load_tokenizer(saved(tmp_path, data))
+    expected = [processor.EncodeAsIds(text) for text in TEXTS]
+    assert tokenizer.encode_batch(TEXTS).to_pylist() == expected
+    assert list(tokenizer.tokens) == [processor.IdToPiece(one) for one in range(len(processor))]
+
+
+def test_hostile_text_has_the_ids_of_sentencepiece(sentencepiece: Any) -> None:
+    data = model_of(sentencepiece)
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+
+    @settings(deadline=None)
+    @given(st.text(st.sampled_from("fox thegrap\n\t\u00a0\u3000\u2581é中,20"), max_size=30))
+    def same(text: str) -> None:
+        assert tokenizer.encode(text) == processor.EncodeAsIds(text)
+
+    same()
+
+
+def test_a_folder_with_a_model_alone_is_read_and_saved_as_a_tokenizer_json(sentencepiece: Any, tmp_path: Path) -> None:
+    data = model_of(sentencepiece, control_symbols=["[CLS]", "[SEP]", "[MASK]"], pad_id=3, bos_id=-1, eos_id=-1)
+    tokenizer = load_tokenizer(saved(tmp_path, data).parent)
+    assert isinstance(tokenizer, SentencePieceTokenizer)
+    tokenizer.save_pretrained(tmp_path / "saved")
+    loaded = load_tokenizer(tmp_path / "saved")
+    assert type(loaded) is JsonTokenizer
+    assert loaded == tokenizer == pickle.loads(pickle.dumps(tokenizer))
+    assert loaded.encode_pair("a fox", "grapes") == tokenizer.encode_pair("a fox", "grapes")
+    assert (tmp_path / "saved" / "spiece.model").read_bytes() == data
+
+
+def test_albert_is_told_by_its_pieces(sentencepiece: Any, tmp_path: Path) -> None:
+    more = {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"], "normalization_rule_name": "nmt_nfkc_cf"}
+    data = model_of(sentencepiece, pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, **more)
+    model = read_model(data)
+    for piece in model.pieces:  # pieces of ALBERT have no accents
+        piece.piece = piece.piece.replace("ï", "q")
+    model.pieces.add(piece="2,315,", score=-1.0)
+    tokenizer = load_tokenizer(saved(tmp_path, model.SerializeToString(), "any.model"))
+    assert tokenizer.special_tokens == ("<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]")
+    assert tokenizer.encode("The FÓX") == tokenizer.encode("the fox")
+    assert tokenizer.encode("``") == tokenizer.encode('"')
+    assert "2,315," not in tokenizer.tokenize("2,315,")
+    assert tokenizer.row_template.second_type == 1
+
+
+def test_xlnet_has_its_rows(sentencepiece: Any, tmp_path: Path) -> None:
+    names = ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>"]
+    tokenizer = load_tokenizer(saved(tmp_path, model_of(sentencepiece, control_symbols=names)))
+    row = tokenizer.encode_pair("a", "b")
+    assert [tokenizer.tokens[one] for one in row["input_ids"]][-2:] == ["<sep>", "<cls>"]
+    assert row["token_type_ids"][-1] == 2
+    tokenizer.save_pretrained(tmp_path / "saved")
+    assert '"padding_side": "left"' in (tmp_path / "saved" / "tokenizer_config.json").read_text()
+
+
+def test_deberta_gets_the_mask_that_its_model_lacks(sentencepiece: Any, tmp_path: Path) -> None:
+    more = {"control_symbols": ["[CLS]", "[SEP]"], "pad_piece": "[PAD]", "unk_piece": "[UNK]"}
+    data = model_of(sentencepiece, pad_id=0, unk_id=3, bos_id=-1, eos_id=-1, **more)
+    tokenizer = load_tokenizer(saved(tmp_path, data, "spm.model"))
+    assert tokenizer.mask_token_id == tokenizer.vocab_size - 1 == len(read_model(data).pieces)
+    assert tokenizer.tokenize("the\u200b")[-1] == "▁"  # spaces are cut off before it becomes one
+
+
+def test_xlm_r_numbers_its_pieces_anew_where_the_settings_say_so(sentencepiece: Any, tmp_path: Path) -> None:
+    data = model_of(sentencepiece)
+    path = saved(tmp_path, data, "sentencepiece.bpe.model")
+    with pytest.raises(InputError, match=r"is None; use the tokenizer.json of the model, or say XLMRobertaTokenizer"):
+        load_tokenizer(path)
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
+    tokenizer = load_tokenizer(tmp_path)
+    assert tokenizer == load_tokenizer(path)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=data)
+    ids = [[one + 1 if one else 3 for one in processor.EncodeAsIds(text)] for text in TEXTS]
+    assert tokenizer.encode_batch(TEXTS).to_pylist() == ids
+    assert tokenizer.tokens[:4] == ("<s>", "<pad>", "</s>", "<unk>")
+    assert tokenizer.mask_token_id == tokenizer.vocab_size - 1
+    row = tokenizer.encode_pair("", "")["input_ids"]
+    assert row == [0, 2, 2, 2]
+
+
+def test_settings_beside_a_model_name_the_roles(sentencepiece: Any, tmp_path: Path) -> None:
+    saved(tmp_path, model_of(sentencepiece, user_defined_symbols=["<blank>"]))
+    (tmp_path / "tokenizer_config.json").write_text('{"mask_token": "<blank>"}')
+    assert load_tokenizer(tmp_path).mask_token_id == 3
+
+
+def test_a_tokenizer_json_beside_a_model_comes_first(sentencepiece: Any, tmp_path: Path) -> None:
+    load_tokenizer(saved(tmp_path, model_of(sentencepiece))).save_pretrained(tmp_path)
+    assert type(load_tokenizer(tmp_path)) is JsonTokenizer
+
+
+def test_what_cannot_be_read_is_refused_with_its_place(sentencepiece: Any, tmp_path: Path) -> None:
+    whole = model_of(sentencepiece)
+    for data, message in (
+        (whole[:-9], r"cut.model: is not a whole model of SentencePiece"),
+        (b"", r"cut.model: this file is empty"),
+        (b"\x12\x02\x18\x01", r"of its 0 pieces 0 are for unknown text"),
+        (model_of(sentencepiece, model_type="bpe"), r"is a model of SentencePiece, but not Unigram"),
+    ):
+        with pytest.raises(InputError, match=message):
+            load_tokenizer(saved(tmp_path, data, "cut.model"))
+    with pytest.raises(InputError, match="there is no such vocabulary"):
+        load_tokenizer(tmp_path / "none.model")
+
+
+def test_a_model_keeps_what_is_not_read(sentencepiece: Any) -> None:
+    data = model_of(sentencepiece)
+    model = read_model(data)
+    assert [piece.type for piece in model.pieces[:3]] == [PieceType.UNKNOWN, PieceType.CONTROL, PieceType.CONTROL]
+    again = sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
+    assert again.EncodeAsIds(FABLE) == sentencepiece.SentencePieceProcessor(model_proto=data).EncodeAsIds(FABLE)
+
+
+@pytest.mark.skipif(not DATA, reason="needs the tokenizers of BERTDATA_DATA")
+@pytest.mark.parametrize("name", ["albert_v2/spiece.model", "xlnet_cased/spiece.model", "deberta_v3/spm.model"])
+def test_published_models_have_the_ids_of_the_tokenizer_json_beside_them(name: str) -> None:
+    path = Path(str(DATA), "tokenizers", name)
+    found, expected = load_tokenizer(path), load_tokenizer(path.parent)
+    assert isinstance(found, SentencePieceTokenizer)
+    texts = Path(str(DATA), "books", "1184-0.txt").read_text()[:200_000].split("\n\n") + TEXTS
+    assert found.encode_batch(texts) == expected.encode_batch(texts)
+    assert (found.tokens, found.special_tokens) == (expected.tokens, expected.special_tokens)
+    assert found.row_template == expected.row_template

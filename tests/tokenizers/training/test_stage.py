@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bertdata.documents import DocumentRange, DocumentWriter
+from bertdata.engine.parts import Counters, PartResult, run_once
+from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.training.stage import (
+    account_of,
+    merge_part,
+    merged_words,
+    plan_words,
+    vocabulary_part,
+    vocabulary_task,
+    words_part,
+)
+from bertdata.tokenizers.wordpiece import train_wordpiece
+
+TEXTS = ["the fox saw the grapes", "the grapes were sour", "said the fox of sour grapes", "foxes say so"]
+
+
+def ranges_of(folder: Path, cuts: Sequence[int]) -> list[DocumentRange]:
+    folder.mkdir()
+    found = []
+    for number, (begin, end) in enumerate(zip([0, *cuts], [*cuts, len(TEXTS)], strict=True)):
+        path = folder / f"documents-{number}.parquet"
+        with path.open("wb") as file, DocumentWriter(file, Counters()) as writer:
+            for text in TEXTS[begin:end]:
+                writer.add(text, "", "", "", text)
+        found.append(DocumentRange(str(path), str(number), 0, 1, path.stat().st_size))
+    return found
+
+
+def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list[PartResult]:
+    tasks = plan_words(ranges_of(folder, cuts), str(folder / "words"), config)
+    return [(task, run_once(task, lambda one, file: words_part(config, one, file))) for task in tasks]
+
+
+def merged(folder: Path, words: Sequence[PartResult]) -> list[PartResult]:
+    return [(task, run_once(task, merge_part)) for task in merged_words(str(folder)).plan(words)]
+
+
+def trained(folder: Path, cuts: Sequence[int], max_words: int) -> tuple[bytes, dict[str, int], dict[str, int]]:
+    config = VocabularyConfig(vocab_size=60, max_words=max_words)
+    [task] = vocabulary_task(str(folder), config, None, merged(folder, counted(folder, cuts, config)))
+    record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    return Path(task.path).read_bytes(), record.counts, record.drops
+
+
+def test_rare_words_are_left_out_alike_however_the_corpus_is_cut(tmp_path: Path) -> None:
+    whole = trained(tmp_path / "whole", [], 4)
+    assert whole == trained(tmp_path / "each", [1, 2, 3], 4) == trained(tmp_path / "halves", [2], 4)
+    assert whole[1]["distinct_words"] == 11
+    assert whole[1]["words"] == 18
+    assert whole[2] == {"rare word": 7}
+    assert b"\nthe\n" in whole[0]
+    assert b"\nm\n" not in whole[0]
+
+
+def test_no_word_is_left_out_where_all_fit(tmp_path: Path) -> None:
+    assert trained(tmp_path / "halves", [2], 11)[2] == {}
+
+
+def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", ["one two", "three"])
+    with pytest.raises(ConfigError, match=r"--max-words is 2, which leaves none of the 3 distinct words"):
+        trained(tmp_path / "whole", [], 2)
+
+
+def test_a_vocabulary_is_trained_as_the_settings_say(tmp_path: Path) -> None:
+    config = VocabularyConfig(vocab_size=40, unused_tokens=3, limit_alphabet=5, min_frequency=3, criterion="frequency")
+    parts = merged(tmp_path, counted(tmp_path / "corpus", [2], config))
+    [task] = vocabulary_task(str(tmp_path), config, None, parts)
+    run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    words = Counter(word for text in TEXTS for word in text.split())
+    vocabulary = train_wordpiece(
+        words, vocab_size=40, unused=3, limit_alphabet=5, min_frequency=3, criterion="frequency"
+    )
+    assert Path(task.path).read_text().split("\n") == [*vocabulary, ""]
+    assert "[unused2]" in vocabulary
+
+
+def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:
+    for most, left_out in ((4, {"rare_words_left_out": 7}), (11, {})):
+        config = VocabularyConfig(vocab_size=60, max_words=most)
+        parts = merged(tmp_path, counted(tmp_path / str(most), [], config))
+        [task] = vocabulary_task(str(tmp_path), config, None, parts)
+        record = run_once(task, lambda one, file, config=config: vocabulary_part(config, one, file))  # type: ignore[misc]
+        assert account_of(record, config) == {"pieces": record.counts["pieces"], "asked": 60} | left_out
+
+
+def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path: Path) -> None:
+    words = counted(tmp_path / "corpus", [1, 3], VocabularyConfig())
+    here, there = merged_words(str(tmp_path)).plan(words), merged_words(str(tmp_path)).plan(reversed(words))
+    assert here == there
+
+
+def test_damaged_counts_are_refused_with_their_place(tmp_path: Path) -> None:
+    words = counted(tmp_path / "corpus", [], VocabularyConfig())
+    Path(words[0][0].path).write_bytes(b"\x00" * words[0][1].bytes)
+    with pytest.raises(InputError, match=r"words-00000\.arrow, byte \d+: this part of a build is damaged"):
+        merged(tmp_path, words)
