@@ -91,6 +91,16 @@ def plain_bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
 
 
 @kernel
+def plain_equal_bits(data: Any, i: Any, byte: Any) -> Any:
+    """Return 64 bits, one for each byte from `i` on: set where it is a given one, uint8."""
+    marks = _0
+    for j in range(BLOCK):
+        if data[_U(i) + _U(j)] == byte:
+            marks |= _1 << _U(j)
+    return marks
+
+
+@kernel
 def plain_count_bits(word: Any) -> Any:
     """Return how many bits of a word of 64 are set.
 
@@ -163,6 +173,20 @@ def bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
     return intrinsic(bits)
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _equal_bits(_: Any, data: Any, i: Any, byte: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), BLOCK)
+        block = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
+        block.align = 1
+        one = builder.insert_element(ir.Constant(vector, ir.Undefined), args[2], ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK)
+        same = builder.icmp_unsigned("==", block, builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros))
+        return builder.bitcast(same, ir.IntType(64))
+
+    return types.uint64(data, i, types.uint8), generate
+
+
 _whitespace_bits = bits_of_ranges([(byte, byte) for byte in WHITESPACE])
 _punctuation_bits = bits_of_ranges(PUNCTUATION)
 
@@ -201,6 +225,7 @@ load64: Any = plain_load64 if PLAIN else _load64
 store64: Any = plain_store64 if PLAIN else _store64
 whitespace_bits: Any = plain_whitespace_bits if PLAIN else _whitespace_bits
 punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
+equal_bits: Any = plain_equal_bits if PLAIN else _equal_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
 prefetch: Any = plain_prefetch if PLAIN else _prefetch

@@ -50,12 +50,12 @@ def _counted(texts: Texts) -> list[pa.Table]:
     others: Counter[str] = Counter()
     tables = []
     for text, offsets, row, stop, _ in units(arrays_of(texts)):
-        n_words = words.find(text, offsets, row, stop)
-        if table.counters[USED] + n_words > MAX_WORDS:
+        unit = words.find(text, offsets, row, stop)
+        if table.counters[USED] + unit.n_words > MAX_WORDS:
             tables.append(take_counts(table))
-        n_long = look_up(text, int(offsets[row]), words.positions, n_words, table, words.found, words.longs, window)
-        others.update(text[begin:end].tobytes().decode() for begin, end in words.longs[:n_long].tolist())
-        found = words.found[:n_words]
+        found = np.empty(unit.n_words, np.uint32)
+        n_long = look_up(text, unit.begin, unit.positions, unit.n_words, table, found, unit.longs, window)
+        others.update(text[begin:end].tobytes().decode() for begin, end in unit.longs[:n_long].tolist())
         values = table.entries[3 : int(table.counters[USED]) * WIDTH : WIDTH]
         values += np.bincount(found[found < LONG], minlength=len(values)).astype(np.uint64)
     rest = [pa.table([list(others), list(others.values())], ["word", "count"])] if others else []

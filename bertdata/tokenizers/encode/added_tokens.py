@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.tokenizers.encode.kernels.added_tokens import mark_added
+from bertdata.tokenizers.encode.kernels.added_tokens import Heads, mark_added
 
 
 class AddedTokens:
@@ -21,16 +21,18 @@ class AddedTokens:
         self._ids, self._normalize = ids, normalize
         self._pattern = re.compile("|".join(map(re.escape, sorted(ids, key=len, reverse=True)))) if ids else None
         starts = sorted({token.encode()[:8] for token in ids})
-        self._heads = np.array([int.from_bytes(start, "little") for start in starts], np.uint64)
-        self._masks = np.array([(1 << 8 * len(start)) - 1 for start in starts], np.uint64)
-        self._pairs = np.zeros(1 << 16, np.bool_)
-        for start in starts:
-            self._pairs[start[0] | start[1] << 8 if len(start) > 1 else slice(start[0], None, 256)] = True
+        seconds = {start[1] for start in starts} if all(len(start) > 1 for start in starts) else set()
+        self._heads = Heads(
+            np.array(sorted({start[0] for start in starts}), np.uint8),
+            np.array(sorted(seconds), np.uint8),
+            np.array([int.from_bytes(start, "little") for start in starts], np.uint64),
+            np.array([(1 << 8 * len(start)) - 1 for start in starts], np.uint64),
+        )
 
     def mark(self, text: Any, begin: int, n: int, unsure: Any) -> None:
         """Set the bits in `unsure` of the bytes at which one may be."""
         if self._pattern is not None:
-            mark_added(text, begin, n, self._pairs, self._heads, self._masks, unsure)
+            mark_added(text, begin, n, self._heads, unsure)
 
     def split(self, row: str) -> list[str | int]:
         """Return a row as texts between added tokens and the ids of these.

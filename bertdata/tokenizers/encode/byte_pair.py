@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from bertdata.errors import InputError
 from bertdata.tokenizers.encode.kernels import byte_pair as kernel
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.kernels.word_cache import NewWords
+from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.json_format import byte_letters, bytes_of_token
 
 _COMMON = re.compile(rb" ?[A-Za-z]{1,15}|[.,;:()\"'-]| ?[0-9]{1,4}")
-LONGEST = 1 << 10
-"""Bytes of the longest word that the kernel encodes; its time grows as their square, that of `tokenizers` does not."""
 
 
 class BytePairModel:
@@ -27,6 +27,8 @@ class BytePairModel:
     the first to be merged first. whole_words: whether a word that is a token is that token, whatever the merges
     (`ignore_merges`). Raises InputError where a merge does not go with the vocabulary.
     """
+
+    write_known = staticmethod(kernel.write_known)
 
     def __init__(
         self, vocabulary: Mapping[str, int], merges: Sequence[Any], reference: Any, dtype: type[Any],
@@ -39,7 +41,8 @@ class BytePairModel:
         except KeyError as error:
             raise InputError(f"a merge needs the token {error}, which is not in the vocabulary") from error
         letters = byte_letters()
-        slots = np.full(1 << max(4, (2 * len(pairs)).bit_length()), ~np.uint64(0))
+        slots = room(1 << max(4, (2 * len(pairs)).bit_length()), np.uint64)
+        slots[:] = ~np.uint64(0)
         first = np.array([vocabulary.get(letters[byte], 0) for byte in range(256)], np.uint32)
         self._merges = kernel.Merges(slots, merged, first, np.empty(1 << 16, np.uint32))
         kernel.build_merges(sides[0], sides[1], self._merges)
@@ -52,22 +55,29 @@ class BytePairModel:
         words = ((bytes_of_token(token), token_id) for token, token_id in vocabulary.items())
         return {word: token_id for word, token_id in words if word and self._merged(word).tolist() != [token_id]}
 
-    def encode_new(self, cache: WordCache, first: int, text: Any, begin: int, end: int) -> None:
-        """Give ids to the entries from `first` on."""
-        ids, ranks = np.empty(MAX_KEY, self.dtype), np.empty(MAX_KEY, np.uint32)
-        kernel.encode_new(cache.arrays, first, cache.used, self._merges, cache.word, ids, ranks)
+    def arrays(self) -> kernel.Model:
+        """Return what the kernels need, with room that no other call has."""
+        return kernel.Model(self._merges, *self._room(MAX_KEY))
+
+    def encode_left(self, cache: WordCache, new: NewWords) -> None:
+        """Give ids to new words that are left."""
+        kernel.encode_left(cache.arrays, new, self.arrays())
 
     def encode_long(self, text: Any, start: int, end: int) -> Answer:
         """Return the ids of a word of a text."""
         word = text[start:end].tobytes()
         if word in self.whole:
             return Answer([self.whole[word]])
-        if len(word) <= LONGEST:
+        if len(word) <= kernel.LONGEST:
             return Answer(self._merged(word))
         letters = "".join(map(self._letters.__getitem__, word))
         return Answer([token.id for token in self._reference.model.tokenize(letters)])
 
     def _merged(self, word: bytes) -> NDArray[Any]:
-        ids, ranks = np.empty(len(word), self.dtype), np.empty(len(word), np.uint32)
-        n = kernel.encode_word(np.frombuffer(word, np.uint8), 0, len(word), self._merges, ids, ranks)
+        ids, others = self._room(len(word))
+        n = kernel.encode_word(np.frombuffer(word, np.uint8), 0, len(word), self._merges, ids, others)
         return ids[:n]
+
+    def _room(self, n: int) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+        """Return room for the ids of `n` bytes and for what the kernel needs."""
+        return np.empty(n, self.dtype), np.empty((kernel.N_ROOM, n + 2 + kernel.SCANNED), np.uint32)

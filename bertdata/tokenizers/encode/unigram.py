@@ -12,6 +12,7 @@ import regex
 from bertdata.tokenizers.encode.kernels import unigram as kernel
 from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import double_array
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
 from bertdata.tokenizers.json_format import METASPACE
@@ -36,6 +37,8 @@ class UnigramModel:
     sets the marks; if not, white space at the edges of a text is not as that inside it.
     """
 
+    write_known = staticmethod(kernel.write_known)
+
     def __init__(
         self, pieces: Sequence[Sequence[Any]], unknown: int, reference: Any, dtype: type[Any], *, split: bool
     ) -> None:
@@ -55,15 +58,18 @@ class UnigramModel:
         for character in map(chr, range(128)):
             self._add(character)
 
-    def encode_new(self, cache: WordCache, first: int, text: Any, begin: int, end: int) -> None:
-        """Give ids to the entries from `first` on; those that the kernel cannot encode get them from `tokenizers`."""
-        self._learn(text, begin, end)
-        n = cache.used - first
-        path, ids = self._path(MAX_KEY * _MOST_BYTES), np.empty(MAX_KEY * _MOST_BYTES, self.dtype)
-        asked = np.empty(n, np.int64)
-        arrays = self._pieces, self._characters, path, cache.word, ids, asked
-        for entry in asked[: kernel.encode_new(cache.arrays, first, cache.used, *arrays)].tolist():
+    def encode_left(self, cache: WordCache, new: NewWords) -> None:
+        """Give ids to new words that are left, by `tokenizers` where the kernel cannot."""
+        self._learn(new.text, new.begin, new.end)
+        asked = np.empty(len(new.left), np.int64)
+        n = kernel.encode_left(cache.arrays, new, self.arrays(), asked)
+        for entry in dict.fromkeys(asked[:n].tolist()):
             cache.give(entry, self.ask(cache.bytes_of(entry)))
+
+    def arrays(self) -> kernel.Model:
+        """Return what the kernels need, with room that no other call has."""
+        size = MAX_KEY * _MOST_BYTES
+        return kernel.Model(self._pieces, self._characters, self._path(size), np.empty(size, self.dtype))
 
     def encode_long(self, text: Any, start: int, end: int) -> Answer:
         """Return the ids of a word of a text."""

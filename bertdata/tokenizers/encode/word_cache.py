@@ -31,7 +31,7 @@ class WordCache(IdCache):
     def __init__(self, whole: Mapping[bytes, int], dtype: type[Any]) -> None:
         super().__init__()
         self.word = np.zeros(MAX_KEY + READ_AHEAD, np.uint8)
-        self._window = np.zeros((3, kernel.WINDOW), np.uint64)
+        self.window = np.zeros((3, kernel.WINDOW), np.uint64)
         self._dtype = dtype
         self._words: dict[int, Words] = {}
         self.answers: dict[int, Answer] = {}
@@ -52,10 +52,6 @@ class WordCache(IdCache):
         super().keep(n_slots, kept)
         self.answers = {entry: answer for entry, answer in self.answers.items() if entry < kept}
 
-    def look_up(self, text: Any, begin: int, positions: Any, n_words: int, found: Any, longs: Any) -> int:
-        """Write the entry of each word, new ones too; returns how many words are too long for an entry."""
-        return int(kernel.look_up(text, begin, positions, n_words, self.arrays.table, found, longs, self._window))
-
     def make_room(self, entries: int) -> None:
         """Make room in the pool for the ids of so many entries."""
         used = int(self.arrays.table.counters[POOL_USED])
@@ -74,4 +70,4 @@ class WordCache(IdCache):
             answer = Answer([], depends="always")
         if answer.depends != "never":
             self.answers[entry] = answer
-        kernel.give_ids(self.arrays, entry, np.array(answer.ids, self._dtype))
+        kernel.give_ids(self.arrays, entry, np.array(answer.ids, self._dtype), answer.depends != "never")

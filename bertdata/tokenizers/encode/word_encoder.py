@@ -22,10 +22,11 @@ from bertdata.text_arrays import READ_AHEAD, arrays_of
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
+from bertdata.tokenizers.encode.kernels.word_cache import NewWords
+from bertdata.tokenizers.encode.output import Output
 from bertdata.tokenizers.encode.scanners import Scanner
-from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
-from bertdata.tokenizers.encode.words import units
+from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 
 MAX_IDLE, MAX_FIRST = 8, 1 << 16
 _AROUND = 256
@@ -45,8 +46,14 @@ class Model(Protocol):
     @property
     def common(self) -> Sequence[bytes]: ...
 
-    def encode_new(self, cache: WordCache, first: int, text: Any, begin: int, end: int) -> None:
-        """Give ids to the entries from `first` on, which are words of text[begin:end]."""
+    write_known: Any
+    """The kernel `word_cache.write_known` with how this model encodes words; its last argument is `arrays()`."""
+
+    def arrays(self) -> Any:
+        """Return what the kernels need, with room that no other call has."""
+
+    def encode_left(self, cache: WordCache, new: NewWords) -> None:
+        """Give ids to new words that are left."""
 
     def encode_long(self, text: Any, start: int, end: int) -> Answer:
         """Return the ids of a word of a text that is not in the cache."""
@@ -91,15 +98,13 @@ class Encoder:
 
     def _begin_with(self, cache: WordCache, words: Sequence[bytes]) -> None:
         """Enter words into a new cache, where they cost less than between others."""
-        text = np.frombuffer(b"".join(words) + bytes(READ_AHEAD), np.uint8)
+        data = b"".join(words)
+        text, offsets = np.frombuffer(data + bytes(READ_AHEAD), np.uint8), np.array([0, len(data)])
         positions = np.cumsum([0, *map(len, words)]).astype(np.uint32)
-        end = int(positions[-1])
+        left, longs = np.empty((len(words), 3), np.int64), np.empty((len(words), 2), np.int64)
         cache.begin(len(words))
-        first = cache.used
-        found, longs = np.empty(len(words), np.uint32), np.empty((len(words) + 1, 2), np.int64)
-        cache.look_up(text, 0, positions, len(words), found, longs)
-        cache.make_room(cache.used - first)
-        self.model.encode_new(cache, first, text, 0, end)
+        unit = Unit(text, offsets, 0, 1, 0, positions, len(words), left, longs)
+        Output(self.model.dtype, 1, 0, words=False).write_known(unit, cache, self.model)
 
     def _answers(self, rows: Sequence[str], cache: WordCache, words: bool) -> list[tuple[Any, Any]]:
         """Return ids and word starts of rows that the scanner is unsure of."""
@@ -152,83 +157,59 @@ class _Run:
     def __init__(
         self, encoder: Encoder, scanner: Scanner, cache: WordCache, n_rows: int, size: int, words: bool
     ) -> None:
-        self._encoder, self._found, self._cache = encoder, cache.words_of(scanner), cache
-        self._dtype, self._words = np.dtype(encoder.model.dtype), words
-        self._out, self._starts, self._written = room(0, self._dtype.type), np.zeros(0, np.bool_), 0
-        self._widen(size // 3 + 4096)
-        self._ends = np.zeros(n_rows + 1, np.int64)
-
-    def _widen(self, n: int) -> None:
-        """Give the output room for `n` ids."""
-        wider, starts = room(n, self._dtype.type), np.zeros(n if self._words else 0, np.bool_)
-        wider[: self._written] = self._out[: self._written]
-        starts[: self._written] = self._starts[: self._written]
-        self._out, self._starts = wider, starts
+        self._encoder, self._words, self._cache = encoder, cache.words_of(scanner), cache
+        self._with_added = encoder.added is not None and scanner is encoder.scanner
+        self._output = Output(encoder.model.dtype, n_rows, size // 3 + min(size, UNIT_BYTES), words=words)
 
     def encode(self, arrays: Iterable[pa.Array]) -> dict[int, str]:
         """Encode the rows; returns those that the scanner or the model is unsure of, by their numbers."""
-        left: dict[int, str] = {}
+        unsure: dict[int, str] = {}
         for text, offsets, row, stop, first_row in units(arrays):
-            unsure = np.zeros(stop - row, np.bool_)
-            self._encode(text, offsets, row, stop, self._ends[first_row:], unsure)
-            for one in (row + np.flatnonzero(unsure)).tolist():
-                left[first_row + one] = text[offsets[one] : offsets[one + 1]].tobytes().decode()
-        return left
+            self._cache.begin(int(offsets[stop] - offsets[row]) // 4)
+            unit = self._words.find(text, offsets, row, stop, first_row)
+            for one in (row + np.flatnonzero(self._encode(unit))).tolist():
+                unsure[first_row + one] = text[offsets[one] : offsets[one + 1]].tobytes().decode()
+        return unsure
 
-    def _encode(self, text: Any, offsets: Any, row: int, stop: int, ends: Any, unsure: Any) -> None:
-        """Write the ids of some rows, and set `unsure`, one for each of them."""
-        begin, end = int(offsets[row]), int(offsets[stop])
-        cache, model, words = self._cache, self._encoder.model, self._found
-        cache.begin((end - begin) // 4)
-        n_words = words.find(text, offsets, row, stop)
-        found, positions = words.found, words.positions
-        if self._encoder.added is not None and words.scanner is self._encoder.scanner:
-            self._encoder.added.mark(text, begin, end - begin, words.bitmaps.unsure)
-        first = cache.used
-        n_long = cache.look_up(text, begin, positions, n_words, found, words.longs)
-        if cache.used > first:
-            cache.make_room(cache.used - first)
-            model.encode_new(cache, first, text, begin, end)
-        answers = [model.encode_long(text, start, after) for start, after in words.longs[:n_long].tolist()]
-        long_ends = np.cumsum([0, *(len(answer.ids) for answer in answers)])[1:]
-        long_ids = np.concatenate([np.zeros(0, self._dtype), *(np.array(one.ids, self._dtype) for one in answers)])
-        bits.mark_unsure_rows(words.bitmaps.unsure, offsets, row, stop, unsure)
-        self._mark_dependent(text, offsets, row, n_words, answers, unsure)
-        arguments = (found, positions, n_words, offsets, row, stop, cache.arrays, long_ids, long_ends)
-        while (written := kernel.write_ids(*arguments, self._out, self._written, self._starts, ends)) < 0:
-            self._widen(2 * len(self._out) + len(long_ids))
-        self._written = written
+    def _encode(self, unit: Unit) -> NDArray[np.bool_]:
+        """Write the ids of a unit; returns whether each of its rows is unsure."""
+        cache, model, bitmaps = self._cache, self._encoder.model, self._words.bitmaps
+        if self._encoder.added is not None and self._with_added:
+            self._encoder.added.mark(unit.text, unit.begin, unit.end - unit.begin, bitmaps.unsure)
+        left, longs = self._output.write_known(unit, cache, model)
+        answers = [model.encode_long(unit.text, start, end) for start, end in longs.tolist()]
+        unsure = np.zeros(unit.stop - unit.row, np.bool_)
+        bits.mark_unsure_rows(bitmaps.unsure, unit.offsets, unit.row, unit.stop, unsure)
+        if len(left):
+            self._output.insert_left(unit, cache, left, answers)
+            self._mark_dependent(unit, left, answers, unsure)
+        return unsure
 
     def _mark_dependent(
-        self, text: Any, offsets: Any, first: int, n_words: int, answers: Sequence[Answer], unsure: Any
+        self, unit: Unit, left: NDArray[np.int64], answers: Sequence[Answer], unsure: NDArray[np.bool_]
     ) -> None:
-        """Mark the rows from `first` on as unsure in which the ids of a word depend on what is around it."""
-        begin = int(offsets[first])
-        found, positions = self._found.found[:n_words], self._found.positions[: n_words + 1]
-        longs = {kernel.LONG + number: answer for number, answer in enumerate(answers)}
-        dependent = {
-            number: answer.depends
-            for number, answer in (self._cache.answers | longs).items()
-            if answer.depends != "never"
-        }
-        if dependent:
-            at = np.flatnonzero(np.isin(found, list(dependent)))
-            rows = np.searchsorted(offsets, begin + positions[at].astype(np.int64), side="right") - 1
-            for number, row, word in zip(found[at].tolist(), rows.tolist(), at.tolist(), strict=True):
-                start, stop = begin + int(positions[word]), begin + int(positions[word + 1])
-                before = text[max(offsets[row], start - _AROUND) : start]
-                after = text[stop : min(offsets[row + 1], stop + _AROUND)]
-                edge = any(not part.tobytes().decode("utf-8", "ignore").strip() for part in (before, after))
-                unsure[row - first] |= edge or dependent[number] == "always"
+        """Mark the rows as unsure in which the ids of a word depend on what is around it."""
+        longs = {kernel.LONG + number: one for number, one in enumerate(answers) if one.depends != "never"}
+        dependent = self._cache.answers | longs
+        if not dependent:
+            return
+        text, offsets = unit.text, unit.offsets
+        for _, number, word in left[np.isin(left[:, 1], list(dependent))].tolist():
+            start, stop = (unit.begin + int(place) for place in unit.positions[word : word + 2])
+            row = int(np.searchsorted(offsets, start, side="right")) - 1
+            before = text[max(offsets[row], start - _AROUND) : start]
+            after = text[stop : min(offsets[row + 1], stop + _AROUND)]
+            edge = any(not part.tobytes().decode("utf-8", "ignore").strip() for part in (before, after))
+            unsure[row - unit.row] |= edge or dependent[number].depends == "always"
 
     def with_answers(self, rows: Sequence[int], answers: Sequence[tuple[Any, Any]]) -> Encoded:
         """Return all ids, those of some rows replaced by answers."""
-        out, ends, starts = self._out[: self._written], self._ends, self._starts[: self._written]
+        out, ends, starts = self._output.ids, self._output.ends, self._output.word_starts
         if not rows:
             return Encoded(out, ends, starts)
         parts, marks, lengths, at = [], [], np.diff(ends), 0
         for row, (ids, begins) in zip(rows, answers, strict=True):
-            parts += [out[at : ends[row]], np.array(ids, self._dtype)]
+            parts += [out[at : ends[row]], np.array(ids, out.dtype)]
             marks += [starts[at : ends[row]], begins]
             lengths[row], at = len(ids), ends[row + 1]
         ids = np.concatenate([*parts, out[at:]])

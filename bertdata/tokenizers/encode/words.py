@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,34 @@ from bertdata.tokenizers.encode.scanners import Scanner
 UNIT_BYTES = 1 << 18
 """Text that is worked on at a time, so that its words stay in the processor's cache; a longer row comes alone."""
 _MOST_SPARE = 16
+
+
+class Unit(NamedTuple):
+    """Some rows of a text, and its words, which begin at `positions` after the first row's begin.
+
+    first_row: the number of the first row of the text; one more position is where the last word ends. left, longs: room
+    for three numbers and two of each word.
+    """
+
+    text: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    row: int
+    stop: int
+    first_row: int
+    positions: NDArray[np.uint32]
+    n_words: int
+    left: NDArray[np.int64]
+    longs: NDArray[np.int64]
+
+    @property
+    def begin(self) -> int:
+        """Where the first row begins in the text."""
+        return int(self.offsets[self.row])
+
+    @property
+    def end(self) -> int:
+        """Where the last row ends in the text."""
+        return int(self.offsets[self.stop])
 
 
 class Words:
@@ -32,19 +61,19 @@ class Words:
         if not n <= self._size <= _MOST_SPARE * n:
             self._size = n
             self.bitmaps = bits.Bitmaps(*(np.zeros(n // 64 + 2, np.uint64) for _ in bits.Bitmaps._fields))
-            self.positions, self.found = np.empty(n + 64, np.uint32), np.empty(n + 64, np.uint32)
-            self.longs = np.empty((n + 1, 2), np.int64)
+            self._positions = np.empty(n + 64, np.uint32)
+            self._left, self._longs = np.empty((n + 1, 3), np.int64), np.empty((n + 1, 2), np.int64)
 
-    def find(self, text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int) -> int:
-        """Write to `positions` where the words of some rows begin after the first row; returns how many words.
-
-        One more position is where the last word ends. The bits of `bitmaps.unsure` are those of the scanner.
-        """
+    def find(
+        self, text: NDArray[np.uint8], offsets: NDArray[np.int64], row: int, stop: int, first_row: int = 0
+    ) -> Unit:
+        """Return the words of some rows. The bits of `bitmaps.unsure` are those of the scanner then."""
         begin, n = int(offsets[row]), int(offsets[stop] - offsets[row])
         self._make_room(n)
         bits.mark_rows(offsets, row, stop, self.bitmaps.rows)
         self.scanner.mark(text, begin, n, self.bitmaps)
-        return int(bits.find_positions(self.bitmaps.starts, n, self.positions)) - 1
+        n_words = int(bits.find_positions(self.bitmaps.starts, n, self._positions)) - 1
+        return Unit(text, offsets, row, stop, first_row, self._positions, n_words, self._left, self._longs)
 
 
 def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:

@@ -174,28 +174,32 @@ import json, sys
 import numpy as np
 np.seterr(over="ignore")
 from bertdata.tokenizers.encode import tables, words
-tables.ENTRIES, words.UNIT_BYTES = 1 << 11, 1 << 9
+tables.ENTRIES, tables._POOL_IDS, words.UNIT_BYTES = 1 << 11, int(sys.argv[1]), 1 << 9
 from tests.tokenizers.small import SMALL
 texts = json.load(sys.stdin)
-for name in sys.argv[1:]:
+for name in sys.argv[2:]:
     batch = SMALL[name].encode_batch_with_words(texts)
     print(json.dumps(list(zip(batch["input_ids"].to_pylist(), batch["word_starts"].to_pylist()))))
 """
 
 
-def assert_script_gives_the_same(environment: dict[str, str], names: list[str], texts: list[str]) -> None:
+def assert_script_gives_the_same(
+    environment: dict[str, str], names: list[str], texts: list[str], pool: int = 2
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *names], input=json.dumps(texts), capture_output=True, text=True, check=False,
-        env=os.environ | environment, cwd=Path(__file__).parents[3],
+        [sys.executable, "-c", SCRIPT, str(pool), *names],
+        input=json.dumps(texts), capture_output=True, text=True, check=False, env=os.environ | environment,
+        cwd=Path(__file__).parents[3],
     )  # fmt: skip
     assert done.stderr == ""
     for name, line in zip(names, done.stdout.splitlines(), strict=True):
         assert [tuple(row) for row in json.loads(line)] == expected(SMALL[name], texts)
 
 
-def test_the_kernels_uncompiled_give_the_same() -> None:
-    texts = ["the café can't", "a" * 70, "He said: ``low''\r\n\n 2024 times!", ""]
-    assert_script_gives_the_same({"NUMBA_DISABLE_JIT": "1"}, ["gpt2", "cl100k", "nfc", "deberta"], texts)
+@pytest.mark.parametrize("pool", [2, 0], ids=["room for ids", "no room for ids in the cache"])
+def test_the_kernels_uncompiled_give_the_same(pool: int) -> None:
+    texts = ["the café can't", "a" * 70, "He said: ``low''\r\n\n 2024 times!", "", "xqzkvjwx xqzkvjwx the xqzkvjwx"]
+    assert_script_gives_the_same({"NUMBA_DISABLE_JIT": "1"}, ["gpt2", "cl100k", "nfc", "deberta"], texts, pool)
 
 
 @pytest.mark.slow

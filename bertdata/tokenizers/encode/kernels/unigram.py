@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.kernels.byte_table import read_key
 from bertdata.kernels.jit import always_inlined, inlined, kernel
 from bertdata.kernels.simd import WHITESPACE
 from bertdata.kernels.utf8 import decode
+from bertdata.tokenizers.encode.kernels import word_cache
 from bertdata.tokenizers.encode.kernels.double_array import BASE, LABEL, TAKEN, TO_BASE, TO_ID
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_IDS, Cache, put_ids
+from bertdata.tokenizers.encode.kernels.word_cache import NewWords, is_new
 
 NOT_ASKED, KEPT, BLANK, REFERENCE = range(4)
 """What is known of a code point: nothing yet; what it becomes; it ends a word; `tokenizers` must be asked."""
@@ -147,24 +148,48 @@ def _encode(
     return count
 
 
-@kernel
-def encode_new(
-    cache: Cache, first: int, last: int, pieces: Pieces, characters: Characters, path: Path, word: Any, ids: Any,
-    asked: Any,
-) -> Any:  # fmt: skip
-    """Give the entries from `first` to `last` their ids; returns how many in `asked` it could not.
+class Model(NamedTuple):
+    """The vocabulary, and room for all that the longest word of a cache becomes: ids of the output's type."""
 
-    Room: `path.word`, and `ids` of the output's type, for all that a word becomes; `word` for its bytes.
-    """
+    pieces: Pieces
+    characters: Characters
+    path: Path
+    ids: NDArray[Any]
+
+
+@inlined
+def _give_ids(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any) -> Any:
+    """Give a new word its ids; returns whether it could, without asking `tokenizers`."""
+    count = _encode(text, start, end, model.pieces, model.characters, model.path, model.ids)
+    could = 0 <= count <= MAX_IDS
+    if could:
+        put_ids(cache, entry, model.ids, 0, count, False)
+    return could
+
+
+@kernel
+def write_known(
+    text: Any, begin: int, positions: Any, n_words: int, offsets: Any, row: int, stop: int, cache: Cache,
+    out: Any, written: int, word_starts: Any, ends: Any, left: Any, longs: Any, window: Any, model: Model,
+) -> Any:  # fmt: skip
+    """Write the ids of words, as `word_cache.write_known`."""
+    return word_cache.write_known(
+        text, begin, positions, n_words, offsets, row, stop, cache,
+        out, written, word_starts, ends, left, longs, window, _give_ids, model,
+    )  # fmt: skip
+
+
+@kernel
+def encode_left(cache: Cache, new: NewWords, model: Model, asked: Any) -> Any:
+    """Give ids to new words that are left; returns how many in `asked`, some more than once, it could not."""
     n_asked: Any = 0
-    for entry in range(first, last):
-        n = read_key(cache.table, entry, word, 0)
-        count = _encode(word, 0, n, pieces, characters, path, ids)
-        if 0 <= count <= MAX_IDS:
-            put_ids(cache, entry, ids, 0, count)
-        else:
-            asked[n_asked] = entry
-            n_asked += 1
+    for k in range(len(new.left)):
+        entry, word = new.left[k, 1], new.left[k, 2]
+        if is_new(cache, entry, new.first):
+            start, end = np.int64(new.positions[word]), np.int64(new.positions[word + 1])
+            if not _give_ids(cache, entry, new.text, new.begin + start, new.begin + end, model):
+                asked[n_asked] = entry
+                n_asked += 1
     return n_asked
 
 
