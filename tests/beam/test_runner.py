@@ -126,7 +126,7 @@ for name in "ab":
 """
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(workers: int, tmp_path: Path) -> None:
     told = []
     for output in ("first", "second"):

@@ -52,6 +52,11 @@ def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_refer
     build = toy.build(tmp_path, environment, [*flags, "--objective", "doc-sentences"])
     assert "verified" in toy.run(environment, "-m", "bertdata", "verify", str(build))
     assert toy.run(environment, "-c", SAME, str(build / "train")).split() == [tokens]
-    static = toy.build(tmp_path / "static", environment, [*flags, "--masking", "static"])
+
+
+def test_a_static_build_with_a_unit_from_outside_is_verified_and_shown(tmp_path: Path) -> None:
+    environment = toy.environment(tmp_path, MODULE)
+    flags = ["--mask-unit", "pair", "--masked-lm-prob", "0.3", "--masking", "static"]
+    static = toy.build(tmp_path, environment, flags)
     assert "verified" in toy.run(environment, "-m", "bertdata", "verify", str(static))
     assert "[MASK" in toy.run(environment, "-m", "bertdata", "show", str(static))

@@ -86,7 +86,7 @@ FLAGS = ["--dedup", "near"]
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--workers", "2"],
+        pytest.param(["--workers", "2"], marks=pytest.mark.slow),
         pytest.param(["--workers", "1", "--", "--direct_runner_bundle_repeat=2"], marks=pytest.mark.slow),
         pytest.param(
             ["--", "--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"],
