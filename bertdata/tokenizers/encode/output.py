@@ -77,8 +77,8 @@ class Output:
         long_ends = np.cumsum([0, *(len(answer.ids) for answer in answers)])
         total = int(kernel.count_left(left, len(left), cache.arrays)) + len(long_ids)
         self._make_room(total)
-        rows: Any = (unit.positions, unit.offsets, unit.row, unit.stop, cache.arrays)
-        to: Any = (long_ids, long_ends, self._ids, self._n, total, self._starts, self._ends[unit.first_row :])
-        insert: Any = kernel.insert_left
-        insert(left, len(left), *rows, *to)
+        kernel.insert_left(
+            left, len(left), unit.positions, unit.offsets, unit.row, unit.stop, cache.arrays, long_ids, long_ends,
+            self._ids, self._n, total, self._starts, self._ends[unit.first_row :],
+        )  # fmt: skip
         self._n += total

@@ -54,8 +54,8 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
-UNIGRAM_MODEL = 1
-"""The value of `model_type` for Unigram."""
+UNIGRAM_MODEL, BPE_MODEL = 1, 2
+"""The values of `model_type` for the models that are read."""
 
 
 def read_model(data: bytes) -> Any:

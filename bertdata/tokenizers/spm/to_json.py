@@ -4,7 +4,8 @@ A `.model` file lacks some settings of a tokenizer. ALBERT's, XLNet's and DeBERT
 special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Two
 things may differ there: white space other than spaces, which separates words here and is a character in a model
 without rules of normalisation, and ties: of two ways to cut a word with the same score, as 0|00 and 00|0,
-`tokenizers` may take the other.
+`tokenizers` may take the other. A BPE model has no list of merges: any two neighbours that make a piece are merged,
+those of the best piece first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
-from bertdata.tokenizers.spm.proto import UNIGRAM_MODEL, PieceType
+from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
 _XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
 _ALBERT = frozenset({"<pad>", "[CLS]", "[SEP]", "[MASK]"})
@@ -38,24 +39,30 @@ def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str,
     """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
 
     special: which special token has which role, where it is not by their usual names. Raises InputError where the model
-    is not Unigram.
+    is of another kind than Unigram and BPE, or is BPE with pieces that the user defined.
     """
-    if model.trainer.model_type != UNIGRAM_MODEL:
+    kind = model.trainer.model_type
+    defined = kind == BPE_MODEL and any(piece.type == PieceType.USER_DEFINED for piece in model.pieces)
+    if kind not in (UNIGRAM_MODEL, BPE_MODEL) or defined:
+        found = "has pieces that its user defined" if defined else "is neither Unigram nor BPE"
         raise InputError(
-            "is a model of SentencePiece, but not Unigram; open its tokenizer with transformers, save it, and use "
-            "that folder"
+            f"is a model of SentencePiece that {found}; open its tokenizer with transformers, save it, and use that "
+            "folder"
         )
     names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
-    is_xlnet = names >= _XLNET
-    as_bert = is_xlnet or names >= _ALBERT
-    is_deberta = names >= _DEBERTA and _MASK not in names
+    is_xlnet = kind == UNIGRAM_MODEL and names >= _XLNET
+    as_bert = is_xlnet or (kind == UNIGRAM_MODEL and names >= _ALBERT)
+    is_deberta = kind == UNIGRAM_MODEL and names >= _DEBERTA and _MASK not in names
     vocabulary = [(piece.piece, piece.score) for piece in model.pieces]
     if as_bert:
         vocabulary = [(piece, score - _PENALTY * bool(_NUMBER_COMMA.fullmatch(piece))) for piece, score in vocabulary]
     elif not is_deberta:
         far = FAR * min((piece.score for piece in model.pieces), default=0.0)
         vocabulary = [(piece.piece, far if piece.type in _NOT_TEXT else piece.score) for piece in model.pieces]
-    tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta)
+    if kind == BPE_MODEL:
+        tokenizer = _byte_pair_tokenizer(model)
+    else:
+        tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta)
     special = special or _special_of(model, [_MASK] if is_deberta else [])
     json_parts.add_special(tokenizer, special)
     json_parts.set_template(tokenizer, special, types=True)
@@ -115,6 +122,31 @@ def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: 
     metaspace = pre_tokenizers.Metaspace(json_format.METASPACE, scheme)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*spaces, metaspace])
     tokenizer.decoder = decoders.Metaspace(json_format.METASPACE, scheme)
+    return tokenizer
+
+
+def _byte_pair_tokenizer(model: Any) -> Any:
+    """Return a `tokenizers.Tokenizer` of the pieces of a BPE model, which cuts a text as one word."""
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers
+
+    ids = {piece.piece: place for place, piece in enumerate(model.pieces)}
+    scores = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
+    best_first = sorted(scores, key=lambda piece: (-scores[piece], ids[piece]))
+    splits = ((piece, [(piece[:at], piece[at:]) for at in range(1, len(piece))]) for piece in best_first)
+    merges = [(left, right) for _, parts in splits for left, right in parts if left in scores and right in scores]
+    [unknown] = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
+    fallback = bool(model.trainer.byte_fallback)
+    tokenizer = Tokenizer(models.BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=fallback))
+    charsmap = model.normalizer.precompiled_charsmap
+    parts: list[Any] = [normalizers.Precompiled(charsmap)] if charsmap else []
+    if model.normalizer.remove_extra_whitespaces:
+        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    if model.normalizer.add_dummy_prefix:
+        parts += [normalizers.Prepend(json_format.METASPACE)]
+    tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", json_format.METASPACE)])
+    strip = [decoders.Strip(" ", 1, 0)] if model.normalizer.add_dummy_prefix else []
+    spaces = decoders.Replace(json_format.METASPACE, " ")
+    tokenizer.decoder = decoders.Sequence([spaces, decoders.ByteFallback(), decoders.Fuse(), *strip])
     return tokenizer
 
 

@@ -20,8 +20,8 @@ from bertdata.tokenizers.bpe.reference import train_bpe_slowly
 from bertdata.tokenizers.bpe.trainer import ALPHABET, letters_of, train_bpe
 from bertdata.tokenizers.training.merging import state
 from bertdata.tokenizers.training.merging.merging import Merged
+from tests.data import data_path
 
-DATA = os.environ.get("BERTDATA_DATA")
 FABLE = "The fox saw the grapes.  The grapes were sour, said the fox.\nSour grapes aren't for a fox; naïve foxes!\n\n"
 WORDS = st.dictionaries(st.text("aab é", min_size=1, max_size=8), st.integers(0, 4), min_size=1, max_size=12)
 
@@ -76,9 +76,8 @@ def test_a_vocabulary_of_real_text_is_that_of_tokenizers() -> None:
     assert train_bpe(counts, 400) == of_tokenizers(counts, 400, 2, [])
 
 
-@pytest.mark.skipif(not DATA, reason="needs the books of BERTDATA_DATA")
 def test_a_vocabulary_of_books_is_that_of_tokenizers_on_their_text() -> None:
-    texts = [path.read_text(errors="ignore") for path in sorted(Path(str(DATA), "books").glob("*.txt"))[:3]]
+    texts = [path.read_text(errors="ignore") for path in sorted(data_path("books").glob("*.txt"))[:3]]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.spm.proto import PieceType, read_model
 from bertdata.tokenizers.spm.tokenizer import SentencePieceTokenizer
+from tests.data import data_path
 
-DATA = os.environ.get("BERTDATA_DATA")
 FABLE = "The fox saw the grapes hanging from a vine, and jumped for 2,315 grapes; a naïve fox <[CLSN]>. "
 TEXTS = [
     FABLE,
@@ -68,6 +67,22 @@ def test_ids_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]
     expected = [processor.EncodeAsIds(text) for text in TEXTS]
     assert tokenizer.encode_batch(TEXTS).to_pylist() == expected
     assert list(tokenizer.tokens) == [processor.IdToPiece(one) for one in range(len(processor))]
+
+
+@pytest.mark.parametrize("more", NORMALIZATIONS)
+def test_ids_of_a_bpe_model_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]) -> None:
+    data = model_of(sentencepiece, model_type="bpe", **more)
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+    assert list(tokenizer.tokens) == [processor.IdToPiece(one) for one in range(len(processor))]
+    assert tokenizer.slow_because
+
+    @settings(deadline=None)
+    @given(st.one_of(st.sampled_from(TEXTS), st.text(st.sampled_from("fox thegrap\n\u00a0é中,20"), max_size=30)))
+    def same(text: str) -> None:
+        assert tokenizer.encode(text) == processor.EncodeAsIds(text)
+
+    same()
+    assert tokenizer.decode(tokenizer.encode(FABLE)) == processor.DecodeIds(processor.EncodeAsIds(FABLE))
 
 
 def test_hostile_text_has_the_ids_of_sentencepiece(sentencepiece: Any) -> None:
@@ -161,7 +176,11 @@ def test_what_cannot_be_read_is_refused_with_its_place(sentencepiece: Any, tmp_p
         (whole[:-9], r"cut.model: is not a whole model of SentencePiece"),
         (b"", r"cut.model: this file is empty"),
         (b"\x12\x02\x18\x01", r"of its 0 pieces 0 are for unknown text"),
-        (model_of(sentencepiece, model_type="bpe"), r"is a model of SentencePiece, but not Unigram"),
+        (model_of(sentencepiece, model_type="word"), r"is a model of SentencePiece that is neither Unigram nor BPE"),
+        (
+            model_of(sentencepiece, model_type="bpe", user_defined_symbols=["<x>"]),
+            r"is a model of SentencePiece that has pieces that its user defined; open its tokenizer with transformers",
+        ),
     ):
         with pytest.raises(InputError, match=message):
             load_tokenizer(saved(tmp_path, data, "cut.model"))
@@ -177,13 +196,12 @@ def test_a_model_keeps_what_is_not_read(sentencepiece: Any) -> None:
     assert again.EncodeAsIds(FABLE) == sentencepiece.SentencePieceProcessor(model_proto=data).EncodeAsIds(FABLE)
 
 
-@pytest.mark.skipif(not DATA, reason="needs the tokenizers of BERTDATA_DATA")
 @pytest.mark.parametrize("name", ["albert_v2/spiece.model", "xlnet_cased/spiece.model", "deberta_v3/spm.model"])
 def test_published_models_have_the_ids_of_the_tokenizer_json_beside_them(name: str) -> None:
-    path = Path(str(DATA), "tokenizers", name)
+    path = data_path("tokenizers", name)
     found, expected = load_tokenizer(path), load_tokenizer(path.parent)
     assert isinstance(found, SentencePieceTokenizer)
-    texts = Path(str(DATA), "books", "1184-0.txt").read_text()[:200_000].split("\n\n") + TEXTS
+    texts = data_path("books", "1184-0.txt").read_text()[:200_000].split("\n\n") + TEXTS
     assert found.encode_batch(texts) == expected.encode_batch(texts)
     assert (found.tokens, found.special_tokens) == (expected.tokens, expected.special_tokens)
     assert found.row_template == expected.row_template
