@@ -145,7 +145,10 @@ class Environment:
         packages, files = self._packages(), self._top()
         if (packages, files) != (self._base, self._files):
             other = {*packages.items()} ^ {*self._base.items()}, {*files} ^ {*self._files}
-            print(f"makes a new environment, for the last one is not that of base again: {other}", flush=True)
+            print(
+                f"makes a new environment, since removing the extra left other packages than base has: {other}",
+                flush=True,
+            )
             self._make()
 
     def _pip(self, verb: str, *arguments: str) -> None:

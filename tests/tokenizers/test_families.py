@@ -100,7 +100,7 @@ def test_a_directory_of_no_family_is_refused_with_the_files_that_are_expected(re
         InputError, match=r"has no letters.txt or tokenizer.json or spiece.model .* or vocab.txt, nor a folder"
     ):
         load_tokenizer(tmp_path)
-    with pytest.raises(InputError, match=r"there is no such vocabulary; .* or bertdata-30k-cased or bertdata-30k-un"):
+    with pytest.raises(InputError, match=r"there is no such tokenizer; .* or bertdata-30k-cased or bertdata-30k-un"):
         load_tokenizer(tmp_path / "nothing")
     LetterTokenizer().save_pretrained(tmp_path / "letters")
     with pytest.raises(InputError, match=r"letters: has no tokenizer.json or vocab.txt"):

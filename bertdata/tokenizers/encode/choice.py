@@ -8,7 +8,7 @@ from typing import Any
 
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
-from bertdata.tokenizers.encode.kernels.byte_pair import ID_BITS, NO_RANK
+from bertdata.tokenizers.encode.kernels.byte_pair import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
 from bertdata.tokenizers.encode.unigram import UnigramModel
 from bertdata.tokenizers.encode.word_encoder import Encoder
@@ -96,8 +96,8 @@ def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     unusual = [name for name, values in _PLAIN.items() if model.get(name) not in values]
     if unusual:
         return f"its model has {' and '.join(unusual)}"
-    if len(model["merges"]) >= NO_RANK or max(model["vocab"].values()) >= 1 << ID_BITS:
-        return f"its model has over {NO_RANK} merges, or ids over {1 << ID_BITS}"
+    if len(model["merges"]) >= NO_RANK or max(model["vocab"].values()) > MAX_ID:
+        return f"its model has over {NO_RANK} merges, or ids over {MAX_ID}"
     if any(letters[byte] not in model["vocab"] for byte in _UTF8):
         return "its model has no token for some byte"
     if normalizers and _types(normalizers) != "NFC":

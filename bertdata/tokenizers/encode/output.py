@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import room
-from bertdata.tokenizers.encode.word_cache import Answer, WordCache
+from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import Unit
-
-if TYPE_CHECKING:
-    from bertdata.tokenizers.encode.word_encoder import Model
 
 
 class Output:

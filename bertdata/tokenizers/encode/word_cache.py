@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from bertdata.kernels.byte_table import POOL_USED
 from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_IDS, MAX_KEY
+from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.scanners import Scanner
 from bertdata.tokenizers.encode.tables import IdCache, room
 from bertdata.tokenizers.encode.words import Words
@@ -71,3 +72,29 @@ class WordCache(IdCache):
         if answer.depends != "never":
             self.answers[entry] = answer
         kernel.give_ids(self.arrays, entry, np.array(answer.ids, self._dtype), answer.depends != "never")
+
+
+class Model(Protocol):
+    """Gives ids of type `dtype` to words.
+
+    whole: words with one id, whatever their parts; common: words that a cache begins with, the most common first.
+    """
+
+    dtype: type[Any]
+
+    @property
+    def whole(self) -> Mapping[bytes, int]: ...
+    @property
+    def common(self) -> Sequence[bytes]: ...
+
+    write_known: Any
+    """The kernel `word_cache.write_known` with how this model encodes words; its last argument is `arrays()`."""
+
+    def arrays(self) -> Any:
+        """Return what the kernels need, with room that no other call has."""
+
+    def encode_left(self, cache: WordCache, new: NewWords) -> None:
+        """Give ids to new words that are left."""
+
+    def encode_long(self, text: Any, start: int, end: int) -> Answer:
+        """Return the ids of a word of a text that is not in the cache."""

@@ -7,11 +7,11 @@ tokens are text.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,41 +22,14 @@ from bertdata.text_arrays import READ_AHEAD, arrays_of
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
-from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.output import Output
 from bertdata.tokenizers.encode.scanners import Scanner
-from bertdata.tokenizers.encode.word_cache import Answer, WordCache
+from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 
 MAX_IDLE, MAX_FIRST = 8, 1 << 16
 _AROUND = 256
 """Bytes around a word that tell whether there is only white space between it and an end of its row."""
-
-
-class Model(Protocol):
-    """Gives ids of type `dtype` to words.
-
-    whole: words with one id, whatever their parts; common: words that a cache begins with, the most common first.
-    """
-
-    dtype: type[Any]
-
-    @property
-    def whole(self) -> Mapping[bytes, int]: ...
-    @property
-    def common(self) -> Sequence[bytes]: ...
-
-    write_known: Any
-    """The kernel `word_cache.write_known` with how this model encodes words; its last argument is `arrays()`."""
-
-    def arrays(self) -> Any:
-        """Return what the kernels need, with room that no other call has."""
-
-    def encode_left(self, cache: WordCache, new: NewWords) -> None:
-        """Give ids to new words that are left."""
-
-    def encode_long(self, text: Any, start: int, end: int) -> Answer:
-        """Return the ids of a word of a text that is not in the cache."""
 
 
 class Encoded(NamedTuple):

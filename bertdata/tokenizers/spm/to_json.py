@@ -39,16 +39,15 @@ def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str,
     """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
 
     special: which special token has which role, where it is not by their usual names. Raises InputError where the model
-    is of another kind than Unigram and BPE, or is BPE with pieces that the user defined.
+    is neither Unigram nor BPE, or is BPE with user-defined symbols.
     """
     kind = model.trainer.model_type
     defined = kind == BPE_MODEL and any(piece.type == PieceType.USER_DEFINED for piece in model.pieces)
     if kind not in (UNIGRAM_MODEL, BPE_MODEL) or defined:
-        found = "has pieces that its user defined" if defined else "is neither Unigram nor BPE"
-        raise InputError(
-            f"is a model of SentencePiece that {found}; open its tokenizer with transformers, save it, and use that "
-            "folder"
-        )
+        found = "a BPE model of SentencePiece with user-defined symbols"
+        if not defined:
+            found = "a model of SentencePiece, but neither Unigram nor BPE"
+        raise InputError(f"is {found}; open its tokenizer with transformers, save it, and use that folder")
     names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
     is_xlnet = kind == UNIGRAM_MODEL and names >= _XLNET
     as_bert = is_xlnet or (kind == UNIGRAM_MODEL and names >= _ALBERT)

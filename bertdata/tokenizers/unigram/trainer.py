@@ -38,7 +38,7 @@ def train_unigram(
     an added word is several words once it is normalised, or SentencePiece finds the vocabulary too small.
     """
     if special.unk is None:
-        raise ConfigError("there is no special token for unknown text, which Unigram needs; name one as unk")
+        raise ConfigError("there is no special token for unknown text, which Unigram needs: --special-tokens unk=<unk>")
     reserved = [*special.names, *unused_tokens(unused)]
     trained = _trained(words, vocab_size - len(reserved) + 1, special.unk, normalization)
     model = read_model(trained)

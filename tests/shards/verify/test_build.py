@@ -163,7 +163,7 @@ def test_a_vocabulary_file_that_contradicts_the_tokenizer_is_found(own_static_bu
 
 def test_a_missing_tokenizer_is_found(own_static_build: Path) -> None:
     shutil.rmtree(own_static_build / "tokenizer")
-    assert disagreements(own_static_build)[0].startswith("tokenizer: there is no such vocabulary")
+    assert disagreements(own_static_build)[0].startswith("tokenizer: there is no such tokenizer")
 
 
 def test_a_shard_made_with_another_tokenizer_is_found(own_static_build: Path, tmp_path: Path) -> None:

@@ -176,15 +176,15 @@ def test_what_cannot_be_read_is_refused_with_its_place(sentencepiece: Any, tmp_p
         (whole[:-9], r"cut.model: is not a whole model of SentencePiece"),
         (b"", r"cut.model: this file is empty"),
         (b"\x12\x02\x18\x01", r"of its 0 pieces 0 are for unknown text"),
-        (model_of(sentencepiece, model_type="word"), r"is a model of SentencePiece that is neither Unigram nor BPE"),
+        (model_of(sentencepiece, model_type="word"), r"is a model of SentencePiece, but neither Unigram nor BPE; open"),
         (
             model_of(sentencepiece, model_type="bpe", user_defined_symbols=["<x>"]),
-            r"is a model of SentencePiece that has pieces that its user defined; open its tokenizer with transformers",
+            r"is a BPE model of SentencePiece with user-defined symbols; open its tokenizer with transformers",
         ),
     ):
         with pytest.raises(InputError, match=message):
             load_tokenizer(saved(tmp_path, data, "cut.model"))
-    with pytest.raises(InputError, match="there is no such vocabulary"):
+    with pytest.raises(InputError, match="there is no such tokenizer"):
         load_tokenizer(tmp_path / "none.model")
 
 

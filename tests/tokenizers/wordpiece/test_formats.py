@@ -318,12 +318,12 @@ def test_what_is_no_tokenizer_of_tokenizers_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_not_published_is_refused_with_those_that_are() -> None:
-    with pytest.raises(InputError, match=r"bert-base-uncased: there is no such vocabulary.*bertdata-30k-uncased"):
+    with pytest.raises(InputError, match=r"bert-base-uncased: there is no such tokenizer.*bertdata-30k-uncased"):
         WordPieceTokenizer.from_pretrained("bert-base-uncased")
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such vocabulary"):
+    with pytest.raises(InputError, match="there is no such tokenizer"):
         WordPieceTokenizer.from_pretrained(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"has no tokenizer.json or vocab.txt"):
         WordPieceTokenizer.from_pretrained(tmp_path)

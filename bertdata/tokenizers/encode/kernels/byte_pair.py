@@ -14,7 +14,7 @@ from bertdata.tokenizers.encode.kernels.word_cache import NewWords, is_new
 
 RANK_BITS, ID_BITS, PLACE_BITS = 20, 22, 10
 """Bits of a rank and of an id in a slot, for there are fewer merges and ids, and of a place in a word."""
-NO_RANK = (1 << RANK_BITS) - 1
+NO_RANK, MAX_ID = (1 << RANK_BITS) - 1, (1 << ID_BITS) - 2
 LONGEST = (1 << PLACE_BITS) - 2
 """Bytes of the longest word; the time for one grows as their square."""
 BUCKET, SCANNED = 4, 8
@@ -23,7 +23,7 @@ N_ROOM = 4
 _U = np.uint64
 _1, _2, _3, _FREE, _M = _U(1), _U(2), _U(3), ~_U(0), _U(0x9E3779B97F4A7C15)
 _TO_LEFT, _TO_RIGHT, _TO_SLOT, _NO_RANK = (_U(n) for n in (RANK_BITS + ID_BITS, RANK_BITS, 40, NO_RANK))
-_NO_ID, _NONE, _TO_RANK = np.uint32((1 << ID_BITS) - 1), np.uint32(NO_RANK << PLACE_BITS), np.uint32(PLACE_BITS)
+_NO_ID, _NONE, _TO_RANK = np.uint32(MAX_ID + 1), np.uint32(NO_RANK << PLACE_BITS), np.uint32(PLACE_BITS)
 _PLACE = np.uint32((1 << PLACE_BITS) - 1)
 
 

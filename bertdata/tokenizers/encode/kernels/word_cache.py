@@ -42,21 +42,6 @@ from bertdata.tokenizers.encode.kernels.id_cache import (
     read_ids,
 )
 
-
-class NewWords(NamedTuple):
-    """Words of a unit of text that are left; to those of them that have an entry from `first` on a model gives ids.
-
-    text: uint8; begin, end: where the unit is in it; positions, left: as `write_known` has them.
-    """
-
-    text: NDArray[np.uint8]
-    begin: int
-    end: int
-    positions: NDArray[np.uint32]
-    left: NDArray[np.int64]
-    first: int
-
-
 WINDOW = 256
 """Words that are worked on together."""
 LONG = 1 << 31
@@ -70,6 +55,20 @@ _LENGTH_IF_SHORT = _LENGTH | IN_POOL
 """What must be the length of the word, if its ids are in the entry."""
 _MASKS = np.array([[(1 << 8 * min(n, 8)) - 1, (1 << 8 * max(n - 8, 0)) - 1] for n in range(17)], np.uint64)
 """What is kept of the first 16 bytes of a text where a word has so many."""
+
+
+class NewWords(NamedTuple):
+    """Words of a unit of text that are left; to those of them that have an entry from `first` on a model gives ids.
+
+    text: uint8; begin, end: where the unit is in it; positions, left: as `write_known` has them.
+    """
+
+    text: NDArray[np.uint8]
+    begin: int
+    end: int
+    positions: NDArray[np.uint32]
+    left: NDArray[np.int64]
+    first: int
 
 
 @inlined
@@ -187,16 +186,16 @@ def write_known(
                     encode(cache, used, text, word, word + length, model)
                 count = count_of(cache, place)
                 fits = np.int64(at) + count + MOST_SHORT * (n_words - first - k) < len(out)
+                number = np.int64(place >> _2)
                 if place == _0:
                     longs[n_long, 0], longs[n_long, 1] = word, word + length
-                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = at, LONG + n_long, first + k
+                    number = LONG + n_long
                     n_long += 1
-                    n_left += 1
-                elif fits and has_own(cache, place):
+                if place != _0 and fits and has_own(cache, place):
                     read_ids(cache, place, out, at)
                     at += _U(count)
                 else:
-                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = at, place >> _2, first + k
+                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = at, number, first + k
                     n_left += 1
             start = after
     while row < stop:
