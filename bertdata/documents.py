@@ -27,6 +27,9 @@ from bertdata.errors import InputError
 from bertdata.io import files
 
 SCHEMA = pa.schema([pa.field(name, pa.string(), nullable=False) for name in ("id", "source", "title", "url", "text")])
+COLUMNS = "columns"
+WITH_COLUMNS = SCHEMA.append(pa.field(COLUMNS, pa.string()))
+"""With the columns of a table that selections read, as a JSON object."""
 SLOTS = 1 << 16
 ROW_GROUP_BYTES = 8 << 20
 RANGE_BYTES = 32 << 20
@@ -80,11 +83,14 @@ class DocumentWriter:
     ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
     """
 
-    def __init__(self, file: BinaryIO, counters: Counters, drop_reasons: DropReasons | None = None) -> None:
-        self._writer = pq.ParquetWriter(file, SCHEMA, **_PARQUET)
+    def __init__(
+        self, file: BinaryIO, counters: Counters, drop_reasons: DropReasons | None = None, *, columns: bool = False
+    ) -> None:
+        self._schema = WITH_COLUMNS if columns else SCHEMA
+        self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET)
         self._counters = counters
         self._drop_reasons = drop_reasons
-        self._rows: list[tuple[str, str, str, str, bytes]] = []
+        self._rows: list[tuple[str | bytes, ...]] = []
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
@@ -98,15 +104,18 @@ class DocumentWriter:
         url: str,
         text: str | bytes,
         on_drop: OnDrop | None = None,
+        columns: str | None = None,
     ) -> None:
         """Write one document. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; in the id they are escaped.
 
-        A text in bytes is UTF-8. `on_drop` is called with the reason if a filter drops the document.
+        A text in bytes is UTF-8. `on_drop` is called with the reason if a filter drops the document. A writer of
+        `columns` takes a JSON object of them.
         """
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
         source, title, url = map(_storable, (source, title, url))
         text = _storable(text).encode() if isinstance(text, str) else text
-        self._rows.append((document_id, source, title, url, text))
+        row = (document_id, source, title, url, text)
+        self._rows.append((*row, columns or "{}") if self._schema is WITH_COLUMNS else row)
         if self._drop_reasons:
             self._on_drop.append(on_drop)
         self._bytes += len(text)
@@ -118,7 +127,8 @@ class DocumentWriter:
         self._flush()
         ids = [document_id.encode("utf-8", "backslashreplace").decode() for document_id in document_ids]
         empty = pa.repeat("", len(ids))
-        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts])
+        more = [pa.repeat("{}", len(ids))] if self._schema is WITH_COLUMNS else []
+        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts, *more])
 
     def _flush(self) -> None:
         if self._rows:
@@ -126,7 +136,7 @@ class DocumentWriter:
         self._rows, self._on_drop, self._bytes = [], [], 0
 
     def _write(self, columns: Sequence[pa.Array]) -> None:
-        table = pa.Table.from_arrays(columns, schema=SCHEMA)
+        table = pa.Table.from_arrays(columns, schema=self._schema)
         if self._drop_reasons:
             table = self._kept(table, self._drop_reasons(table["text"].combine_chunks()))
         if not len(table):
@@ -251,9 +261,10 @@ def range_tasks(ranges: Sequence[DocumentRange], directory: str, *made_from: Any
     ]
 
 
-def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
+def read_range(documents: DocumentRange, *, columns: bool = False) -> Iterator[pa.Table]:
     """Yield the row groups of a range as tables of `SCHEMA`, without the dropped rows.
 
+    With `columns` there is a column of that name, further columns as a JSON object, null where a document has none.
     Raises InputError where the file is damaged.
     """
     dropped = np.array(documents.dropped, np.int64)
@@ -262,7 +273,10 @@ def read_range(documents: DocumentRange) -> Iterator[pa.Table]:
         parquet = open_parquet(raw, documents.path)
         for number in range(documents.first, documents.last):
             try:
-                table = parquet.read_row_group(number, columns=SCHEMA.names).cast(SCHEMA)
+                table = parquet.read_row_group(number, columns=[*SCHEMA.names, COLUMNS] if columns else SCHEMA.names)
+                if columns and COLUMNS not in table.column_names:
+                    table = table.append_column(COLUMNS, pa.nulls(table.num_rows, pa.string()))
+                table = table.cast(WITH_COLUMNS if columns else SCHEMA)
             except (pa.ArrowException, OSError, ValueError, IndexError) as error:
                 raise InputError(
                     f"row group {number} cannot be read ({error}); delete this file and build again",

@@ -4,7 +4,7 @@
 
 Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUMP ...] [--books [NAME=]PATH ...]
     [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N]
-    [--mix NAME=WEIGHT ...] [--dry-run] [--force] [-- RUNNER FLAGS]
+    [--mix NAME=WEIGHT ...] [--where CONDITION] [--dry-run] [--force] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from bertdata import __version__
@@ -32,17 +32,14 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.masking import MASK_UNITS
-from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
-from bertdata.objectives.mixing import check_mix, parse_mix
-from bertdata.objectives.settings import ExamplesConfig
-from bertdata.options.flags import add_flags, each_from_flags, from_flags
+from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import stored_values
 from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.contents import finished_manifest, mark_finished
-from bertdata.shards.lengths import plan_phases
+from bertdata.shards.phases import PhaseConfig, plan_phases, stored_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.formats import SOURCE_FORMATS, format_of, settings_of
@@ -53,8 +50,9 @@ from bertdata.sources.stage import FOLDERS, ReadSource
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
-from .build_shards import add_mix, load_segmenter, load_tokenizer_for, print_build, refuse_unread
+from .build_shards import load_segmenter, load_tokenizer_for, print_build
 from .dry_run import end_rows, source_rows, stage_rows
+from .phases import OF_A_PHASE, columns_of, phases_of, refuse_unread, require_columns
 
 COMMAND = "build"
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
@@ -68,29 +66,28 @@ class Settings:
     cleaning: CleaningConfig
     vocabulary: VocabularyConfig
     sharding: ShardsConfig
-    examples: ExamplesConfig
-    masking: MaskingConfig
+    phases: tuple[PhaseConfig, ...] = (PhaseConfig(),)
     vocab: str | None = None
     dedup: DedupConfig = field(default_factory=DedupConfig)
-    lengths: tuple[int, ...] = ()
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
-    mix: tuple[tuple[str, float], ...] = ()
 
-    def phases(self) -> list[ExamplesConfig]:
-        """Return the settings of the examples for each length."""
-        return [replace(self.examples, max_seq_length=length) for length in self.lengths] or [self.examples]
+    def stored(self) -> dict[str, Any]:
+        """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "phases"}
+        stored = {name: stored_values(value) if is_dataclass(value) else value for name, value in values.items()}
+        names = [phase.folder for phase in self.phases]
+        return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
 
 
 GROUPS: dict[str, type[Any]] = {
     "vocabulary": VocabularyConfig,
     "sentences": SentencesConfig,
-    "examples": ExamplesConfig,
-    "masking": MaskingConfig,
+    **OF_A_PHASE,
     "sharding": ShardsConfig,
     "cleaning": CleaningConfig,
     "dedup": DedupConfig,
 }
-"""The classes of settings by their fields of `Settings`, in the order of the help."""
+"""The classes of settings by their fields of `Settings` or of `PhaseConfig`, in the order of the help."""
 
 
 class Build:
@@ -101,14 +98,18 @@ class Build:
 
     def __init__(self, sources: Sources, output: str, settings: Settings) -> None:
         self.inputs, self.output, self.settings = sources.inputs(), output, settings
-        check_mix(dict(settings.mix), self.inputs.names())
+        for phase in settings.phases:
+            phase.check_sources(self.inputs.names())
+        plan_phases(output, settings.phases)
+        self.columns = columns_of(settings.phases)
+        require_columns(self.columns, self.inputs.by_kind["documents"])
         refuse_own(output, self.inputs.paths())
-        self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases()) if settings.vocab else None
+        self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)
         self.stages = self._stages(sources.text_column)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
-        stored = stored_values(settings) | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        stored = settings.stored() | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
         self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), stored, sample=sources == SAMPLE)
 
     def _stages(self, text_column: str) -> list[Stage]:
@@ -116,29 +117,34 @@ class Build:
         settings, folder = self.settings, files.join(self.output, "stages")
         return [
             *(
-                ReadSource(kind, self.inputs.by_kind[kind], files.join(folder, name), settings.cleaning, text_column)
+                ReadSource(
+                    kind,
+                    self.inputs.by_kind[kind],
+                    files.join(folder, name),
+                    settings.cleaning,
+                    text_column,
+                    self.columns if kind == "documents" else (),
+                )
                 for kind, name in FOLDERS.items()
             ),
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
-            CheckDocuments(self.inputs, settings.examples.objective, self.segmenter),
+            CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
             *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary)]),
             WriteShards(
                 self.output,
                 self.inputs,
                 settings.sharding,
-                settings.phases(),
-                settings.masking,
+                settings.phases,
                 self.segmenter,
                 settings.vocabulary,
                 self.tokenizer,
-                dict(settings.mix),
             ),
         ]
 
     def _fingerprint(self, text_column: str, vocab: str | None) -> str:
         """Return the fingerprint of a finished build; names and a text column enter it only where they are given."""
         identities = self.inputs.identities()
-        configs = stored_values(self.settings) | {"vocab": vocab, "sentences": self.segmenter.fingerprint}
+        configs = self.settings.stored() | {"vocab": vocab, "sentences": self.segmenter.fingerprint}
         column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         return fingerprint("build", __version__, configs, identities, *column, *self._outside_revisions())
 
@@ -148,8 +154,11 @@ class Build:
         chosen: list[tuple[Registry[Any], list[str]]] = [
             (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in paths_of.items() for path in paths})),
             (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
-            (OBJECTIVES, [settings.examples.objective]),
-            (MASK_UNITS, [settings.masking.mask_unit] if settings.examples.masking == "static" else []),
+            (OBJECTIVES, sorted({phase.examples.objective for phase in settings.phases})),
+            (
+                MASK_UNITS,
+                sorted({one.masking.mask_unit for one in settings.phases if one.examples.masking == "static"}),
+            ),
         ]
         return [
             revision
@@ -188,22 +197,31 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
 
 
 def _setting_rows(settings: Settings) -> list[Row]:
-    examples, vocabulary = settings.examples, settings.vocabulary
+    vocabulary = settings.vocabulary
     trained = f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.method}"
-    lengths = " and ".join(str(phase.max_seq_length) for phase in settings.phases())
     rows = [
         ("vocabulary", settings.vocab or trained),
         ("sentences", f"Punkt, {settings.sentences.sentences}"),
-        (
-            "examples",
-            f"{examples.objective}, {examples.masking} masking, {lengths} tokens, "
-            f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
-        ),
     ]
-    if settings.mix:
-        rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in settings.mix)))
-    if examples.bin_size or examples.pack:
-        rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
+    for phase in settings.phases:
+        examples, selection = phase.examples, phase.selection
+        if len(settings.phases) > 1:
+            rows.append((f"phase {phase.folder}", ""))
+        rows.append(
+            (
+                "examples",
+                f"{examples.objective}, {examples.masking} masking, {examples.max_seq_length} tokens, "
+                f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
+            )
+        )
+        if selection.sources:
+            rows.append(("sources", ", ".join(selection.sources)))
+        if selection.where:
+            rows.append(("where", selection.where))
+        if weights := phase.mixing.weights:
+            rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in weights.items())))
+        if examples.bin_size or examples.pack:
+            rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
     return rows
 
 
@@ -255,7 +273,6 @@ def _parser() -> command_line.Parser:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
     for kind in GROUPS.values():
         add_flags(parser, kind)
-    add_mix(parser)
     return parser
 
 
@@ -304,15 +321,8 @@ def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
         raise ConfigError("--output is missing; give a folder for the shards")
     refuse_unread(flags)
     _refuse_unread(flags, sources)
-    phases = each_from_flags(flags, ExamplesConfig)
-    groups = {name: from_flags(flags, kind) for name, kind in GROUPS.items() if name != "examples"}
-    return sources, Settings(
-        examples=phases[0],
-        vocab=flags.vocab,
-        lengths=tuple(phase.max_seq_length for phase in phases) if len(phases) > 1 else (),
-        mix=tuple(parse_mix(flags.mix).items()),
-        **groups,
-    )
+    groups = {name: from_flags(flags, GROUPS[name]) for name in GROUPS if name not in OF_A_PHASE}
+    return sources, Settings(phases=phases_of(flags), vocab=flags.vocab, **groups)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -330,7 +340,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
     print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()])
-    first = plan_phases(flags.output, settings.phases())[0].output
+    first = plan_phases(flags.output, settings.phases)[0].output
     print(f"\nLook at it: bertdata show {first}")
     return 0
 

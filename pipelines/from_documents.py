@@ -35,16 +35,17 @@ def finished(
     stages: Sequence[Stage],
     *settings: Any,
     cleaning: CleaningConfig | None = None,
+    columns: Sequence[str] = (),
 ) -> Iterator[Standing]:
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
-    `command_line.output_lock` takes them.
+    `command_line.output_lock` takes them; columns: those of tables that selections read.
     """
     folder = stages_folder(flags)
-    read = ReadSource(
-        "documents", documents, files.join(folder, "tables"), cleaning or CleaningConfig(), flags.text_column
-    )
+    config = cleaning or CleaningConfig()
+    place = files.join(folder, "tables")
+    read = ReadSource("documents", documents, place, config, flags.text_column, tuple(columns))
     with command_line.output_lock(flags, kind, command, list(documents), *settings):
         if flags.force:
             files.remove(folder)

@@ -42,9 +42,9 @@ from bertdata.cli.main import dispatch  # noqa: E402
 from bertdata.curation.settings import DedupConfig  # noqa: E402
 from bertdata.errors import BertDataError  # noqa: E402
 from bertdata.loader import ShardExamples  # noqa: E402
-from bertdata.masking.settings import MaskingConfig  # noqa: E402
 from bertdata.objectives.settings import ExamplesConfig  # noqa: E402
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
+from bertdata.shards.phases import PhaseConfig  # noqa: E402
 from bertdata.shards.settings import ShardsConfig  # noqa: E402
 from bertdata.shards.verify.build import verify  # noqa: E402
 from bertdata.sources.inputs import Sources  # noqa: E402
@@ -57,12 +57,11 @@ BASE = Settings(
     CleaningConfig(range_bytes=60_000),
     VocabularyConfig(vocab_size=1500),
     ShardsConfig(shard_bytes=120_000, validation_fraction=0.1),
-    ExamplesConfig(max_seq_length=64),
-    MaskingConfig(),
+    (PhaseConfig(ExamplesConfig(max_seq_length=64)),),
     dedup=DedupConfig("near"),
 )
 CHANGED = {
-    "other seed": replace(BASE, examples=replace(BASE.examples, seed=7)),
+    "other seed": replace(BASE, phases=(PhaseConfig(ExamplesConfig(max_seq_length=64, seed=7)),)),
     "other vocabulary": replace(BASE, vocabulary=replace(BASE.vocabulary, vocab_size=1400)),
     "other threshold": replace(BASE, dedup=DedupConfig("near", dedup_threshold=0.7)),
 }

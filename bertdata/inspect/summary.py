@@ -47,7 +47,7 @@ def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     rows.append(("tokens", f"{counts.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
     for name, phase in phases.items():
         if name:
-            rows.append((f"{name} tokens a row", ""))
+            rows.append((f"phase {name}", ""))
         rows += _split_rows(phase)
     return rows
 

@@ -19,29 +19,6 @@ from bertdata.errors import ConfigError
 MOST_EPOCHS = 1000
 
 
-def parse_mix(given: Sequence[str]) -> dict[str, float]:
-    """Return the weights that `--mix` gives; raises ConfigError for what is not SOURCE=WEIGHT or is given twice.
-
-    >>> parse_mix(["wikipedia=3", "books=1.5"])
-    {'wikipedia': 3.0, 'books': 1.5}
-    """
-    weights: dict[str, float] = {}
-    for one in given:
-        name, _, text = one.partition("=")
-        try:
-            weight = float(text)
-        except ValueError:
-            weight = math.nan
-        if not name or not 0 < weight < math.inf:
-            raise ConfigError(
-                f"--mix {one} is not a source and its weight; expected as wikipedia=3, with a weight over 0"
-            )
-        if name in weights:
-            raise ConfigError(f"--mix names {name} twice; give each source once")
-        weights[name] = weight
-    return weights
-
-
 def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
     """Raise ConfigError, which names the sources, where there are weights but not one for each source."""
     names = ", ".join(sources)

@@ -1,9 +1,12 @@
-"""The settings of examples."""
+"""The settings of examples, and of how much of each source they are made of."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import Settings, option, require
 
@@ -77,3 +80,47 @@ class ExamplesConfig(Settings):
     def row_length(self) -> int:
         """The most tokens of a row: of one example, or of those packed into it."""
         return self.pack_length or self.max_seq_length
+
+
+@dataclass(frozen=True)
+class MixingConfig(Settings):
+    """How much of each source is in train. Raises ConfigError for what is not SOURCE=WEIGHT, or is given twice.
+
+    >>> MixingConfig(mix=("wikipedia=3", "books=1.5")).weights
+    {'wikipedia': 3.0, 'books': 1.5}
+    """
+
+    mix: tuple[str, ...] = option(
+        (),
+        "the share of each source in the text of train, as wikipedia=3 books=1; a source with a larger share than in "
+        "the corpus gets more epochs, with a smaller one fewer (default: one epoch of each)",
+        metavar="SOURCE=WEIGHT",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parse_mix(self.mix)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weight of each source that has one."""
+        return parse_mix(self.mix)
+
+
+def parse_mix(given: Sequence[str]) -> dict[str, float]:
+    """Return the weights that `--mix` gives; raises ConfigError for what is not SOURCE=WEIGHT or is given twice."""
+    weights: dict[str, float] = {}
+    for one in given:
+        name, _, text = one.partition("=")
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = math.nan
+        if not name or not 0 < weight < math.inf:
+            raise ConfigError(
+                f"--mix {one} is not a source and its weight; expected as wikipedia=3, with a weight over 0"
+            )
+        if name in weights:
+            raise ConfigError(f"--mix names {name} twice; give each source once")
+        weights[name] = weight
+    return weights

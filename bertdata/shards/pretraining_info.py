@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import pyarrow as pa
@@ -15,12 +15,16 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.options.option import stored_values
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
+from bertdata.shards.settings import SelectionConfig
 from bertdata.sources.names import units_of
 from bertdata.tokenizers.base import Tokenizer
 
+_GROUPS = {"examples": ExamplesConfig, "masking": MaskingConfig, "selection": SelectionConfig}
+_OPTIONAL = (WORD_STARTS, "selection")
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
 
@@ -29,7 +33,8 @@ class PretrainingInfo(ShardInfo):
     """What a reader must know of pretraining shards: how their rows were made and how they are masked.
 
     sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them;
-    word_starts: whether there is a column of that name, which tells where words begin where an id alone does not.
+    word_starts: whether there is a column of that name, which tells where words begin where an id alone does not;
+    selection: which of the documents are in the shards.
     """
 
     examples: ExamplesConfig
@@ -37,6 +42,7 @@ class PretrainingInfo(ShardInfo):
     sources: tuple[str, ...] = ()
     epochs: tuple[float, ...] = ()
     word_starts: bool = False
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
 
     masked: ClassVar[bool] = True
     splits: ClassVar[tuple[str, ...]] = SPLITS
@@ -47,7 +53,8 @@ class PretrainingInfo(ShardInfo):
 
     def values(self) -> dict[str, Any]:
         values = super().values()
-        return {name: value for name, value in values.items() if name != WORD_STARTS or value}
+        groups = {name: json.loads(json.dumps(stored_values(getattr(self, name)))) for name in _GROUPS}
+        return {name: value for name, value in (values | groups).items() if value or name not in _OPTIONAL}
 
     @property
     def purpose(self) -> str:
@@ -141,7 +148,8 @@ class PretrainingInfo(ShardInfo):
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
         try:
-            settings = {"examples": ExamplesConfig(**values["examples"]), "masking": MaskingConfig(**values["masking"])}
+            given = {"selection": {}} | values
+            settings = {name: kind(**given[name]) for name, kind in _GROUPS.items()}
             named = {name: tuple(values.get(name, ())) for name in ("sources", "epochs")}
             info = cls(**(values | settings | named))
         except (KeyError, TypeError, ValueError) as error:
@@ -177,7 +185,7 @@ class PretrainingInfo(ShardInfo):
         }
         lists = " and ".join(f"`{name}`" for name in self.token_columns)
         columns = [f"{lists} (unpadded lists)", *(name for name in optional if optional[name])]
-        settings = {"examples": asdict(self.examples), "masking": asdict(self.masking)}
+        settings = {name: stored_values(getattr(self, name)) for name in ("examples", "masking")}
         body = [
             *markdown_table(["split", "shards", "documents", "examples", "tokens", "bytes"], splits),
             *("", "## Sources", ""),

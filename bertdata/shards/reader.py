@@ -21,8 +21,8 @@ from bertdata.io import files
 from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
-from bertdata.shards.lengths import phase_names
 from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -68,7 +68,7 @@ def open_shards(
     check_manifest(manifest, manifest_path)
     if names := phase_names(manifest):
         raise InputError(
-            f"holds builds of several lengths: {', '.join(names)}; open one of them, as {files.join(build, names[0])}",
+            f"holds several phases: {', '.join(names)}; open one of them, as {files.join(build, names[0])}",
             path=build,
         )
     if not isinstance(manifest, dict) or not isinstance(manifest.get("splits"), dict):

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import BinaryIO
 
 from bertdata.documents import DocumentRange, range_tasks, read_range
-from bertdata.engine.parts import Counters, PartMetadata, Task, fingerprint
+from bertdata.engine.parts import Counters, Counts, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -17,7 +17,8 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_block, write_tokens
+from bertdata.shards.selection import select
+from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_documents, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
@@ -33,7 +34,8 @@ few."""
 class TokensSpec:
     """What all token files of a build have in common; `tokenizer` and `segmenter` are fingerprints.
 
-    word_starts: whether the files say where words begin, as an id alone does not.
+    word_starts: whether the files say where words begin, as an id alone does not; columns: those of the documents that
+    the files keep, for selections.
     """
 
     tokenizer_path: str
@@ -43,17 +45,23 @@ class TokensSpec:
     shard_ends: tuple[int, ...]
     attach_citations: bool = False
     word_starts: bool = False
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class ShardsSpec:
-    """What all shards of a phase have in common; `records`: the folder of their records, if not in its own stages."""
+    """What all shards of a phase have in common.
+
+    records: the folder of their records, if not in its own stages; columns: whether the token store has columns of the
+    documents.
+    """
 
     output: str
     plan: ShardPlan
     info: PretrainingInfo
     tokenizer_path: str
     records: str = ""
+    columns: bool = False
 
 
 @lru_cache(maxsize=2)
@@ -95,7 +103,8 @@ def plan_tokens(
     ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
 ) -> list[Task]:
     """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
-    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends, *([WORD_STARTS] if spec.word_starts else [])]
+    optional = [*([WORD_STARTS] if spec.word_starts else []), *([spec.columns] if spec.columns else [])]
+    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends, *optional]
     compiled = compiling_sentences_pays(ranges)
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
@@ -108,8 +117,10 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     part: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations)
-    tables = read_range(part.documents)
-    return write_tokens(tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled)
+    tables = read_range(part.documents, columns=bool(spec.columns))
+    return write_tokens(
+        tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns
+    )
 
 
 def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0, phase: int = 0) -> Task:
@@ -162,16 +173,30 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     copies: Iterable[PlannedCopy]
     if len(spec.info.examples.bins) > 1:
-        block, copies = _planned(spec, shard.slices, shard.mixed)
+        block, left_out, copies = _planned(spec, shard.slices, shard.mixed)
     else:
-        block = load_block(shard.slices, tokenizer, spec.info.examples.seed)
+        block, left_out = _selected(spec, shard.slices)
         copies = plan_copies(block, spec.info, mixed=shard.mixed)
-    return write_shard(block, spec.info, spec.info.masker(tokenizer), file, copies=copies, length_bin=shard.length_bin)
+    masker = spec.info.masker(tokenizer)
+    counters = write_shard(block, spec.info, masker, file, copies=copies, length_bin=shard.length_bin)
+    counters.add_all(**left_out if shard.length_bin == 0 else {})
+    return counters
 
 
 @lru_cache(maxsize=1)
-def _planned(spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool) -> tuple[TokenBlock, list[PlannedCopy]]:
-    """Return the block of a shard and its copies, cached while its length bins are written one after another."""
+def _planned(
+    spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool
+) -> tuple[TokenBlock, Counts, list[PlannedCopy]]:
+    """Return the block of a shard, what the selection left out of it, and its copies.
+
+    They are cached while the length bins of the shard are written one after another.
+    """
+    block, left_out = _selected(spec, slices)
+    return block, left_out, list(plan_copies(block, spec.info, mixed=mixed))
+
+
+def _selected(spec: ShardsSpec, slices: tuple[TokenSlice, ...]) -> tuple[TokenBlock, Counts]:
+    """Return the documents of a shard that the phase takes, and counts of the others."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
-    block = load_block(slices, tokenizer, spec.info.examples.seed)
-    return block, list(plan_copies(block, spec.info, mixed=mixed))
+    block, columns = load_documents(slices, tokenizer, spec.info.examples.seed, columns=spec.columns)
+    return select(block, columns, spec.info)

@@ -27,6 +27,7 @@ from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.schema import numpy_type
+from bertdata.shards.selection import stored_columns
 from bertdata.tokenizers.base import Tokenizer
 
 
@@ -37,20 +38,24 @@ class TokenSlice(ByteRange):
     source: int = 0
 
 
-def token_schema(tokenizer: Tokenizer) -> pa.Schema:
+def token_schema(tokenizer: Tokenizer, *, columns: bool = False) -> pa.Schema:
     """Return the columns of a token file: document id, token ids, the number of tokens in each sentence.
 
-    Where an id alone does not tell whether it begins a word, there is `word_starts` too, a bit for each token.
+    Where an id alone does not tell whether it begins a word, there is `word_starts` too, a bit for each token. With
+    `columns` there are columns of the documents, as a JSON object for each.
     """
-    columns = [
+    fields = [
         pa.field("id", pa.string()),
         pa.field("tokens", pa.list_(tokenizer.id_type)),
         pa.field("sentence_lengths", pa.list_(pa.int32())),
     ]
-    return pa.schema([*columns, *([] if tokenizer.continuation is not None else [pa.field(WORD_STARTS, _FLAGS)])])
+    if tokenizer.continuation is None:
+        fields.append(pa.field(WORD_STARTS, _FLAGS))
+    return pa.schema([*fields, *([pa.field(_COLUMNS, pa.string())] if columns else [])])
 
 
 _FLAGS = pa.list_(pa.bool_())
+_COLUMNS = "columns"
 SENTENCES_COMPILED_FROM = 1 << 20
 """Bytes of text from which compiled code finds the sentences; plain Python takes an eighth of a second for as many."""
 
@@ -68,17 +73,19 @@ def write_tokens(
     file: BinaryIO,
     *,
     compiled: bool = True,
+    columns: Sequence[str] = (),
 ) -> Counters:
     """Segment and tokenize documents and write them grouped by shard; shard s has the slots below shard_ends[s].
 
-    `compiled` says whether compiled code finds the sentences. details["slices"] lists [shard, offset, length] of each
-    batch. Sentences without a token are left out, and a document without any is dropped and counted.
+    `compiled` says whether compiled code finds the sentences; `columns` of the documents are kept. details["slices"]
+    lists [shard, offset, length] of each batch. Sentences without a token are left out, and a document without any is
+    dropped and counted.
     """
     counters = Counters()
-    schema = token_schema(tokenizer)
+    schema = token_schema(tokenizer, columns=bool(columns))
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
-    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled) for table in documents]
+    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled, columns) for table in documents]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
@@ -88,9 +95,12 @@ def write_tokens(
         writer.write_batch(empty)
         for shard in np.unique(shards).tolist():
             rows = order[bounds[shard] : bounds[shard + 1]]
-            columns = [batch["id"].take(pa.array(rows)), *(_taken(batch[name], rows) for name in schema.names[1:])]
+            chosen = [
+                _taken(batch[one.name], rows) if pa.types.is_list(one.type) else batch[one.name].take(pa.array(rows))
+                for one in schema
+            ]
             begin = file.tell()
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+            writer.write_batch(pa.RecordBatch.from_arrays(chosen, schema=schema))
             slices.append([shard, begin, file.tell() - begin])
     counters.details["slices"] = slices
     return counters
@@ -104,6 +114,7 @@ def _tokenize(
     signs: SignTables,
     counters: Counters,
     compiled: bool,
+    kept_columns: Sequence[str],
 ) -> pa.Table:
     keep_whitespace = tokenizer.IGNORES_WHITESPACE
     sentences = segmenter.segment_batch(documents["text"], keep_whitespace=keep_whitespace, compiled=compiled)
@@ -135,6 +146,8 @@ def _tokenize(
     ]
     if word_starts is not None:
         columns.append(pa.ListArray.from_arrays(offsets, word_starts))
+    if kept_columns:
+        columns.append(pa.array(stored_columns(kept_columns, documents), pa.string()).take(pa.array(rows)))
     return pa.table(columns, schema=schema)
 
 
@@ -156,13 +169,21 @@ def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.
 
 
 def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) -> TokenBlock:
+    """Return the documents of one shard as a block, as `load_documents` does."""
+    return load_documents(slices, tokenizer, seed)[0]
+
+
+def load_documents(
+    slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int, *, columns: bool = False
+) -> tuple[TokenBlock, list[str]]:
     """Return the documents of one shard as a block, in an order drawn by their ids, whatever that of the slices.
 
-    Raises InputError where an id is not in the vocabulary of the tokenizer.
+    With `columns`, those that the store keeps of each document are returned too, in the same order. Raises InputError
+    where an id is not in the vocabulary of the tokenizer.
     """
     from bertdata.objectives.kernels.rows import word_starts
 
-    batches = list(read_slices(slices, token_schema(tokenizer)))
+    batches = list(read_slices(slices, token_schema(tokenizer, columns=columns)))
     names = [name for batch in batches for name in batch["id"].to_pylist()]
     flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
     flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
@@ -187,7 +208,7 @@ def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) ->
             f"the token store holds an id over {tokenizer.vocab_size - 1}, the last of the vocabulary; delete it and "
             "run again"
         )
-    return TokenBlock(
+    block = TokenBlock(
         tokens=ids,
         word_start=starts,
         sentence_ends=np.cumsum(sentences, dtype=np.int64),
@@ -195,6 +216,8 @@ def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) ->
         document_keys=keys[np.array(order, np.int64)],
         document_sources=sources[np.array(order, np.int64)],
     )
+    stored = [text for batch in batches for text in batch[_COLUMNS].to_pylist()] if columns else []
+    return block, [stored[i] for i in order if columns]
 
 
 def _rows(column: pa.ListArray) -> list[NDArray[Any]]:

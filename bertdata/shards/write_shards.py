@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,17 +14,16 @@ from bertdata.engine.parts import PartMetadata, PartResult
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
-from bertdata.objectives.mixing import check_mix, epochs_of
+from bertdata.objectives.mixing import epochs_of
 from bertdata.objectives.objective import find_objective
-from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.lengths import delete_other_layout, plan_phases, write_index
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases, write_index
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import SPLITS
+from bertdata.shards.selection import STORED
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.shards.token_store import compiling_sentences_pays
@@ -41,14 +40,14 @@ DocumentSources = Inputs | GivenDocuments
 
 @dataclass(frozen=True)
 class CheckDocuments:
-    """A stage without parts, which checks that each source has documents and that they suit an objective.
+    """A stage without parts, which checks that each source has documents and that they suit the objectives.
 
-    When it finishes it raises InputError where no document is left, of all or of one source, and ConfigError where the
+    When it finishes it raises InputError where no document is left, of all or of one source, and ConfigError where an
     objective needs other documents.
     """
 
     sources: DocumentSources
-    objective: str
+    objectives: Sequence[str]
     segmenter: SentenceSegmenter
     title = ""
     first = False
@@ -63,7 +62,8 @@ class CheckDocuments:
         for name in self.sources.names(parts):
             require_documents([one for source, one in parts if source == name], name)
         documents = [(task.path, record) for _, (task, record) in parts]
-        require_documents_for(self.objective, documents, self.segmenter)
+        for objective in dict.fromkeys(self.objectives):
+            require_documents_for(objective, documents, self.segmenter)
         return standing
 
 
@@ -73,23 +73,19 @@ class WriteShards:
 
     Ranges of documents are tokenized into the token store, one file for each range, its rows grouped by shard. Then
     references to the rows are grouped by shard, and each shard becomes one file, or one for each of its length bins.
-    All phases of a build of several lengths (`bertdata.shards.lengths`) are made from one store. The store numbers the
-    sources and does not name them, so a source can be renamed without tokenizing again.
+    All phases of a build (`bertdata.shards.phases`) are made from one store. The store numbers the sources and does not
+    name them, so a source can be renamed without tokenizing again.
 
-    phases     settings of examples, one for each phase
     tokenizer  None for the vocabulary that was trained by `vocabulary`
-    mix        weights of the sources (see `bertdata.objectives.mixing`)
     """
 
     output: str
     sources: DocumentSources
     sharding: ShardsConfig
-    phases: Sequence[ExamplesConfig]
-    masking: MaskingConfig
+    phases: Sequence[PhaseConfig]
     segmenter: SentenceSegmenter
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     tokenizer: Tokenizer | None = None
-    mix: Mapping[str, float] = field(default_factory=dict)
     title = "write shards"
     first = False
 
@@ -101,17 +97,24 @@ class WriteShards:
         if tokenizer is None:
             assert standing.vocabulary is not None
             tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
-        epochs = self._epochs(names, parts)
+        read = {name for phase in self.phases for name in phase.selection.reads}
+        columns = tuple(sorted(read - {*STORED}))
         plan = plan_shards([record for _, (_, record) in parts], self.sharding)
         specs = [
             ShardsSpec(
                 phase.output,
                 plan,
                 PretrainingInfo.of(
-                    tokenizer, examples=phase.examples, masking=self.masking, sources=tuple(names), epochs=epochs
+                    tokenizer,
+                    examples=phase.config.examples,
+                    masking=phase.config.masking,
+                    sources=tuple(names),
+                    epochs=self._epochs(phase.config, names, parts),
+                    selection=phase.config.selection,
                 ),
                 files.join(phase.output, "tokenizer"),
                 phase.records,
+                columns=bool(columns),
             )
             for phase in plan_phases(self.output, self.phases)
         ]
@@ -123,6 +126,7 @@ class WriteShards:
             plan.ends,
             self.segmenter.attach_citations,
             tokenizer.continuation is None,
+            columns,
         )
         store = files.join(self.output, "stages", "tokens")
         source_of = {task.path: names.index(name) for name, (task, _) in parts}
@@ -140,21 +144,21 @@ class WriteShards:
             notes=plan.notes,
         )
 
-    def _epochs(self, names: Sequence[str], parts: Sequence[SourcePart]) -> tuple[float, ...]:
-        """Return the epochs of each source that the mix takes, none without one."""
-        check_mix(self.mix, names)
-        if not self.mix:
+    def _epochs(self, phase: PhaseConfig, names: Sequence[str], parts: Sequence[SourcePart]) -> tuple[float, ...]:
+        """Return the epochs of each source that a phase takes, none without weights."""
+        phase.check_sources(names)
+        weights = phase.mixing.weights
+        if not weights:
             return ()
-        sizes = dict.fromkeys(names, 0)
+        sizes = dict.fromkeys(weights, 0)
         for name, (_, record) in parts:
-            sizes[name] += record.counts.get("text_bytes", 0)
-        dupe_factor = self.phases[0].dupe_factor
-        epochs = epochs_of(self.mix, sizes, dupe_factor)
-        return tuple(epochs.get(name, float(dupe_factor)) for name in names)
+            if name in sizes:
+                sizes[name] += record.counts.get("text_bytes", 0)
+        epochs = epochs_of(weights, sizes, phase.examples.dupe_factor)
+        return tuple(epochs.get(name, 0.0) for name in names)
 
     def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer) -> None:
         """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
-        files.remove(files.join(self.output, "manifest.json"))
         delete_other_layout(self.output, plan_phases(self.output, self.phases))
         for spec in specs:
             files.remove(files.join(spec.output, "manifest.json"))
@@ -188,10 +192,10 @@ class WriteShards:
             },
         }
         manifests: dict[str, dict[str, Any]] = {}
-        for phase, spec in enumerate(specs):
-            shards = [record for task, record in done[1] if task.payload.phase == phase]
+        for number, (phase, spec) in enumerate(zip(self.phases, specs, strict=True)):
+            shards = [record for task, record in done[1] if task.payload.phase == number]
             require_examples(spec, shards)
-            manifest = build_manifest(origins, tokens, spec.plan, spec.info, shards, self.mix)
+            manifest = build_manifest(origins, tokens, spec.plan, spec.info, shards, phase.mixing.weights)
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
@@ -202,6 +206,13 @@ def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
     """Raise ConfigError where the shards of a phase hold no example to train on."""
     first = spec.plan.validation * len(spec.info.examples.bins)
     if not any(record.counts["examples"] for record in shards[first:]):
+        selection = spec.info.selection
+        if not any(record.counts["documents"] for record in shards[first:]) and (selection.where or selection.sources):
+            chosen = " and ".join(
+                [f"--where {selection.where!r}"] * bool(selection.where)
+                + [f"--sources {' '.join(selection.sources)}"] * bool(selection.sources)
+            )
+            raise ConfigError(f"no document of train is left by {chosen}; take a wider selection, or add documents")
         sharing = sum(record.counts["documents_sharing_id"] for record in shards)
         raise ConfigError(
             f"the documents give no example to train on: for --objective {spec.info.examples.objective} there are too "

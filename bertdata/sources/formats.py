@@ -36,12 +36,16 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Request:
-    """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings."""
+    """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings.
+
+    columns: those of tables that are kept beside the text, as `score` or `metadata.score`.
+    """
 
     directory: str
     target_bytes: int
     config: CleaningConfig
     text_column: str = "text"
+    columns: tuple[str, ...] = ()
 
 
 class SourceFormat(ABC):
@@ -66,6 +70,10 @@ class SourceFormat(ABC):
         """Return the files among those of its suffixes that are its own; raises InputError where there are none."""
         return list(paths)
 
+    def columns_of(self, path: str) -> list[str]:
+        """Return the columns of a table beside the text, none of a format that has no columns."""
+        return []
+
     @abstractmethod
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return the tasks for some files, and what the user should know of them; reads the files and writes nothing.
@@ -83,7 +91,10 @@ class SourceFormat(ABC):
 
 @dataclass(frozen=True)
 class FileRange:
-    """A run of one file, in whatever its format counts; `label` begins the ids it makes up."""
+    """A run of one file, in whatever its format counts; `label` begins the ids it makes up.
+
+    columns: those that are kept beside the text.
+    """
 
     path: str
     label: str
@@ -91,6 +102,7 @@ class FileRange:
     end: int
     text_column: str
     format: str
+    columns: tuple[str, ...] = ()
 
 
 class RangeFormat(SourceFormat):
@@ -119,9 +131,11 @@ class RangeFormat(SourceFormat):
         for source in sources:
             ranges = self.ranges(source.path, request.target_bytes, request.text_column)
             for number, (start, end, weight) in enumerate(ranges):
-                chosen = FileRange(source.path, source.label, start, end, request.text_column, self.name)
+                given = (request.text_column, self.name, request.columns)
+                chosen = FileRange(source.path, source.label, start, end, *given)
+                read = [chosen.text_column, *([request.columns] if request.columns else [])]
                 identity = files.identity(source.path)
-                made_from = fingerprint("tables", self.revision, identity, source.label, start, end, chosen.text_column)
+                made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen))
         return tasks, []
@@ -129,7 +143,8 @@ class RangeFormat(SourceFormat):
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range."""
         counters = Counters()
-        with DocumentWriter(file, counters, filtering(task.filters)) as writer:
+        columns = bool(task.payload.columns)
+        with DocumentWriter(file, counters, filtering(task.filters), columns=columns) as writer:
             self.read(task.payload, writer, counters)
         if InputCount.ROWS not in counters.counts and (counters.counts or counters.drops):
             module = sys.modules.get(type(self).__module__)

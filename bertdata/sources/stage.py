@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from bertdata.curation.filters import with_filters
 from bertdata.engine.output_lock import MARKER
@@ -32,6 +33,8 @@ class FinishedPart:
 class ReadSource:
     """The stage that makes documents of files of one kind, each given with its source, as parts in `directory`.
 
+    columns: those of tables that are kept beside the text, for selections.
+
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
 
@@ -40,6 +43,7 @@ class ReadSource:
     directory: str
     config: CleaningConfig
     text_column: str = "text"
+    columns: tuple[str, ...] = ()
     first = True
 
     @property
@@ -77,11 +81,12 @@ class ReadSource:
     def _tasks(self, paths: Sequence[str]) -> tuple[list[Task], list[str]]:
         """Return the tasks of all formats, in the order of the files where there are several formats."""
         target = self.config.target_bytes(sum(files.size(path) for path in paths))
-        request = Request(self.directory, target, self.config, self.text_column)
+        request = Request(self.directory, target, self.config, self.text_column, self.columns)
         by_format: dict[str, list[SourceFile]] = {}
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path])
             by_format.setdefault(format_of(path, self.kind), []).append(source)
+        self._check_columns(by_format)
         tasks, notes = [], []
         for name, sources in by_format.items():
             planned, said = SOURCE_FORMATS[name].plan(sources, request)
@@ -93,6 +98,25 @@ class ReadSource:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])
         return with_filters(tasks, self.config.filter), notes
+
+    def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> None:
+        """Raise ConfigError where no file has a column that is to be kept."""
+        if not self.columns:
+            return
+        found = {
+            name
+            for one, sources in by_format.items()
+            for source in sources
+            for name in SOURCE_FORMATS[one].columns_of(source.path)
+        }
+        for name in self.columns:
+            if name not in found and name.partition(".")[0] not in found:
+                near = get_close_matches(name, found, n=1)
+                raise ConfigError(
+                    f"--where names the column {name!r}, which these documents do not have"
+                    + (f", did you mean {near[0]!r}?" if near else "")
+                    + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
+                )
 
 
 def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]:

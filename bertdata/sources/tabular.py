@@ -8,9 +8,12 @@ borders; in text with none, every line is a paragraph.
 from __future__ import annotations
 
 import json
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from datetime import date, time
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +28,7 @@ from bertdata.sources.names import InputCount
 
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
+_LOOKED_AT = 1000
 
 
 class TableFormat(RangeFormat):
@@ -58,6 +62,7 @@ class TableFormat(RangeFormat):
                 _text(row.get("title"), ""),
                 _text(row.get("url"), ""),
                 text,
+                columns=_kept(row, chosen) if chosen.columns else None,
             )
         counters.details["broken"] = broken
 
@@ -85,11 +90,18 @@ class ParquetFormat(TableFormat):
                 yield first, number + 1, held
                 first, held = number + 1, 0
 
+    def columns_of(self, path: str) -> list[str]:
+        """Return the columns of a file."""
+        with files.open_raw(path) as raw:
+            names: list[str] = open_parquet(raw, path).schema_arrow.names
+            return names
+
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
         with files.open_raw(chosen.path) as raw:
             parquet = open_parquet(raw, chosen.path)
-            names = [name for name in {chosen.text_column, *SCHEMA.names} if name in parquet.schema_arrow.names]
+            wanted = {chosen.text_column, *SCHEMA.names, *map(root, chosen.columns)}
+            names = [name for name in wanted if name in parquet.schema_arrow.names]
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
             batches = parquet.iter_batches(
                 1024, row_groups=list(range(chosen.start, chosen.end)), columns=sorted(names)
@@ -136,6 +148,12 @@ class JsonLinesFormat(TableFormat):
             end = min(size, start + target_bytes)
             yield start, end, end - start
 
+    def columns_of(self, path: str) -> list[str]:
+        """Return the columns of the first thousand rows, which need not all have them."""
+        with compression.open_decompressed(path) as stream:
+            rows = [row for line in islice(stream, _LOOKED_AT) if isinstance(row := _parse(line), dict)]
+        return list(dict.fromkeys(name for row in rows for name in row))
+
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
         compressed = compression.compression(chosen.path) is not None
@@ -175,6 +193,34 @@ def _parse(line: bytes) -> dict[str, Any] | str:
     except (ValueError, RecursionError):
         return _NO_OBJECT
     return row if isinstance(row, dict) else _NO_OBJECT
+
+
+def root(name: str) -> str:
+    """Return the column that a name is a place in.
+
+    >>> root("metadata.score"), root("score")
+    ('metadata', 'score')
+    """
+    return name.partition(".")[0]
+
+
+def _kept(row: dict[str, Any], chosen: FileRange) -> str:
+    """Return the columns of a row that are kept, as a JSON object; raises InputError for lists and the like."""
+    found = {}
+    for name in chosen.columns:
+        value: Any = row
+        for key in name.split(".") if name not in row else [name]:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, (date, time)):
+            value = value.isoformat()
+        if not isinstance(value, (str, int, float, bool, type(None))):
+            raise InputError(
+                f"the column {name!r} holds {type(value).__name__}; expected strings, numbers, or true and false",
+                path=chosen.path,
+            )
+        if value is not None and not (isinstance(value, float) and math.isnan(value)):
+            found[name] = value
+    return json.dumps(found)
 
 
 def _text(value: Any, default: str) -> str:

@@ -136,9 +136,9 @@ def test_of_phases_what_they_share_stands_once_and_each_has_its_splits() -> None
     shared = [row for row in build_rows(short) if row not in build_rows(short)[-4:]]
     assert build_rows({"phases": {"128": short, "512": long}}) == [
         *shared,
-        ("128 tokens a row", ""),
+        ("phase 128", ""),
         *build_rows(short)[len(shared) :],
-        ("512 tokens a row", ""),
+        ("phase 512", ""),
         *build_rows(long)[len(shared) :],
     ]
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
-from bertdata.objectives.mixing import check_mix, documents_of_copy, epochs_of, number_of_copies, parse_mix
+from bertdata.objectives.mixing import check_mix, documents_of_copy, epochs_of, number_of_copies
+from bertdata.objectives.settings import parse_mix
 from tests.statistics import hoeffding
 
 

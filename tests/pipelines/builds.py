@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bertdata.beam.runner import Runner
-from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
@@ -25,8 +25,6 @@ SETTINGS = Settings(
     CleaningConfig(range_bytes=40_000),
     VocabularyConfig(vocab_size=2000),
     ShardsConfig(shard_bytes=80_000, validation_fraction=0.1),
-    ExamplesConfig(),
-    MaskingConfig(),
 )
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 
@@ -38,9 +36,14 @@ def build(
     return build_corpus(sources, str(output), settings, Runner(workers, quiet=True), force=force)[0]
 
 
+def with_phase(**changes: Any) -> Settings:
+    """Return the test settings with a phase of other settings."""
+    return replace(SETTINGS, phases=(PhaseConfig(**changes),))
+
+
 def with_examples(**changes: Any) -> Settings:
     """Return the test settings with other example settings."""
-    return replace(SETTINGS, examples=replace(SETTINGS.examples, **changes))
+    return with_phase(examples=ExamplesConfig(**changes))
 
 
 def digests(output: Path) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,13 @@ from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.summary import ledger
 from bertdata.loader import ShardExamples, numpy_batches
+from bertdata.objectives.settings import MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines import build_corpus, build_shards, train_vocab
-from tests.pipelines.builds import FLAGS, SETTINGS, build, digests
+from tests.pipelines.builds import FLAGS, build, digests, with_phase
 
 WORDS = ["salt", "river", "lamp", "keeper", "clock", "bread", "garden", "winter", "stone", "water"]
 
@@ -137,7 +137,7 @@ def test_books_of_two_names_are_in_parts_of_their_own_and_a_new_name_leaves_the_
 
 def test_a_name_may_hold_dumps_books_and_tables(tables: Path) -> None:
     sources = Sources((f"en={SAMPLE_DUMP}",), (f"en={SAMPLE_BOOKS}",), ("en=news.jsonl", "pubmed=pubmed"))
-    manifest = build(tables / "corpus", replace(SETTINGS, mix=(("en", 1.0), ("pubmed", 1.0))), sources)
+    manifest = build(tables / "corpus", with_phase(mixing=MixingConfig(("en=1", "pubmed=1"))), sources)
     assert list(manifest["sources"]) == ["en", "pubmed"]
     counts = manifest["sources"]["en"]["counts"]
     assert [counts[unit] for unit in ("pages", "books", "rows")] == [81, 4, 60]
@@ -148,7 +148,7 @@ def test_a_name_may_hold_dumps_books_and_tables(tables: Path) -> None:
 
 def test_shards_of_cleaned_folders_and_tables_take_the_same_names(tables: Path) -> None:
     sources = Sources((f"en={SAMPLE_DUMP}",), (SAMPLE_BOOKS,), ("news=news.jsonl",))
-    build(tables / "corpus", replace(SETTINGS, mix=(("en", 1.0), ("books", 2.0), ("news", 1.0))), sources)
+    build(tables / "corpus", with_phase(mixing=MixingConfig(("en=1", "books=2", "news=1"))), sources)
     given = ["news=.//news.jsonl", "en=corpus/stages//wikipedia//", "corpus/stages/books"]
     flags = ["--output", "shards", "--vocab", "corpus/tokenizer", "--shard-bytes", "80000", "--workers", "1"]
     flags += ["--validation-fraction", "0.1", "--mix", "news=1", "en=1", "books=2"]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError
+from bertdata.objectives.settings import MixingConfig
 from bertdata.shards import open_shards
 from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines import build_corpus, build_shards
-from tests.pipelines.builds import FLAGS, SAMPLE, SETTINGS, build, digests, with_examples
+from tests.pipelines.builds import FLAGS, SAMPLE, build, digests, with_examples, with_phase
 
-MIX = replace(SETTINGS, mix=(("wikipedia", 1.0), ("books", 2.0)))
+MIX = with_phase(mixing=MixingConfig(("wikipedia=1", "books=2")))
 
 
 def test_a_mixture_in_bins_is_built_verified_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ def test_a_changed_weight_tokenizes_nothing_again(tmp_path: Path) -> None:
     build(output, MIX)
     tokens = {path: path.stat().st_mtime_ns for path in (output / "stages" / "tokens").iterdir()}
     before = digests(output)
-    build(output, replace(SETTINGS, mix=(("wikipedia", 2.0), ("books", 1.0))))
+    build(output, with_phase(mixing=MixingConfig(("wikipedia=2", "books=1"))))
     assert tokens == {path: path.stat().st_mtime_ns for path in (output / "stages" / "tokens").iterdir()}
     after = digests(output)
     assert {name for name in before if name.startswith("train") and before[name] != after[name]}
@@ -80,7 +80,7 @@ def test_documents_that_all_share_an_id_are_told_where_pairs_need_another(tmp_pa
 def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books"):
         build_corpus.build_corpus(
-            SAMPLE, str(tmp_path / "corpus"), replace(SETTINGS, mix=(("news", 1.0),)), Runner(1, quiet=True)
+            SAMPLE, str(tmp_path / "corpus"), with_phase(mixing=MixingConfig(("news=1",))), Runner(1, quiet=True)
         )
     (tmp_path / "rows.jsonl").write_text('{"text": "Salt."}')
     flags = ["--documents", str(tmp_path), "--vocab", "bertdata-30k-uncased", "--output", str(tmp_path / "corpus")]

@@ -17,7 +17,7 @@ from bertdata.inspect.report import report_html
 from bertdata.io import files
 from bertdata.shards import open_shards
 from bertdata.shards.contents import check_manifest, finished_manifest, inside, mark_finished
-from bertdata.shards.lengths import phase_names
+from bertdata.shards.phases import phase_names
 from bertdata.shards.verify.build import verify
 from tests.shards.damage import disagreements, edit
 
@@ -67,7 +67,7 @@ def test_other_names_in_a_manifest_are_confined_too(own_build: Path) -> None:
     edit(own_build / "manifest.json", lambda value: value["splits"].update({"../x": value["splits"]["train"]}))
     with pytest.raises(InputError, match=r"names the file '\.\./x'"):
         verify(own_build)
-    with pytest.raises(InputError, match=r"names the length '\.\./other'"):
+    with pytest.raises(InputError, match=r"names the phase '\.\./other'"):
         phase_names({"phases": ["128", "../other"]})
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.lengths import plan_phases, write_index
+from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.verify.build import verify
 from tests.shards.build import write_build
 from tests.shards.damage import disagreements
@@ -46,13 +46,13 @@ def test_load_dataset_opens_the_splits_beside_stages_and_caches(own_build: Path,
 
 
 def test_load_dataset_opens_each_length_of_a_build_of_several_by_its_name(tmp_path: Path) -> None:
-    lengths = [ExamplesConfig(max_seq_length=length) for length in (32, 64)]
+    lengths = [PhaseConfig(ExamplesConfig(max_seq_length=length)) for length in (32, 64)]
     phases = plan_phases(str(tmp_path / "build"), lengths)
     for phase in phases:
-        write_build(Path(phase.output), phase.examples)
+        write_build(Path(phase.output), phase.config.examples)
     write_index(str(tmp_path / "build"), phases)
     for phase in phases:
-        name = str(phase.examples.max_seq_length)
+        name = str(phase.config.examples.max_seq_length)
         found = datasets.load_dataset(str(tmp_path / "build"), name, cache_dir=str(tmp_path / "cache"))
         for split in ("train", "validation"):
             expected = open_shards(phase.output, split).table["example_id"].to_pylist()

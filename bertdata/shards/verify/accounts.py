@@ -3,7 +3,7 @@
 bytes of a source's files      = bytes of the ranges they were read in
 source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
 documents, bytes of text       = those tokenised, or dropped there
-documents, sentences, tokens   = those of all shards
+documents, sentences, tokens   = those of all shards, and those that a selection left out
 tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
 tokens in copies               + those used twice - those dropped by reason = tokens in examples
 examples, tokens of a shard    = those of all its sources
@@ -24,6 +24,7 @@ from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.shards.contents import reading_values
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.selection import LEFT_OUT
 from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_counts
 from bertdata.sources.names import input_count
 
@@ -55,7 +56,7 @@ class Build(Claims):
 
 def is_of_the_block(count: str) -> bool:
     """Return whether a count is of what a shard was made from, which cannot be counted from its rows."""
-    return count in _OF_THE_BLOCK or count.startswith(_PREFIXES)
+    return count in _OF_THE_BLOCK or count.startswith(_PREFIXES) or count.endswith(LEFT_OUT)
 
 
 def dropped_tokens(counts: Counts) -> int:
@@ -86,7 +87,7 @@ def check_sums(build: Build) -> None:
     text_bytes = tokens.get("text_bytes", 0)
     build.expect(MANIFEST, "bytes of text tokenized or dropped", text_bytes, given["text_bytes"])
     for name in _STORED:
-        held = sum(split.counts.get(name, 0) for split in build.splits.values())
+        held = sum(split.counts.get(name, 0) + split.counts.get(name + LEFT_OUT, 0) for split in build.splits.values())
         build.expect(MANIFEST, f"{name} of all splits", held, tokens.get(name, 0))
     build.expect(MANIFEST, "tokens of the vocabulary", build.info.vocab_size, size)
     for name, split in build.splits.items():

@@ -22,7 +22,7 @@ from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
 from bertdata.shards.contents import changed_files, is_changed
-from bertdata.shards.lengths import phase_names
+from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.verify import accounts
@@ -72,7 +72,7 @@ def verify(
         try:
             phase = files.join(place, name)
             manifest_of_phase = files.read_json(files.join(phase, MANIFEST))
-            rows += [(f"{name} tokens a row", ""), *_verify(phase, manifest_of_phase, duplicates, report)]
+            rows += [(f"phase {name}", ""), *_verify(phase, manifest_of_phase, duplicates, report)]
         except (VerificationError, InputError) as error:
             problems.append(str(error))
     if problems:

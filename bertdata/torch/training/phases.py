@@ -1,5 +1,4 @@
-"""The phases of a pretraining run, one for each row length of a build, short rows first (BERT appendix A.2: 128, then
-512)."""
+"""The phases of a pretraining run: those of a build, in its order (BERT appendix A.2: 128 tokens, then 512)."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.loader.examples import common_info
 from bertdata.shards import Shards
-from bertdata.shards.lengths import phase_names
+from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
@@ -20,7 +19,7 @@ from bertdata.torch.data.dataset import ShardDataset
 
 @dataclass(frozen=True)
 class Phase:
-    """The part of a run on the rows of one length: its name, its examples, the steps first + 1 to last.
+    """The part of a run on the rows of one phase of a build: its name, its examples, the steps first + 1 to last.
 
     validation: the examples of the validation split, None without one; accumulation_steps: gradient accumulation steps.
     """
@@ -36,7 +35,7 @@ class Phase:
 def open_phases(
     shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulation_steps: int
 ) -> list[Phase]:
-    """Return the phases of a build; the one of the longest rows gets `last_share` of the steps.
+    """Return the phases of a build; the last one gets `last_share` of the steps.
 
     `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
     into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step, and where
@@ -51,7 +50,7 @@ def open_phases(
             )
     common_info([dataset.shards for _, dataset in datasets])
     borders = split_steps(steps, len(datasets), last_share)
-    shortest = datasets[0][1].info.max_seq_length
+    shortest = min(dataset.info.max_seq_length for _, dataset in datasets)
     return [
         Phase(
             name,
@@ -82,8 +81,8 @@ def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
     borders = [before * number // max(phases - 1, 1) for number in range(phases)] + [steps]
     if phases > 1 and any(first == end for first, end in pairwise(borders)):
         raise ConfigError(
-            f"{steps} steps cannot be divided among {phases} lengths with {last_share:g} for the last; take more "
-            "steps, or give one of the lengths"
+            f"{steps} steps cannot be divided among {phases} phases with {last_share:g} for the last; take more "
+            "steps, or the folder of one phase"
         )
     return borders
 
@@ -111,4 +110,4 @@ def _open(shards: str | os.PathLike[str] | Shards) -> list[tuple[str, ShardDatas
     names = [] if files.is_remote(place) or not files.exists(manifest) else phase_names(files.read_json(manifest))
     if not names:
         return [("", ShardDataset(place))]
-    return [(name, ShardDataset(files.join(place, name))) for name in sorted(names, key=int)]
+    return [(name, ShardDataset(files.join(place, name))) for name in names]

@@ -146,7 +146,7 @@ def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=r"--batch-size 8 cannot be split evenly .* multiple of 3"):
         pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, gradient_accumulation_steps=3))
-    with pytest.raises(ConfigError, match="6 steps cannot be divided among 2 lengths"):
+    with pytest.raises(ConfigError, match="6 steps cannot be divided among 2 phases"):
         pretrain(two_lengths, SMALL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
     assert split_steps(100, 3, 0.1) == [0, 45, 90, 100]
 

@@ -11,18 +11,18 @@ from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.lengths import delete_other_layout, phase_names, plan_phases, write_index
+from bertdata.shards.phases import PhaseConfig, delete_other_layout, phase_names, plan_phases, write_index
 from bertdata.shards.verify.build import verify
 from tests.shards.build import write_build
 
-BOTH = [ExamplesConfig(max_seq_length=length) for length in (32, 64)]
+BOTH = [PhaseConfig(ExamplesConfig(max_seq_length=length)) for length in (32, 64)]
 
 
 @pytest.fixture(scope="module")
 def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("phases")
     for phase in plan_phases(str(output), BOTH):
-        write_build(Path(phase.output), phase.examples)
+        write_build(Path(phase.output), phase.config.examples)
     write_index(str(output), plan_phases(str(output), BOTH))
     return output
 
@@ -35,14 +35,14 @@ def test_each_phase_opens_as_a_build_of_its_own(phases: Path) -> None:
 
 
 def test_the_folder_of_all_phases_names_them(phases: Path) -> None:
-    with pytest.raises(InputError, match=f"several lengths: 32, 64; open one of them, as {phases}/32"):
+    with pytest.raises(InputError, match=f"several phases: 32, 64; open one of them, as {phases}/32"):
         open_shards(phases)
 
 
 def test_all_phases_are_verified(phases: Path) -> None:
     rows = verify(phases)
-    assert [name for name, _ in rows if "a row" in name] == ["32 tokens a row", "64 tokens a row"]
-    assert rows[1:] == [*verify(phases / "32"), ("64 tokens a row", ""), *verify(phases / "64")]
+    assert [name for name, _ in rows if "phase" in name] == ["phase 32", "phase 64"]
+    assert rows[1:] == [*verify(phases / "32"), ("phase 64", ""), *verify(phases / "64")]
 
 
 def test_a_disagreement_in_any_phase_is_told(phases: Path, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_disagreement_in_any_phase_is_told(phases: Path, tmp_path: Path) -> No
 
 
 def test_a_missing_phase_is_told(tmp_path: Path) -> None:
-    write_build(tmp_path / "32", BOTH[0])
+    write_build(tmp_path / "32", BOTH[0].examples)
     files.write_json(f"{tmp_path}/manifest.json", {"phases": ["32", "64"]})
     with pytest.raises(VerificationError, match="64"):
         verify(tmp_path)
@@ -65,7 +65,7 @@ def test_a_missing_phase_is_told(tmp_path: Path) -> None:
 
 def test_one_length_lies_in_the_output_itself_and_has_no_index(tmp_path: Path) -> None:
     [phase] = plan_phases(str(tmp_path), BOTH[:1])
-    assert (phase.output, phase.examples) == (str(tmp_path), BOTH[0])
+    assert (phase.output, phase.config) == (str(tmp_path), BOTH[0])
     write_index(str(tmp_path), [phase])
     assert not list(tmp_path.iterdir())
 

@@ -1,0 +1,214 @@
+"""Conditions on the columns of documents, as `score >= 3 and language == 'en'`: parsed once, never evaluated as code.
+
+    condition  = comparison | condition and condition | condition or condition | not condition | ( condition )
+    comparison = value == value | != | < | <= | > | >= | value in (constant, ...) | value not in (...)
+               | name is None | name is not None
+    value      = name | 'text' | number | True | False
+
+A name is a column, or a place in a column of objects, as `metadata.score`. The syntax is that of Python. Where a
+column has no value, a comparison with it does not hold, nor does its opposite, as in SQL.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError
+
+OF_ALL = ("source", "id", "title", "url", "characters", "sentences", "tokens")
+"""The columns that every document has: strings, and how long it is."""
+_COMPARISONS: dict[type[ast.cmpop], Callable[..., Any]] = {
+    ast.Eq: pc.equal,
+    ast.NotEq: pc.not_equal,
+    ast.Lt: pc.less,
+    ast.LtE: pc.less_equal,
+    ast.Gt: pc.greater,
+    ast.GtE: pc.greater_equal,
+}
+_EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition: its text, and its syntax tree."""
+
+    text: str
+    tree: ast.expr
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it reads, in the order of the alphabet."""
+        return tuple(sorted(set(_names(self.tree))))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the columns that not every document has."""
+        return tuple(name for name in self.names if name not in OF_ALL)
+
+    def holds(self, columns: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
+        """Return for which rows of its columns the condition holds, bool (N,).
+
+        Raises ConfigError where a column is compared with a value of another type.
+
+        >>> columns = {"score": pa.array([3.5, None, 1]), "language": pa.array(["en", "en", "de"])}
+        >>> parse_condition("score >= 3 or language == 'de'").holds(columns).tolist()
+        [True, False, True]
+        """
+        number = len(next(iter(columns.values()))) if columns else 0
+        found = _Evaluation(self.text, columns, number).condition(self.tree)
+        flags: NDArray[np.bool_] = found.fill_null(False).to_numpy(zero_copy_only=False)
+        return flags
+
+
+@lru_cache(maxsize=64)
+def parse_condition(text: str) -> Condition:
+    """Parse a condition; raises ConfigError, with the place, for what is not one.
+
+    >>> parse_condition("tokens >= 1024 and metadata.score > 0.5").columns
+    ('metadata.score',)
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        remedy = "; equality is ==" if "=" in text and "==" not in text else ""
+        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ConfigError(f"--where {text!r} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
+    _check(tree, text)
+    if not set(_names(tree)):
+        raise ConfigError(f"--where {text!r} names no column; {_EXAMPLE}")
+    return Condition(text, tree)
+
+
+def _check(node: ast.expr, text: str) -> None:
+    """Raise ConfigError where a part of a condition is neither a condition nor a comparison."""
+    if isinstance(node, ast.BoolOp):
+        for one in node.values:
+            _check(one, text)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        _check(node.operand, text)
+    elif isinstance(node, ast.Compare):
+        _check_comparison(node, text)
+    else:
+        raise _refused(node, text, "is not a comparison")
+
+
+def _check_comparison(node: ast.Compare, text: str) -> None:
+    for one, operator, other in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            fits = _is_value(one) and isinstance(other, (ast.Tuple, ast.List)) and all(map(_is_constant, other.elts))
+            fits = fits and bool(other.elts) and len({type(_constant(item)) is str for item in other.elts}) == 1  # type: ignore[attr-defined]
+            if not fits:
+                raise _refused(node, text, "is not a value in (constant, ...) of one type")
+        elif isinstance(operator, (ast.Is, ast.IsNot)):
+            if not (_name(one) and isinstance(other, ast.Constant) and other.value is None):
+                raise _refused(node, text, "is not as `score is None`")
+        elif not (_is_value(one) and _is_value(other)):
+            raise _refused(node, text, "compares what is neither a column nor a constant")
+
+
+def _refused(node: ast.expr, text: str, problem: str) -> ConfigError:
+    return ConfigError(f"--where {text!r}: {ast.unparse(node)!r} {problem}; {_EXAMPLE}")
+
+
+def _name(node: ast.expr) -> str:
+    """Return the column that a node names, "" where it names none."""
+    if isinstance(node, ast.Attribute):
+        before = _name(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_constant(node: ast.expr) -> bool:
+    signed = isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd))
+    inner = node.operand if isinstance(node, ast.UnaryOp) and signed else node
+    kinds = (int, float) if signed else (str, int, float, bool)
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, kinds)
+
+
+def _is_value(node: ast.expr) -> bool:
+    return bool(_name(node)) or _is_constant(node)
+
+
+def _constant(node: ast.expr) -> Any:
+    return ast.literal_eval(node)
+
+
+def _names(tree: ast.expr) -> Iterator[str]:
+    if found := _name(tree):
+        yield found
+        return
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.expr):
+            yield from _names(node)
+
+
+@dataclass(frozen=True)
+class _Evaluation:
+    """The evaluation of a condition on the columns of `number` documents."""
+
+    text: str
+    columns: Mapping[str, pa.Array]
+    number: int
+
+    def condition(self, node: ast.expr) -> pa.BooleanArray:
+        if isinstance(node, ast.BoolOp):
+            combine = pc.and_kleene if isinstance(node.op, ast.And) else pc.or_kleene
+            found = self.condition(node.values[0])
+            for one in node.values[1:]:
+                found = combine(found, self.condition(one))
+            return found
+        if isinstance(node, ast.UnaryOp):
+            return pc.invert(self.condition(node.operand))
+        assert isinstance(node, ast.Compare)
+        found = pa.array(np.ones(self.number, np.bool_))
+        for one, operator, other in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+            found = pc.and_kleene(found, self.compare(node, one, operator, other))
+        return found
+
+    def compare(self, node: ast.Compare, one: ast.expr, operator: ast.cmpop, other: ast.expr) -> pa.BooleanArray:
+        if isinstance(operator, (ast.Is, ast.IsNot)):
+            return pc.is_null(self.value(one)) if isinstance(operator, ast.Is) else pc.is_valid(self.value(one))
+        left = self.value(one)
+        if isinstance(operator, (ast.In, ast.NotIn)):
+            assert isinstance(other, (ast.Tuple, ast.List))
+            right = pa.array([_constant(item) for item in other.elts])
+            found = self.told(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
+            found = pc.if_else(pc.is_valid(left), found, pa.scalar(None, pa.bool_()))
+            return pc.invert(found) if isinstance(operator, ast.NotIn) else found
+        right = self.value(other)
+        return self.told(node, left, right, lambda: _COMPARISONS[type(operator)](left, right))
+
+    def value(self, node: ast.expr) -> pa.Array:
+        """Return the values of a column or of a constant."""
+        if name := _name(node):
+            return self.columns[name]
+        return pa.array([_constant(node)] * self.number)
+
+    def told(self, node: ast.Compare, left: pa.Array, right: pa.Array, compare: Callable[[], Any]) -> pa.BooleanArray:
+        """Return a comparison; raises ConfigError where it is of two types."""
+        if pa.types.is_null(left.type) or pa.types.is_null(right.type):
+            return pa.nulls(self.number, pa.bool_())
+        if _kind(left.type) == _kind(right.type):
+            return compare()
+        raise ConfigError(
+            f"--where {self.text!r}: {ast.unparse(node)!r} compares {_kind(left.type)} with {_kind(right.type)}; "
+            "compare with a value of the column's type"
+        )
+
+
+def _kind(kind: pa.DataType) -> str:
+    """Return what messages call a type; types of one name can be compared."""
+    if pa.types.is_boolean(kind):
+        return "True or False"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "numbers"
+    return "strings" if pa.types.is_string(kind) else str(kind)

@@ -1,0 +1,81 @@
+"""Which documents of a block a phase takes: those of some sources, for which a condition holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.curation.where import parse_condition
+from bertdata.engine.parts import Counts
+from bertdata.objectives.blocks import TokenBlock, take_documents
+from bertdata.shards.pretraining_info import PretrainingInfo
+
+LEFT_OUT = "_left_out"
+"""The end of the names of counts of what a selection leaves out."""
+STORED = ("source", "sentences", "tokens")
+"""The columns that are known of a block without those that the token store keeps."""
+
+
+def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> tuple[TokenBlock, Counts]:
+    """Return a block of the documents that a phase takes, and counts of the others; no counts without a selection.
+
+    columns: those that the store keeps of each document, as JSON (see `stored_columns`).
+    """
+    selection = info.selection
+    if not (selection.sources or selection.where):
+        return block, {}
+    taken = np.ones(len(block.document_ends), np.bool_)
+    if selection.sources:
+        numbers = [info.sources.index(name) for name in selection.sources]
+        taken &= np.isin(block.document_sources, numbers)
+    if selection.where and len(taken):
+        condition = parse_condition(selection.where)
+        taken &= condition.holds(_columns(condition.names, block, columns, info.sources))
+    kept = take_documents(block, taken)
+    unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
+    return kept, {
+        f"documents{LEFT_OUT}": len(block.document_ends) - len(kept.document_ends),
+        f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(kept.sentence_ends),
+        f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
+        f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
+    }
+
+
+def stored_columns(names: Sequence[str], documents: pa.Table) -> list[str]:
+    """Return the values of some columns of each document as JSON objects, without those that it does not have."""
+    values: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]
+    for name in names:
+        if name == "characters":
+            found = pc.utf8_length(documents["text"]).to_pylist()
+        elif name in documents.column_names and name != "columns":
+            found = documents[name].to_pylist()
+        else:
+            continue
+        for row, value in zip(values, found, strict=True):
+            row[name] = value
+    return [json.dumps({name: row[name] for name in names if row.get(name) is not None}) for row in values]
+
+
+def _columns(
+    names: Sequence[str], block: TokenBlock, stored: Sequence[str], sources: Sequence[str]
+) -> Mapping[str, pa.Array]:
+    rows = [json.loads(text) for text in stored] if set(names) - set(STORED) else []
+    known: dict[str, Any] = {
+        "source": lambda: np.array(sources)[block.document_sources],
+        "sentences": lambda: _counts(block.sentence_ends, block.document_ends),
+        "tokens": lambda: np.diff(block.document_ends, prepend=0),
+    }
+    return {
+        name: pa.array(known[name]()) if name in known else pa.array([row.get(name) for row in rows]) for name in names
+    }
+
+
+def _counts(sentence_ends: NDArray[np.int64], document_ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of sentences of each document."""
+    return np.diff(np.searchsorted(sentence_ends, document_ends, side="right"), prepend=0)

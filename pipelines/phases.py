@@ -1,0 +1,57 @@
+"""The phases of a build that flags stand for, and what they read."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from bertdata.cli import command_line
+from bertdata.curation.where import OF_ALL
+from bertdata.masking import MASK_UNITS
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives import OBJECTIVES
+from bertdata.objectives.settings import ExamplesConfig, MixingConfig
+from bertdata.options.flags import each_from_flags, from_flags
+from bertdata.options.option import require
+from bertdata.shards.phases import PhaseConfig
+from bertdata.shards.settings import SelectionConfig
+
+OF_A_PHASE: dict[str, type[Any]] = {
+    "examples": ExamplesConfig,
+    "masking": MaskingConfig,
+    "mixing": MixingConfig,
+    "selection": SelectionConfig,
+}
+"""The classes of settings that a phase has of its own, by their fields of `PhaseConfig`."""
+
+
+def phases_of(flags: argparse.Namespace) -> tuple[PhaseConfig, ...]:
+    """Return the phases that flags stand for: one, or one for each of several lengths."""
+    groups = {name: from_flags(flags, kind) for name, kind in OF_A_PHASE.items() if name != "examples"}
+    return tuple(PhaseConfig(examples, **groups) for examples in each_from_flags(flags, ExamplesConfig))
+
+
+def columns_of(phases: Sequence[PhaseConfig]) -> tuple[str, ...]:
+    """Return the columns of tables that the selections of phases read."""
+    return tuple(sorted({name for phase in phases for name in phase.selection.columns}))
+
+
+def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:
+    """Raise ConfigError where there are columns to be read and no tables."""
+    require(
+        not columns or bool(tables),
+        f"--where names the column {', '.join(map(repr, columns))}, and only --documents have such; "
+        f"expected some of {', '.join(OF_ALL)}",
+    )
+
+
+def refuse_unread(flags: argparse.Namespace) -> None:
+    """Raise ConfigError for flags of rows, masks or duplicates that have no effect with the others."""
+    unit, objective = flags.mask_unit, flags.objective
+    for flag, registry, chosen in (("--mask-unit", MASK_UNITS, unit), ("--objective", OBJECTIVES, objective)):
+        for name in registry:
+            why = f"it is for {flag} {name}, not {chosen}"
+            command_line.refuse_unread(flags, registry[name].settings, name == chosen, why)
+    near = flags.dedup == "near"
+    command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")

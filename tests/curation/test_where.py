@@ -1,0 +1,88 @@
+"""Conditions on columns: what they hold for, and what is refused."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bertdata.curation.where import parse_condition
+from bertdata.errors import ConfigError
+
+ROWS: dict[str, Any] = {
+    "score": pa.array([3.5, None, 1.0, -2.0]),
+    "language": pa.array(["en", "en", "de", None]),
+    "tokens": pa.array([5, 100, 2000, 7]),
+    "clean": pa.array([True, False, None, True]),
+    "metadata.score": pa.array([1, 2, 3, 4]),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tokens >= 100", [0, 1, 1, 0]),
+        ("tokens >= 10 and language in ('en', 'fr')", [0, 1, 0, 0]),
+        ("not score > 2", [0, 0, 1, 1]),
+        ("score is None", [0, 1, 0, 0]),
+        ("language is not None and score is not None", [1, 0, 1, 0]),
+        ("1 <= score < 3", [0, 0, 1, 0]),
+        ("score == -2 or language == 'de'", [0, 0, 1, 1]),
+        ("language not in ('en',)", [0, 0, 1, 0]),
+        ("language != 'en'", [0, 0, 1, 0]),
+        ("clean == True", [1, 0, 0, 1]),
+        ("metadata.score > 2", [0, 0, 1, 1]),
+        ("tokens > metadata.score", [1, 1, 1, 1]),
+        ("(score > 3 or tokens > 50) and not language == 'de'", [1, 1, 0, 0]),
+    ],
+)
+def test_a_condition_holds_as_in_sql_where_a_value_is_missing(text: str, expected: list[int]) -> None:
+    assert parse_condition(text).holds(ROWS).tolist() == list(map(bool, expected))
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5))), st.integers(-5, 5), st.sampled_from(["<", "<=", "==", "!="]))
+def test_comparisons_are_those_of_python(values: list[int | None], limit: int, sign: str) -> None:
+    compare = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}[sign]
+    found = parse_condition(f"x {sign} {limit}").holds({"x": pa.array(values, pa.int64())}).tolist()
+    assert found == [value is not None and compare(value, limit) for value in values]
+
+
+def test_the_columns_are_those_that_not_every_document_has() -> None:
+    condition = parse_condition("tokens > 3 and metadata.score > 1 and source == 'web' and language == 'en'")
+    assert condition.names == ("language", "metadata.score", "source", "tokens")
+    assert condition.columns == ("language", "metadata.score")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("score = 3", "equality is =="),
+        ("score >", "cannot be parsed"),
+        ("", "cannot be parsed"),
+        ("score", "is not a comparison"),
+        ("f(x) > 3", "compares what is neither a column nor a constant"),
+        ("score + 1 > 2", "compares what is neither a column nor a constant"),
+        ("__import__('os').system('ls') == 0", "compares what is neither a column nor a constant"),
+        ("language in 'en'", "of one type"),
+        ("language in ('a', 3)", "of one type"),
+        ("language in ()", "of one type"),
+        ("score is 3", "is not as `score is None`"),
+        ("3 > 2", "names no column"),
+        ("score > 3 if clean else 2", "is not a comparison"),
+    ],
+)
+def test_what_is_not_a_condition_is_refused_with_an_example(text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_condition(text)
+    assert problem in str(caught.value)
+    assert "expected a condition as" in str(caught.value) or "column's type" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["score > 'a'", "language >= 3", "clean == 1", "language in (1, 2)"])
+def test_values_of_two_types_are_not_compared(text: str) -> None:
+    with pytest.raises(ConfigError, match="compare with a value of the column's type"):
+        parse_condition(text).holds(ROWS)

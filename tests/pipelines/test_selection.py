@@ -1,0 +1,139 @@
+"""Phases that take other sources, documents and masks from one token store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertdata.errors import ConfigError
+from bertdata.inspect.summary import build_rows
+from bertdata.masking.settings import MaskingConfig
+from bertdata.objectives.settings import ExamplesConfig, MixingConfig
+from bertdata.shards import open_shards
+from bertdata.shards.phases import PhaseConfig
+from bertdata.shards.settings import SelectionConfig
+from bertdata.shards.verify.build import verify
+from bertdata.sources.inputs import Sources
+from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples, with_phase
+from tests.shards.build import text_of
+
+ALL = PhaseConfig(ExamplesConfig(max_seq_length=64), MaskingConfig(masked_lm_prob=0.3), name="all")
+LONG = PhaseConfig(
+    ExamplesConfig("doc-sentences", max_seq_length=128),
+    MaskingConfig(masked_lm_prob=0.05, mask_unit="word"),
+    MixingConfig(("wikipedia=1",)),
+    SelectionConfig(("wikipedia",), "tokens >= 300"),
+    "long",
+)
+
+
+def counts_of(manifest: dict[str, Any], name: str) -> int:
+    return sum(split["counts"].get(name, 0) for split in manifest["splits"].values())
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    output = tmp_path_factory.mktemp("selection") / "corpus"
+    return output, build(output, replace(SETTINGS, phases=(ALL, LONG)))
+
+
+def test_phases_of_other_settings_are_built_in_their_order_and_verified(two: tuple[Path, dict[str, Any]]) -> None:
+    output, manifest = two
+    assert list(manifest["phases"]) == ["all", "long"] == json.loads((output / "manifest.json").read_text())["phases"]
+    verify(output)
+    names = [name for name, _ in build_rows(manifest)]
+    assert {"phase all", "phase long"} <= {*names}
+    shares = [
+        counts_of(one, "predictions") / counts_of(one, "tokens_in_examples") for one in manifest["phases"].values()
+    ]
+    assert shares == pytest.approx([0.3, 0.05], abs=0.01)
+    assert open_shards(output / "long").expect_pretraining().masking.mask_unit == "word"
+
+
+def test_a_selection_takes_long_documents_of_a_source_and_counts_the_others(two: tuple[Path, dict[str, Any]]) -> None:
+    whole, chosen = two[1]["phases"].values()
+    assert 0 < counts_of(chosen, "documents") < counts_of(whole, "documents")
+    for name in ("documents", "sentences", "tokens", "unknown_tokens"):
+        assert counts_of(chosen, name) + counts_of(chosen, f"{name}_left_out") == counts_of(whole, name)
+    assert counts_of(chosen, "tokens") >= 300 * counts_of(chosen, "documents")
+    assert counts_of(chosen, "tokens_of_books") == counts_of(chosen, "examples_of_books") == 0
+
+
+def test_a_phase_with_the_settings_of_a_build_has_its_bytes(two: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    build(tmp_path, replace(with_examples(max_seq_length=64), phases=(replace(ALL, name=""),)))
+    assert digests(two[0] / "all") == digests(tmp_path)
+
+
+def test_other_phases_leave_nothing_of_the_old_ones_and_keep_the_token_store(tmp_path: Path) -> None:
+    def names() -> set[str]:
+        return {path.name for path in tmp_path.iterdir() if not path.name.startswith(".bertdata")}
+
+    build(tmp_path, replace(SETTINGS, phases=(ALL, LONG)))
+    store = {path: path.stat().st_mtime_ns for path in (tmp_path / "stages" / "tokens").iterdir()}
+    build(tmp_path, replace(SETTINGS, phases=(ALL, replace(LONG, name="last"))))
+    assert names() == {"all", "last", "README.md", "manifest.json", "sentences", "stages"}
+    assert store == {path: path.stat().st_mtime_ns for path in (tmp_path / "stages" / "tokens").iterdir()}
+    verify(tmp_path)
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Sources:
+    """Return documents with scores, some of which have none."""
+    path = tmp_path / "rated.jsonl"
+    rows = [
+        {"id": f"r{number}", "text": text_of(number), "score": number % 5, "metadata": {"language": "en"}}
+        for number in range(60)
+    ]
+    for row in rows[::7]:
+        del row["score"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Sources(documents=(str(path),))
+
+
+def test_documents_are_selected_by_a_column_of_a_table(rated: Sources, tmp_path: Path) -> None:
+    wanted = sum(number % 5 >= 3 and number % 7 > 0 for number in range(60))
+    where = SelectionConfig(where="score >= 3 and metadata.language == 'en' and characters > 0")
+    manifest = build(tmp_path / "out", with_phase(selection=where), rated)
+    assert counts_of(manifest, "documents") == wanted
+    assert counts_of(manifest, "documents_left_out") == 60 - wanted
+    verify(tmp_path / "out")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "stages" / "tokens").iterdir()}
+    other = SelectionConfig(where="score >= 4 and metadata.language == 'en' and characters > 0")
+    assert counts_of(build(tmp_path / "out", with_phase(selection=other), rated), "documents") < wanted
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "stages" / "tokens").iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (
+            SelectionConfig(where="scor > 3"),
+            r"names the column 'scor', which these documents do not have, did you mean 's",
+        ),
+        (SelectionConfig(("news",)), "--sources names news, but the sources of this build are: documents"),
+    ],
+)
+def test_a_column_or_a_source_that_is_not_there_is_refused_before_any_work(
+    rated: Sources, tmp_path: Path, selection: SelectionConfig, message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        build(tmp_path / "out", with_phase(selection=selection), rated)
+    assert not (tmp_path / "out" / "stages").exists()
+
+
+def test_a_column_without_tables_and_a_selection_that_leaves_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="names the column 'score', and only --documents have such"):
+        build(tmp_path / "a", with_phase(selection=SelectionConfig(where="score > 3")), SAMPLE)
+    with pytest.raises(ConfigError, match="no document of train is left by --where 'tokens > 99999999'"):
+        build(tmp_path / "b", with_phase(selection=SelectionConfig(where="tokens > 99999999")), SAMPLE)
+
+
+def test_two_phases_of_one_name_and_a_name_of_another_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="two phases have the name '128'; give each a `name` of its own"):
+        build(tmp_path, replace(SETTINGS, phases=(PhaseConfig(), PhaseConfig())))
+    with pytest.raises(ConfigError, match="the phase 'train' cannot have this name"):
+        PhaseConfig(name="train")
