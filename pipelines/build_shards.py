@@ -44,7 +44,7 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
 
 def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
     """Return the tokenizer of a build; raises ConfigError where masked rows cannot be made with it."""
-    tokenizer, shortest = load_tokenizer(vocab), min(phase.examples.max_seq_length for phase in phases)
+    tokenizer, shortest = load_tokenizer(vocab), min(phase.examples.least_drawn for phase in phases)
     require_rows(tokenizer, vocab, masked=True, max_seq_length=shortest)
     if tokenizer.slow_because:
         print(f"{vocab}: encoded by the tokenizers package, 2 MB/s or so, as {tokenizer.slow_because}", file=sys.stderr)

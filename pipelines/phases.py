@@ -50,8 +50,12 @@ def refuse_unread(flags: argparse.Namespace) -> None:
     """Raise ConfigError for flags of rows, masks or duplicates that have no effect with the others."""
     unit, objective = flags.mask_unit, flags.objective
     for flag, registry, chosen in (("--mask-unit", MASK_UNITS, unit), ("--objective", OBJECTIVES, objective)):
+        readers: dict[str, list[str]] = {}
         for name in registry:
-            why = f"it is for {flag} {name}, not {chosen}"
-            command_line.refuse_unread(flags, registry[name].settings, name == chosen, why)
+            for setting in registry[name].settings:
+                readers.setdefault(setting, []).append(name)
+        for setting, names in readers.items():
+            why = f"it is for {flag} {' or '.join(names)}, not {chosen}"
+            command_line.refuse_unread(flags, [setting], chosen in names, why)
     near = flags.dedup == "near"
     command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")

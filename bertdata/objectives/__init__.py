@@ -15,6 +15,8 @@ OBJECTIVES: Registry[Any] = Registry(
         "doc-sentences": "bertdata.objectives.doc_sentences:DOC_SENTENCES",
         "full-sentences": "bertdata.objectives.full_sentences:FULL_SENTENCES",
         "single-segment": "bertdata.objectives.single_segment:SINGLE_SEGMENT",
+        "doc-chunks": "bertdata.objectives.doc_chunks:DOC_CHUNKS",
+        "joined-chunks": "bertdata.objectives.joined_chunks:JOINED_CHUNKS",
     },
 )
 """The objectives that `--objective` names, each an `Objective`."""

@@ -44,6 +44,7 @@ def cut_documents(
     fill: bool,
     room_alone: int = 0,
     alone_prob: float = 0.0,
+    least_room: int | None = None,
     two_sentences: bool = False,
 ) -> Chunks:
     """Cut all documents into chunks of at most `room` tokens; raises ValueError for a block whose arrays do not match.
@@ -55,24 +56,54 @@ def cut_documents(
     fill: a last sentence that overflows the room is cut at a word start, and the next chunk begins with its rest;
     without it such a sentence moves to the next chunk whole, if it fits there.
     alone_prob: the share of the chunks that have `room_alone` instead of the room.
+    least_room: the room of each chunk is drawn evenly from it to `room`.
     """
     from bertdata.objectives.kernels import segments as segments_kernel
 
-    total = len(block.tokens)
-    whole = len(block.word_start) == total and len(block.document_keys) == len(block.document_ends)
-    if not (whole and _reach(block.sentence_ends, total) and _reach(block.document_ends, total)):
-        raise ValueError(f"the ends of sentences and documents are not those of a block of {total} tokens")
-    keys = np.array([objective.key(config, purpose) for purpose in ("short", "length", "alone")], np.uint64)
+    _check_block(block)
+    least_room = room if least_room is None else least_room
+    keys = np.array([objective.key(config, purpose) for purpose in ("short", "length", "alone", "room")], np.uint64)
     thresholds = np.array([threshold(config.short_seq_prob), 0, threshold(alone_prob)], np.uint64)
-    count, chunks = len(block.sentence_ends) + 2 * total // room + 1, np.empty((0, 4), np.int64)
+    count = len(block.sentence_ends) + 4 * len(block.tokens) // (room + least_room) + 1
+    chunks = np.empty((0, 4), np.int64)
     while count > len(chunks):
         chunks = np.empty((count, 4), np.int64)
         with np.errstate(over="ignore"):
             count = segments_kernel.cut_documents(
                 *(block.sentence_ends, block.document_ends, block.document_keys, block.word_start, keys, thresholds),
-                *(copy, room, room_alone, two_sentences, fill, chunks),
+                *(copy, room, room_alone, least_room),
+                *(two_sentences, fill, chunks),
             )
     return Chunks(*(np.ascontiguousarray(column) for column in chunks[:count].T))
+
+
+def cut_joined(
+    objective: Objective, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate
+) -> Ints:
+    """Return where rows begin in the documents joined with separators, int64 (E,), each row as full as it can be.
+
+    Raises ValueError for a block whose arrays do not match. The key of a drawn length is the document in which the row
+    begins and the place there.
+    """
+    from bertdata.objectives.kernels import segments as segments_kernel
+
+    _check_block(block)
+    room, least = (template.room(length, pair=False) for length in (config.max_seq_length, config.least_drawn))
+    starts = np.empty(2 * len(block.tokens) // least + 1, np.int64)  # of a row's room half may be separators
+    with np.errstate(over="ignore"):
+        count = segments_kernel.cut_joined(
+            *(block.document_ends, block.document_keys, np.uint64(objective.key(config, "room")), copy),
+            *(room, least, len(template.separator), starts),
+        )
+    return starts[:count]
+
+
+def _check_block(block: TokenBlock) -> None:
+    """Raise ValueError for a block whose arrays do not match."""
+    total = len(block.tokens)
+    whole = len(block.word_start) == total and len(block.document_keys) == len(block.document_ends)
+    if not (whole and _reach(block.sentence_ends, total) and _reach(block.document_ends, total)):
+        raise ValueError(f"the ends of sentences and documents are not those of a block of {total} tokens")
 
 
 def _reach(ends: Ints, total: int) -> bool:

@@ -47,6 +47,13 @@ class ExamplesConfig(Settings):
     )
     pack: bool = option(False, "put several short examples into one row, with their offsets (cu_seqlens)")
     pack_length: int = option(0, "with --pack, tokens in a row; 0: as --max-seq-length")
+    min_seq_length: int = option(
+        0,
+        "the length of each row of doc-chunks and joined-chunks is drawn evenly from it to --max-seq-length "
+        "(EuroBERT: 12); 0: rows are as long as they can be",
+        at_least=8,
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +73,12 @@ class ExamplesConfig(Settings):
             f"tokens of an example to {1 << 20}",
         )
 
+        require(
+            self.min_seq_length <= self.max_seq_length,
+            f"--min-seq-length is {self.min_seq_length}; expected 0 (no draw), or 8 to the {self.max_seq_length} "
+            "tokens of --max-seq-length",
+        )
+
     @property
     def bins(self) -> tuple[int, ...]:
         """The longest row of each length bin; one bin of all rows without --bin-size.
@@ -75,6 +88,15 @@ class ExamplesConfig(Settings):
         """
         step = self.bin_size or self.max_seq_length
         return (*range(step, self.max_seq_length, step), self.max_seq_length)
+
+    @property
+    def least_drawn(self) -> int:
+        """The shortest length that is drawn for a row; the longest where none is drawn.
+
+        >>> ExamplesConfig(max_seq_length=100, min_seq_length=12).least_drawn, ExamplesConfig().least_drawn
+        (12, 128)
+        """
+        return self.min_seq_length or self.max_seq_length
 
     @property
     def row_length(self) -> int:

@@ -52,5 +52,9 @@ def split_near_half(block: TokenBlock, chunks: Chunks, half: Ints, coins: NDArra
 
 
 SINGLE_SEGMENT = SingleSegment(
-    "single-segment", "ELECTRA's rows", segments=(1, 2), token_types=2, settings=("single_segment_prob",)
+    "single-segment",
+    "ELECTRA's rows",
+    segments=(1, 2),
+    token_types=2,
+    settings=("short_seq_prob", "single_segment_prob"),
 )

@@ -176,6 +176,12 @@ def test_a_stage_takes_no_flag_that_it_does_not_read(
         (["--max-ngram=2"], "--max-ngram has no effect: it is for --mask-unit ngram, not token"),
         (["--mask-unit", "ngram", "--max-span", "4"], "--max-span has no effect"),
         (["--single-segment-prob", "0.2"], "--single-segment-prob has no effect"),
+        (
+            ["--min-seq-length", "12"],
+            "--min-seq-length has no effect: it is for --objective doc-chunks or joined-chunks, not nsp",
+        ),
+        (["--objective", "doc-chunks", "--short-seq-prob", "0"], "--short-seq-prob has no effect: it is for"),
+        (["--objective", "joined-chunks", "--short-seq-prob", "0.1"], "--short-seq-prob has no effect: it is for"),
         (["--dedup", "exact", "--dedup-threshold", "0.9"], "--dedup-threshold has no effect"),
         (["--text-column", "body"], "--text-column has no effect"),
     ],

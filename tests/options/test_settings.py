@@ -99,6 +99,7 @@ DEFAULTS: dict[type[Any], dict[str, Any]] = {
         "bin_size": 0,
         "pack": False,
         "pack_length": 0,
+        "min_seq_length": 0,
     },
 }
 
@@ -114,7 +115,10 @@ CHOICES = {
     "dedup": ["none", "exact", "near"],
     "mask_unit": ["token", "word", "ngram", "span"],
     "masking": ["dynamic", "static"],
-    "objective": ["nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment"],
+    "objective": [
+        *("nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment"),
+        *("doc-chunks", "joined-chunks"),
+    ],
     "random_tokens": ["ordinary", "vocabulary"],
     "replace_unit": ["token", "unit"],
 }
@@ -276,6 +280,9 @@ def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() 
         ({"bin_size": 32, "pack": True}, "but packed rows are all of about one length; give one of them"),
         ({"pack": True, "pack_length": (1 << 20) + 1}, "--pack-length is 1048577; expected 0, or with --pack"),
         ({"bin_size": 8, "max_seq_length": 513}, "at most 64 bins"),
+        ({"min_seq_length": 7}, "--min-seq-length is 7; expected 8 or more, or 0"),
+        ({"min_seq_length": -12}, "--min-seq-length is -12; expected 8 or more, or 0"),
+        ({"min_seq_length": 129}, "--min-seq-length is 129; expected 0 .no draw., or 8 to the 128 tokens of --max"),
         ({"pack_length": 512}, "--pack-length is 512; expected 0, or with --pack"),
         ({"pack": True, "pack_length": 64}, "--pack-length is 64; expected 0, or with --pack a number from the 128"),
     ],
@@ -303,6 +310,8 @@ def test_the_ends_of_what_is_allowed_are_allowed() -> None:
     for threshold in (0.3, 1.0):
         DedupConfig("near", threshold)
     ExamplesConfig(pack=True, pack_length=1 << 20)
+    for length in (8, 128):
+        ExamplesConfig(min_seq_length=length)
     for objective in OBJECTIVES:
         ExamplesConfig(objective=objective)
 

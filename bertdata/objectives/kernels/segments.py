@@ -1,4 +1,4 @@
-"""The compiled core of `chunks`: documents cut into chunks, one after another, each draw a hash.
+"""The compiled core of `chunks`: documents cut one after another, or joined and cut, each draw a hash.
 
 It reads only within the ends that it is given; `chunks` checks them. Its tests compare it with loops in plain Python.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bertdata.kernels.jit import typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix
 
-SHORT, LENGTH, SINGLE = range(3)
+SHORT, LENGTH, SINGLE, ROOM = range(4)
 """Places of the keys of the draws, and of the thresholds of those that have one."""
 
 _S32 = np.uint64(32)
@@ -33,7 +33,7 @@ def _draw(key: Any, owner: Any, copy: Any, number: Any) -> Any:
 @typed_kernel(
     numba.int64(
         *(_INTS, _INTS, _BITS, _FLAGS, _BITS, _BITS, numba.int64, numba.int64, numba.int64),
-        *(numba.boolean, numba.boolean, numba.int64[:, ::1]),
+        *(numba.int64, numba.boolean, numba.boolean, numba.int64[:, ::1]),
     )
 )
 def cut_documents(
@@ -46,6 +46,7 @@ def cut_documents(
     copy: int,
     room: int,
     room_alone: int,
+    least_room: int,
     two_sentences: bool,
     fill: bool,
     chunks: NDArray[Any],
@@ -65,6 +66,10 @@ def cut_documents(
         number = 0
         while begin < limit:
             space: Any = room
+            if least_room < room:
+                space = least_room + np.int64(
+                    _draw(keys[ROOM], owner, copy, number) * np.uint64(room - least_room + 1) >> _S32
+                )
             if thresholds[SINGLE] and _draw(keys[SINGLE], owner, copy, number) < thresholds[SINGLE]:
                 space = room_alone
             at = sentence
@@ -100,4 +105,45 @@ def cut_documents(
             while sentence < last and sentence_ends[sentence] <= begin:
                 sentence += 1
         sentence = last + 1 if last + 1 < len(sentence_ends) else last
+    return count
+
+
+@typed_kernel(
+    numba.int64(
+        *(_INTS, _BITS, numba.uint64, numba.int64, numba.int64, numba.int64, numba.int64),
+        numba.int64[::1],
+    )
+)
+def cut_joined(
+    document_ends: NDArray[Any],
+    document_keys: NDArray[Any],
+    key: Any,
+    copy: int,
+    room: int,
+    least_room: int,
+    separator: int,
+    starts: NDArray[Any],
+) -> int:
+    """Write where each row of the joined documents begins into `starts`; returns how many there are, written or not.
+
+    Within a row a document after the first costs `separator` more. A row without room for that and a token ends before.
+    """
+    count, begin, document, document_begin = 0, 0, 0, 0
+    while document < len(document_ends):
+        if count < len(starts):
+            starts[count] = begin
+        count += 1
+        left: Any = room
+        if least_room < room:
+            drawn = _draw(key, document_keys[document], copy, begin - document_begin)
+            left = least_room + np.int64(drawn * np.uint64(room - least_room + 1) >> _S32)
+        while left > 0 and document < len(document_ends):
+            taken = min(left, document_ends[document] - begin)
+            begin += taken
+            left -= taken + separator
+            if begin == document_ends[document]:
+                document += 1
+                document_begin = begin
+            else:
+                break
     return count
