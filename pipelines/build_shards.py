@@ -19,6 +19,7 @@ from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.option import require
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
@@ -44,8 +45,14 @@ def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
 
 def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
     """Return the tokenizer of a build; raises ConfigError where masked rows cannot be made with it."""
-    tokenizer, shortest = load_tokenizer(vocab), min(phase.examples.least_drawn for phase in phases)
+    tokenizer, shortest = load_tokenizer(vocab), min(phase.examples.max_seq_length for phase in phases)
     require_rows(tokenizer, vocab, masked=True, max_seq_length=shortest)
+    special, least = tokenizer.row_template.special(pair=False), min(phase.examples.least_drawn for phase in phases)
+    require(
+        least > special,
+        f"--min-seq-length is {least}; expected over {special}, for this tokenizer puts {special} special tokens "
+        "around a text",
+    )
     if tokenizer.slow_because:
         print(f"{vocab}: encoded by the tokenizers package, 2 MB/s or so, as {tokenizer.slow_because}", file=sys.stderr)
     return tokenizer
