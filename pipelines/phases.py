@@ -57,5 +57,9 @@ def refuse_unread(flags: argparse.Namespace) -> None:
         for setting, names in readers.items():
             why = f"it is for {flag} {' or '.join(names)}, not {chosen}"
             command_line.refuse_unread(flags, [setting], chosen in names, why)
+    names = ["masked_lm_prob"]
+    if flags.mask_schedule and all("," in point for point in flags.mask_schedule):
+        names += ["mask_token_prob", "random_token_prob"]
+    command_line.refuse_unread(flags, names, not flags.mask_schedule, "the points of --mask-schedule say it")
     near = flags.dedup == "near"
     command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")

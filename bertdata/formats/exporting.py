@@ -69,7 +69,7 @@ def export(
             for shard, local in zip(shards.paths, shards.local_paths, strict=True):
                 name = f"{shards.split}/{files.name(shard).removesuffix('.arrow')}{chosen.suffix}"
                 target = files.join(output, *name.split("/"))
-                exported = ExportedShard(local, shards.table.schema, rows)
+                exported = ExportedShard(local, shards.table.schema, rows and rows.of(shards))
                 with files.atomic_write(target) as file:
                     chosen.write(exported, file)
                 entries[shards.split].append({"file": name, "rows": exported.rows, "bytes": files.size(target)})

@@ -40,6 +40,10 @@ class StaticRows:
     max_predictions_per_seq: int
     masker: Masker
 
+    def of(self, shards: Shards) -> StaticRows:
+        """Return how examples of a split become rows."""
+        return replace(self, masker=self.info.masker(shards.tokenizer(), split=shards.split))
+
     def predictions(self, batch: pa.RecordBatch) -> int:
         """Return the largest number of predictions that an example of a batch has."""
         _, labels, offsets = self._masked(batch)
@@ -118,13 +122,19 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
             f"--epoch is {epoch}; expected 0 or more, and 0 where masks are static"
             + (": these are in the shards, a copy for each of --dupe-factor" if epoch > 0 else "")
         )
+    if info.masking.mask_schedule and any(one.split == "train" for one in splits):
+        raise ConfigError(
+            f"the mask rate of train is {info.masking.rate_text}, and this format has masks that are written once; "
+            f"export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",
+            path=splits[0].build,
+        )
     if max_predictions_per_seq < 0:
         raise ConfigError(f"--max-predictions-per-seq is {max_predictions_per_seq}; expected 0 (as is) or more")
     if info.examples.masking == "dynamic" and max_predictions_per_seq:
         info = replace(info, masking=replace(info.masking, max_predictions_per_seq=max_predictions_per_seq))
-    rows = StaticRows(info, epoch, 0, info.masker(tokenizer))
+    rows = StaticRows(info, epoch, 0, info.masker(tokenizer, split=splits[0].split))
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
     if not room:
-        shards = (ExportedShard(path, split.table.schema) for split in splits for path in split.local_paths)
-        room = max(rows.predictions(batch) for shard in shards for batch in shard.examples())
+        shards = ((split, ExportedShard(path, split.table.schema)) for split in splits for path in split.local_paths)
+        room = max(rows.of(split).predictions(batch) for split, shard in shards for batch in shard.examples())
     return replace(rows, max_predictions_per_seq=max(room, 1))

@@ -76,9 +76,11 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     examples = manifest["info"]["examples"]
     vocabulary = summary.vocabulary_text(manifest["vocabulary"])
     copies = f", {examples['dupe_factor']} copies" if examples["dupe_factor"] > 1 else ""
+    points = manifest["info"]["masking"].get("mask_schedule")
+    schedule = f", rates by --mask-schedule {' '.join(points)}" if points else ""
     return (
         f"Sources: {', '.join(manifest['sources'])}. Vocabulary: {vocabulary}. "
-        f"{examples['masking'].capitalize()} masking{copies}."
+        f"{examples['masking'].capitalize()} masking{copies}{schedule}."
     )
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
-from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.packed import WORD_STARTS
@@ -95,10 +96,13 @@ class Example:
         return sum(token.target is not None for segment in self.segments for token in segment)
 
 
-def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None = None) -> Iterator[Example]:
+def read_examples(
+    shards: Shards, numbers: Iterable[int], *, epoch: int | None = None, at: float | None = None
+) -> Iterator[Example]:
     """Yield examples of a split by number, masked as in `epoch` (default: 0), all examples of a packed row.
 
-    Raises ConfigError for a number that does not exist, and for an epoch where the masks are static.
+    at: the share of the run that is over, where the masks follow a schedule (default: 0). Raises ConfigError for a
+    number that does not exist, for an epoch where the masks are static, and for `at` where no schedule changes them.
     """
     info = shards.expect_pretraining()
     static = not info.draws_masks
@@ -107,7 +111,7 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             "--epoch was given, but the masks of these shards are static: written into them; leave --epoch out"
         )
     tokenizer = shards.tokenizer()
-    masker = info.masker(tokenizer)
+    masker = masker_at(shards, at)
     for number in numbers:
         if not -len(shards) <= number < len(shards):
             raise ConfigError(
@@ -133,6 +137,19 @@ def read_examples(shards: Shards, numbers: Iterable[int], *, epoch: int | None =
             tokens = list(_shown_tokens(tokenizer, info.mask_token_id, ids, labels, row.get(WORD_STARTS)))
             segments = _segments(tokens, info)
             yield Example(number % len(shards), row["example_id"], ", ".join(remarks) or None, segments)
+
+
+def masker_at(shards: Shards, at: float | None = None) -> Masker:
+    """Return what masks a split when a share `at` of the run is over; raises ConfigError where that changes nothing."""
+    masker = shards.expect_pretraining().masker(shards.tokenizer(), split=shards.split)
+    if at is not None and not masker.config.mask_schedule:
+        raise ConfigError(
+            f"--at was given, but the mask rate of {shards.split} is the same in the whole run; leave --at out, or "
+            "build with --mask-schedule"
+        )
+    if at is not None and not 0 <= at <= 1:
+        raise ConfigError(f"--at is {at:g}; expected a share of the run from 0 to 1")
+    return masker.at(int((at or 0) * LEVELS))
 
 
 def _segments(tokens: Sequence[ShownToken], info: PretrainingInfo) -> tuple[tuple[ShownToken, ...], ...]:
@@ -268,6 +285,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--index", type=int, metavar="N", help="only this example; negative numbers count from the end")
     which.add_argument("--count", type=int, default=3, metavar="N", help="the first N examples (default: 3)")
     parser.add_argument("--epoch", type=int, metavar="N", help="draw dynamic masks of this epoch (default: 0)")
+    parser.add_argument(
+        "--at",
+        type=float,
+        metavar="SHARE",
+        help="draw masks of this share of the run, with --mask-schedule (default: 0)",
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
 
 
@@ -283,9 +306,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
-    for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch)):
+    for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch, at=arguments.at)):
         if not place:
             print(legend(notations(shards.tokenizer()), color=color))
+            if schedule := shards.expect_pretraining().masking.rate_text:
+                rate = masker_at(shards, arguments.at).config.masked_lm_prob
+                print(f"{rate:.1%} of the tokens are predicted here; in train the rate is {schedule}")
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 

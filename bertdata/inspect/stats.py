@@ -69,7 +69,7 @@ def measure(shards: Shards) -> Figures:
     """Measure every row of one split."""
     info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
-    masker, static = info.masker(tokenizer), not info.draws_masks
+    masker, static = info.masker(tokenizer, split=shards.split).at(0), not info.draws_masks
     lengths = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
     counts: Counter[str] = Counter()

@@ -72,7 +72,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
-        rows += _mask_rows(counts, examples, masking)
+        rows += _mask_rows(counts, examples, masking if split == "train" else masking | {"mask_schedule": ()})
         fates = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
         for name in sorted(fates, reverse=True):
             reason = _TOKEN_FATES.get(name) or "dropped, " + name.removeprefix(DROPPED).replace("_", " ")
@@ -123,6 +123,9 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     static = examples["masking"] == "static"
     shares = (counts["predictions_mask"], counts["predictions_kept"]) if static else (None, None)
     rows = [("  realised mask rate", mask_text(counts["predictions"], ordinary, *shares))]
+    if schedule := masking.get("mask_schedule"):
+        shape = masking.get("mask_schedule_shape", "linear")
+        rows.append(("  rate over the run", f"{shape} by --mask-schedule {' '.join(schedule)}"))
     if limit := masking["max_predictions_per_seq"]:
         rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows

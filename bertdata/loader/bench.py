@@ -55,6 +55,8 @@ def measure(
 
     examples = ShardExamples(shards)
     sampling["epochs"] = None
+    if examples.follows_schedule:
+        sampling["run_epochs"] = 1.0
     sampler = iter(EpochBatchSampler(examples, batch_size, **sampling))
     collator = BatchCollator(examples, packing=packing)
     collator.arrays(examples.__getitems__(next(sampler)))

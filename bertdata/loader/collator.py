@@ -1,8 +1,9 @@
 """`BatchCollator`: examples to one batch of NumPy arrays, masks drawn here (dynamic) or read from the shards (static).
 
 A dynamic mask is a function of (seed, epoch, example id, position): the same in any worker, on any rank, after any
-resume. Padding is never masked and never labelled. Batches are padded, with a row for each example, or packed, with all
-examples one after another in one row and their offsets beside it.
+resume. Where a schedule changes the rates during a run, it is a function of the level of the run as well. Padding is
+never masked and never labelled. Batches are padded, with a row for each example, or packed, with all examples one after
+another in one row and their offsets beside it.
 """
 
 from __future__ import annotations
@@ -43,10 +44,13 @@ class BatchCollator(HasEpoch):
     at the end is one more sequence. Rows that were packed in the shards (`--pack`) are split into their examples first,
     so they give the same examples and masks, padded or packed.
 
-    `masking` and `seed` are those of the shards unless given. The epoch of a mask is the one that the example has, else
-    the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index was a pair (epoch,
-    number), as our sampler yields them, or `set_epoch` of the data set was called. Where neither has an epoch, a batch
-    is refused with a ConfigError, for its masks would be the same in every epoch.
+    `masking` and `seed` are those of the shards and their split unless given. The epoch of a mask is the one that the
+    example has, else the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index
+    was a pair (epoch, number), as our sampler yields them, or `set_epoch` of the data set was called. Where neither has
+    an epoch, a batch is refused with a ConfigError, for its masks would be the same in every epoch.
+
+    Where the masks follow a schedule, each example needs its level of the run, as our sampler yields it; a batch
+    without is refused with a ConfigError.
 
     Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
     with, and for masking settings where the masks are in the shards already.
@@ -88,7 +92,7 @@ class BatchCollator(HasEpoch):
         self._masker: Masker | None = None
         self._reads_words = False
         if isinstance(info, PretrainingInfo) and info.draws_masks:
-            self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed)
+            self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, first.split)
             self._reads_words = info.word_starts and self._masker.by_words
 
     def __call__(self, examples: Examples) -> Any:
@@ -108,13 +112,13 @@ class BatchCollator(HasEpoch):
         """Return the padded ids without masks, uint16 or int32 (N, L), and what determines the masks.
 
         lengths and, where rows have token types, second_segments (the position from which these are not 0) are int32
-        (N,), example_ids and epochs int64 (N,), word_starts bool (N, L), where the masks depend on it and the ids do
-        not tell.
+        (N,), example_ids, epochs and, under a schedule, levels int64 (N,), word_starts bool (N, L), where the masks
+        depend on it and the ids do not tell.
         """
         self._check(examples)
         ids = self._lists(examples, "input_ids")
         lengths = np.fromiter(map(len, ids), np.int32, len(ids))
-        width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
+        width, levels = _rounded(int(lengths.max()), self.pad_to_multiple_of), self._levels(examples)
         rows = _filled(ids, width, self.info.pad_token_id, ids[0].dtype)
         batch: Batch = {
             "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
@@ -122,6 +126,8 @@ class BatchCollator(HasEpoch):
             "example_ids": _numbers(examples, "example_id"),
             "epochs": np.array(self._epochs(examples), np.int64),
         }
+        if levels is not None:
+            batch["levels"] = np.array(levels, np.int64)
         if self.info.row_template.has_types:
             typed = np.concatenate(self._lists(examples, "token_type_ids")) > 0
             batch["second_segments"] = lengths - np.add.reduceat(typed, np.cumsum(lengths) - lengths, dtype=np.int32)
@@ -155,11 +161,32 @@ class BatchCollator(HasEpoch):
             given = [example.get("epoch") for example in examples]
         own = self.epoch if None in given else 0
         own = self._unknown_epoch() if own is None else own
-        epochs: list[int] = [own if epoch is None else epoch for epoch in given]
+        return self._of_packed(examples, [own if epoch is None else epoch for epoch in given])
+
+    def _levels(self, examples: Examples) -> list[int] | None:
+        """Return the level of the run of each example, None where the masks do not depend on it."""
+        schedule = self.masker.config.rate_text
+        if not schedule:
+            return None
+        if isinstance(examples, ExampleBatch):
+            given = examples.levels
+        else:
+            given = [example.get("level") for example in examples]
+        levels = [level for level in given if level is not None]
+        if len(levels) < len(given):
+            raise ConfigError(
+                f"the mask rates change during the run ({schedule}), and the position of the examples in it is not "
+                "known; take the batches of ResumableBatchSampler or EpochBatchSampler with run_epochs, the length of "
+                "the run, or give the collator masking=MaskingConfig(masked_lm_prob=...), a constant rate"
+            )
+        return self._of_packed(examples, levels)
+
+    def _of_packed(self, examples: Examples, values: list[int]) -> list[int]:
+        """Return the value of each example, given those of the rows."""
         if not self.info.packed:
-            return epochs
-        rows = zip(epochs, _lists(examples, CU_SEQLENS), strict=True)
-        return [epoch for epoch, offsets in rows for _ in range(len(offsets) - 1)]
+            return values
+        rows = zip(values, _lists(examples, CU_SEQLENS), strict=True)
+        return [value for value, offsets in rows for _ in range(len(offsets) - 1)]
 
     def _unknown_epoch(self) -> int:
         """Return the epoch of examples where neither they nor the collator have one; here that is an error."""
@@ -229,17 +256,19 @@ class BatchCollator(HasEpoch):
         special = self.masker.special(input_ids)
         if padding is not None:
             special |= padding
-        epochs, ids = self._epochs(examples), _numbers(examples, "example_id")
-        if len(set(epochs)) == 1:
-            return self._drawn(input_ids, offsets, special, ids, epochs[0], word_starts)
+        levels, ids = self._levels(examples), _numbers(examples, "example_id")
+        epochs = self._epochs(examples)
+        groups = list(zip(epochs, levels or [0] * len(epochs), strict=True))
+        if len(set(groups)) == 1:
+            return self._drawn(input_ids, offsets, special, ids, groups[0], word_starts)
         masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
         lengths = np.diff(offsets)
-        for epoch in set(epochs):
-            rows = np.array(epochs) == epoch
+        for group in set(groups):
+            rows = (np.array(groups) == group).all(1)
             tokens = np.repeat(rows, lengths)
             ends = np.concatenate([[0], np.cumsum(lengths[rows])])
             starts = None if word_starts is None else word_starts[tokens]
-            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], epoch, starts)
+            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], group, starts)
             masked[tokens], labels[tokens] = drawn
         return masked, labels
 
@@ -249,10 +278,12 @@ class BatchCollator(HasEpoch):
         offsets: Ints,
         special: NDArray[np.bool_],
         ids: Ints,
-        epoch: int,
+        group: tuple[int, int],
         word_starts: Flags,
     ) -> tuple[Ints, Ints]:
-        masked = self.masker.mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
+        """Return the masked ids and the labels of rows of one epoch and one level."""
+        epoch, level = group
+        masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
 
 

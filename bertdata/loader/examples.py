@@ -1,6 +1,7 @@
 """`ShardExamples`: the examples of memory-mapped shards, by number; many at once as an `ExampleBatch`.
 
-An index is a number, or a pair (epoch, number), as our sampler yields it. Masks depend on the epoch, so the example
+An index is a number, a pair (epoch, number) or, where a schedule changes the masks during a run, (epoch, number,
+level), as our sampler yields it. Masks depend on the epoch, so the example
 holds it as `epoch`; a batch may have examples of two epochs. With a number alone, it is the epoch of the last
 `set_epoch`, and without one the example has no `epoch`.
 
@@ -26,13 +27,14 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.epoch import HasEpoch
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 
 Source = str | os.PathLike[str] | Shards
 """The path or URL of shards, or open shards."""
 
-Index = int | tuple[int, int]
-"""The number of an example, or (epoch, number)."""
+Index = int | tuple[int, ...]
+"""The number of an example, or (epoch, number), or (epoch, number, level)."""
 
 Column = tuple[NDArray[np.integer] | None, Any]
 """The offsets (None for a column of numbers) and the values (an array, or `Bits`) of one record batch's column."""
@@ -54,10 +56,10 @@ class ShardExamples(HasEpoch):
     An example holds the shard's columns: input_ids uint16 or uint32 (L,), token_type_ids uint8 (L,), example_id, the
     pair label where the objective has one, word_starts bool (L,) where an id alone does not tell where words begin,
     labels int16 or int32 (L,) where masking is static; and `epoch` where the
-    index was a pair, or `set_epoch` was called. Fine-tuning shards have the columns of `shards.tasks`. A packed row
-    is one example here: its ids and labels are arrays, and cu_seqlens int32 has the offsets of the examples in it.
-    `__getitems__` reads a batch at once. Pickling keeps paths only, and unpickling opens the memory map again, so it
-    works with any number of workers, forked or spawned.
+    index was a pair, or `set_epoch` was called; `level`, 0 to 1000, where the index had one. Fine-tuning shards have
+    the columns of `shards.tasks`. A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32
+    has the offsets of the examples in it. `__getitems__` reads a batch at once. Pickling keeps paths only, and
+    unpickling opens the memory map again, so it works with any number of workers, forked or spawned.
 
     A list of shard sets is one data set, the sets one after another; they must have one vocabulary, objective and
     masking. All shards are compared with their SHA-256 when it is made, once on each machine (see
@@ -89,6 +91,12 @@ class ShardExamples(HasEpoch):
     def shards(self) -> Shards:
         """The first set of shards."""
         return self.sets[0]
+
+    @property
+    def follows_schedule(self) -> bool:
+        """Whether the rates of the masks change during a run, so that they depend on the position in it."""
+        info = self.info
+        return isinstance(info, PretrainingInfo) and bool(info.masking.for_split(self.shards.split).mask_schedule)
 
     @cached_property
     def fingerprint(self) -> int:
@@ -158,10 +166,12 @@ class ShardExamples(HasEpoch):
         examples, places = len(self), np.array(numbers, np.int64)
         if wrong := [number for number in numbers if not -examples <= number < examples]:
             raise IndexError(f"example {wrong[0]} of {examples}")
+        levels = [index[2] if isinstance(index, tuple) and len(index) > 2 else None for index in indices]
         places %= max(examples, 1)
         chunks = np.searchsorted(self._ends, places, side="right")
         rows = places - np.concatenate([[0], self._ends])[chunks]
-        return ExampleBatch(self.names, [self.columns(chunk) for chunk in chunks.tolist()], rows.tolist(), epochs)
+        columns = [self.columns(chunk) for chunk in chunks.tolist()]
+        return ExampleBatch(self.names, columns, rows.tolist(), epochs, levels)
 
     def columns(self, chunk: int) -> dict[str, Column]:
         """Return the columns of one record batch, without a copy."""
@@ -183,10 +193,15 @@ class ExampleBatch(Sequence[Example]):
     """
 
     def __init__(
-        self, names: list[str], columns: list[dict[str, Column]], rows: list[int], epochs: Sequence[int | None]
+        self,
+        names: list[str],
+        columns: list[dict[str, Column]],
+        rows: list[int],
+        epochs: Sequence[int | None],
+        levels: Sequence[int | None],
     ) -> None:
         self._columns, self._rows = columns, rows
-        self.names, self.epochs = names, epochs
+        self.names, self.epochs, self.levels = names, epochs, levels
 
     def __reduce__(self) -> tuple[type[list[Example]], tuple[list[Example]]]:
         return list, (list(self),)
@@ -211,6 +226,8 @@ class ExampleBatch(Sequence[Example]):
             )
         if (epoch := self.epochs[index]) is not None:
             example["epoch"] = epoch
+        if (level := self.levels[index]) is not None:
+            example["level"] = level
         return example
 
     def lists(self, name: str) -> list[NDArray[np.integer]]:
@@ -287,8 +304,8 @@ def common_info(sets: Sequence[Shards]) -> ShardInfo:
     """
     first = sets[0].info
     for other in sets[1:]:
-        found = other.info.shared()
-        for what, ours in first.shared().items():
+        found = other.info.shared(other.split)
+        for what, ours in first.shared(sets[0].split).items():
             if ours != (theirs := found.get(what)):
                 raise ConfigError(
                     f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "

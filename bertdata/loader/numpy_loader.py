@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.examples import ShardExamples, Source
-from bertdata.loader.sampler import EpochBatchSampler, Sampling
+from bertdata.loader.sampler import EpochBatchSampler, Row, Sampling
 from bertdata.masking.settings import MaskingConfig
 
 
@@ -54,7 +54,7 @@ class NumpyBatches:
         """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""
         self.sampler.load_state_dict(state)
 
-    def _make(self, indices: Sequence[tuple[int, int]]) -> Batch:
+    def _make(self, indices: Sequence[Row]) -> Batch:
         return self.collator.arrays(self.examples.__getitems__(indices))
 
 
@@ -76,6 +76,8 @@ def numpy_batches(
         state = batches.state_dict()
     """
     examples = ShardExamples(shards)
+    if masking is not None and masking.mask_schedule and sampling.get("run_epochs") is None:
+        sampling["run_epochs"] = sampling.get("epochs", 1)
     sampler = EpochBatchSampler(examples, batch_size, **sampling)
     collator = BatchCollator(examples, masking=masking, pad_to_multiple_of=pad_to_multiple_of, packing=packing)
     return NumpyBatches(examples, sampler, collator)

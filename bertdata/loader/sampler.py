@@ -19,7 +19,11 @@ from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.epoch import check_epoch
+from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require
+
+Row = tuple[int, ...]
+"""(epoch, number) of an example, or (epoch, number, level)."""
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
 _VERSION = 2
@@ -34,6 +38,7 @@ class Sampling(TypedDict, total=False):
     bins: Sequence[int] | None
     weights: Weights | None
     epochs: int | None
+    run_epochs: float | None
     seed: int
     rank: int | None
     world_size: int | None
@@ -41,7 +46,7 @@ class Sampling(TypedDict, total=False):
 
 
 class EpochBatchSampler:
-    """Yields the batches of one rank, each a list of (epoch, number) pairs.
+    """Yields the batches of one rank, each a list of (epoch, number) pairs, or (epoch, number, level).
 
     A data set is anything with a length; `fingerprint`, where it has one, identifies its data. Length bins need its
     `lengths` (N,), and weights its `sizes`, the number of examples of each set, both as `ShardExamples` has them.
@@ -55,6 +60,12 @@ class EpochBatchSampler:
     one byte of memory an example; shards that were built in bins keep these. `weights` mix the sets of a data set of
     several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then has as many
     examples as there are, drawn by weight, and each set or source has epochs of its own.
+
+    Where the masks of the data set follow a schedule (its `follows_schedule`), or `run_epochs` is given, the examples
+    come as (epoch, number, level): how far the run is, in thousandths, 0 to 1000. That is the example's position in
+    the order of its bin, by the size of the bin and by `run_epochs`, the length of the run in epochs (`epochs` unless
+    given); so it depends neither on the number of ranks nor on the batch size. After the end of `run_epochs` the level
+    stays 1000. Without `run_epochs`, another iteration after the end of the run is an error.
 
     Without weights, each example comes exactly once an epoch over all ranks, for any number of examples, ranks and
     batch size. A batch inside an iteration may span two epochs and is always full. The last steps divide what is left
@@ -78,6 +89,7 @@ class EpochBatchSampler:
         bins: Sequence[int] | None = None,
         weights: Weights | None = None,
         epochs: int | None = 1,
+        run_epochs: float | None = None,
         seed: int = 0,
         rank: int | None = None,
         world_size: int | None = None,
@@ -92,8 +104,11 @@ class EpochBatchSampler:
         found = bins_of(dataset, batch_size=batch_size, max_tokens=max_tokens, widths=bins, weights=weights, seed=seed)
         self.bins, self.epochs, self.seed, self.drop_last = found, epochs, seed, drop_last
         self.rank, self.world_size = rank, world_size
+        self.run_epochs = self._run_length(dataset, run_epochs)
+        self._run_given = run_epochs is not None
         self._examples = len(dataset)
         self._data = int(getattr(dataset, "fingerprint", 0))
+        self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [one.width for one in found]
         self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
         self._plan = BatchPlan(found, world_size, epochs, drop_last)
@@ -103,6 +118,18 @@ class EpochBatchSampler:
                 f"drop_last leaves no batch: {epochs} x {self._examples} examples do not fill one step of "
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
             )
+
+    def _run_length(self, dataset: Sized, given: float | None) -> float | None:
+        """Return the length of the run in epochs, None where the masks do not depend on it."""
+        require(given is None or 0 < given < float("inf"), f"run_epochs is {given}; expected more than 0, as 3.5")
+        if given is not None or not getattr(dataset, "follows_schedule", False):
+            return given
+        require(
+            self.epochs is not None,
+            "the masks of this data set follow a schedule over the run (--mask-schedule), and epochs=None has no end; "
+            "give run_epochs, the length of the run in epochs: steps x batch size / examples",
+        )
+        return self.epochs
 
     def _process(self) -> tuple[int, int]:
         """Return the rank and the world size where they are not given."""
@@ -144,19 +171,24 @@ class EpochBatchSampler:
             raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
         return self._plan.count((0,) * len(self.bins))[self.rank]
 
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+    def __iter__(self) -> Iterator[list[Row]]:
         return self.batches()
 
-    def batches(self, ahead: int = 0) -> Iterator[list[tuple[int, int]]]:
+    def batches(self, ahead: int = 0) -> Iterator[list[Row]]:
         """Begin an iteration for a consumer that takes `ahead` batches before it uses the first, then one with each.
 
         The state then counts the batches that were used: each call of `next` after the first `ahead`, also after the
         last batch, means that one more was used.
         """
         self._go_to(self._positions_after(self._taken))
+        require(
+            not self._run or self._run_given or sum(self._begin) < self._run,
+            f"the run of {self.run_epochs} epochs, over which the masks follow a schedule, has ended; give run_epochs, "
+            "the length of the whole run in epochs, or epochs, where an iteration is all of it",
+        )
         return _Iteration(self, self._steps(), ahead)
 
-    def _steps(self) -> Iterator[list[tuple[int, int]]]:
+    def _steps(self) -> Iterator[list[Row]]:
         """Yield this rank's part of each step of the iteration, empty ones too."""
         steps = self._plan.steps(self._begin)
         while some := list(islice(steps, _AHEAD)):
@@ -172,9 +204,8 @@ class EpochBatchSampler:
         positions = self._positions_after(self._taken if batches is None else batches)
         state = (_VERSION, sum(positions), self._examples, self._data, self.seed, self._order)
         single = len(positions) == 1
-        return dict(zip(_STATE, state, strict=True)) | (
-            {} if single else {f"bin_{number}": position for number, position in enumerate(positions)}
-        )
+        bins = {} if single else {f"bin_{number}": position for number, position in enumerate(positions)}
+        return dict(zip(_STATE, state, strict=True)) | bins | ({"run": self._run} if self._run else {})
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; raises ConfigError for one of another data set or seed, or that is not a state."""
@@ -203,6 +234,12 @@ class EpochBatchSampler:
             state["order"] == self._order and all(type(state.get(name)) is int for name in names),
             "the state is of a run with other length bins or weights; use the same",
         )
+        require(
+            state.get("run", 0) == self._run,
+            f"the state is of a run of {self._length_text(state.get('run', 0))}, this one is of "
+            f"{self._length_text(self._run)}, and the masks follow a schedule over the run; give the same run_epochs, "
+            "or start again",
+        )
         positions = tuple(int(state[name]) for name in names)
         require(
             min(positions) >= 0 and sum(positions) == state["position"],
@@ -210,6 +247,11 @@ class EpochBatchSampler:
             "expected numbers of 0 or more that add up: take another checkpoint",
         )
         self._go_to(positions, loaded=True)
+
+    def _length_text(self, run: Any) -> str:
+        if not run or type(run) is not int:
+            return "no given length"
+        return f"{run / self._examples:g} epochs ({run} examples)"
 
     def _positions_after(self, batches: int) -> tuple[int, ...]:
         """Return the positions after a number of steps of the current iteration."""
@@ -237,16 +279,20 @@ class EpochBatchSampler:
         assert ends is not None
         return tuple(ends)
 
-    def _shares(self, steps: Sequence[Sequence[Segment]]) -> list[list[tuple[int, int]]]:
+    def _shares(self, steps: Sequence[Sequence[Segment]]) -> list[list[Row]]:
         """Return this rank's part of some steps."""
         parts = [[self._part(step, number) for number in range(len(self.bins))] for step in steps]
-        batches: list[list[tuple[int, int]]] = [[] for _ in steps]
+        batches: list[list[Row]] = [[] for _ in steps]
         for number, one in enumerate(self.bins):
             places = [np.arange(*part[number], dtype=np.int64) for part in parts]
             if not (whole := np.concatenate(places)).size:
                 continue
             epochs, numbers = one.order.pairs(whole)
-            pairs = zip(epochs.tolist(), numbers.tolist(), strict=True)
+            columns = [epochs.tolist(), numbers.tolist()]
+            if self._run:
+                length = -(-one.size * self._run // self._examples)
+                columns.append(np.minimum(whole * LEVELS // length, LEVELS).tolist())
+            pairs = zip(*columns, strict=True)
             for batch, place in zip(batches, places, strict=True):
                 batch.extend(islice(pairs, len(place)))
         return batches
@@ -262,16 +308,16 @@ class EpochBatchSampler:
         return 0, 0
 
 
-class _Iteration(Iterator[list[tuple[int, int]]]):
+class _Iteration(Iterator[list[Row]]):
     """The batches of an iteration; counts in its sampler how many of them were used."""
 
-    def __init__(self, sampler: EpochBatchSampler, steps: Iterator[list[tuple[int, int]]], ahead: int) -> None:
+    def __init__(self, sampler: EpochBatchSampler, steps: Iterator[list[Row]], ahead: int) -> None:
         self._sampler, self._steps, self._ahead, self._running = sampler, steps, ahead, sampler._running
         self._asked = self._passed = self._yielded = 0
 
-    def __next__(self) -> list[tuple[int, int]]:
+    def __next__(self) -> list[Row]:
         self._asked += 1
-        batch: list[tuple[int, int]] | None = []
+        batch: list[Row] | None = []
         while batch is not None and not batch:  # a rank may have no part of the last step
             batch = next(self._steps, None)
             self._passed += batch is not None

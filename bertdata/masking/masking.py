@@ -22,12 +22,14 @@ probability.
 circle, and those that no longer fit are left out. If the first unit is longer than the limit, its first tokens are
 taken.
 
+Where a schedule changes the rates during a run, a mask is a function of the level of the run as well: `Masker.at`.
+
 The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -36,6 +38,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
+from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.units import find_unit, unit_thresholds
 
@@ -88,6 +91,24 @@ class Masker:
         special: NDArray[np.bool_] = (input_ids == self.cls_token_id) | (input_ids == self.sep_token_id)
         return special
 
+    def at(self, level: int) -> Masker:
+        """Return what masks at a level of the run, 0 to 1000: itself, where no schedule changes the rates."""
+        if not self.config.mask_schedule:
+            return self
+        if level not in self._levels:
+            self._levels[level] = replace(self, config=self.config.at(level))
+        return self._levels[level]
+
+    @cached_property
+    def _levels(self) -> dict[int, Masker]:
+        return {}
+
+    @cached_property
+    def level_shares(self) -> NDArray[np.int64]:
+        """The thresholds of `shares_of` at each level of the run, int64 (1001, 3); (1, 3) without a schedule."""
+        levels = range(LEVELS + 1 if self.config.mask_schedule else 1)
+        return np.array([shares_of(self.config.at(level)) for level in levels], np.int64)
+
     def mask(
         self,
         input_ids: NDArray[np.integer],
@@ -116,7 +137,7 @@ class Masker:
             np.ascontiguousarray(special, np.bool_),
             np.ascontiguousarray(example_ids, np.int64),
             _epoch_keys(self.seed, epoch),
-            _shares(self.config),
+            shares_of(self.config),
         )
         with np.errstate(over="ignore"):
             if self.by_token:
@@ -152,7 +173,7 @@ class Masker:
                 raise ConfigError(
                     "--random-tokens vocabulary needs to know how large the vocabulary is; give the Masker `vocab_size`"
                 )
-            choices = np.arange(size)
+            choices = _whole_vocabulary(size)
         if self.config.random_token_prob and not len(choices):
             raise ConfigError(
                 "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
@@ -236,10 +257,23 @@ class _Rows(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _shares(config: MaskingConfig) -> NDArray[np.uint64]:
-    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token, uint64 (3,)."""
+def shares_of(config: MaskingConfig) -> NDArray[np.uint64]:
+    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token, uint64 (3,).
+
+    Raises ConfigError for settings with a schedule, which have them at a level only.
+    """
+    if config.mask_schedule:
+        raise ConfigError(
+            f"the rates change during the run ({config.rate_text}), and the position is not known; take "
+            "`Masker.at(level)`, the level 0 to 1000"
+        )
     shown = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
     return np.array([threshold(share) for share in (config.masked_lm_prob, *shown)], np.uint64)
+
+
+@lru_cache(maxsize=4)
+def _whole_vocabulary(size: int) -> Ints:
+    return np.arange(size)
 
 
 @lru_cache(maxsize=64)
@@ -297,7 +331,7 @@ def number_of_predictions(
     0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special. This holds
     for units of one token; for units of words see `Masker.count`.
     """
-    share = threshold(config.masked_lm_prob)
+    share = shares_of(config)[0]
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
     number = ((available.astype(np.uint64) * np.uint64(share) + fraction) >> np.uint64(32)).astype(np.int64)
     number = np.minimum(np.maximum(number, 1), available)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bertdata.masking import MASK_UNITS
+from bertdata.masking.schedule import LEVELS, Point, parse_points, shares_at
 from bertdata.options.option import Settings, option, require
 
 REPLACE_UNITS = ("token", "unit")
 RANDOM_TOKENS = ("ordinary", "vocabulary")
+SHAPES = ("linear", "step")
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,24 @@ class MaskingConfig(Settings):
         "ids that a random token is drawn from. ordinary: neither special nor [unused]; vocabulary: any (BERT's code)",
         RANDOM_TOKENS,
     )
+    mask_schedule: tuple[str, ...] = option(
+        (),
+        "rates by the position in the run instead of --masked-lm-prob, with dynamic masks: points AT=RATE or "
+        "AT=RATE,MASK,RANDOM, AT a share of the run, as 0=0.30 1=0.15 (GPT-BERT); MASK and RANDOM stand for "
+        "--mask-token-prob and --random-token-prob there",
+        metavar="AT=RATE",
+        later=True,
+    )
+    mask_schedule_shape: str = option(
+        "linear", "linear: the rates change evenly between the points; step: at the points", SHAPES, later=True
+    )
+    eval_masked_lm_prob: float = option(
+        0.0,
+        "--masked-lm-prob in the validation split; 0: as in train, at the end of a schedule (ModernBERT: 0.15)",
+        above=0,
+        below=1,
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,4 +67,63 @@ class MaskingConfig(Settings):
             share <= 1 + 1e-9,
             f"--mask-token-prob {self.mask_token_prob} and --random-token-prob {self.random_token_prob} "
             f"add up to {share:g}; expected two shares that add up to at most 1",
+        )
+        require(
+            bool(self.mask_schedule) or self.mask_schedule_shape == "linear",
+            f"--mask-schedule-shape {self.mask_schedule_shape} has no effect without --mask-schedule; give points, as "
+            "--mask-schedule 0=0.30 1=0.15, or leave it out",
+        )
+        require(
+            not self.mask_schedule or self.masked_lm_prob == MaskingConfig.masked_lm_prob,
+            f"--masked-lm-prob {self.masked_lm_prob} has no effect with --mask-schedule, whose points have the rates; "
+            "leave one of them out",
+        )
+        points = self.points
+        require(
+            any("," not in text for text in self.mask_schedule)
+            or not points
+            or share == MaskingConfig.mask_token_prob + MaskingConfig.random_token_prob,
+            "--mask-token-prob and --random-token-prob have no effect where each point of --mask-schedule has its own; "
+            "leave them out",
+        )
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The points of the schedule, none without one."""
+        return parse_points(self.mask_schedule, self.mask_token_prob, self.random_token_prob)
+
+    def at(self, level: int) -> MaskingConfig:
+        """Return the settings at a level of the run, 0 to 1000, without the schedule.
+
+        >>> MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).at(500).masked_lm_prob
+        0.2
+        """
+        if not self.mask_schedule:
+            return self
+        predicted, mask, random = shares_at(self.points, self.mask_schedule_shape, level)
+        return replace(
+            self,
+            masked_lm_prob=predicted,
+            mask_token_prob=mask,
+            random_token_prob=random,
+            mask_schedule=(),
+            mask_schedule_shape="linear",
+        )
+
+    def for_split(self, split: str) -> MaskingConfig:
+        """Return the settings of a split: in validation `eval_masked_lm_prob`, or the rate at the end of the run.
+
+        >>> MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).for_split("validation").masked_lm_prob
+        0.1
+        """
+        if split != "validation":
+            return self
+        last = self.at(LEVELS)
+        return replace(last, masked_lm_prob=self.eval_masked_lm_prob or last.masked_lm_prob, eval_masked_lm_prob=0.0)
+
+    @property
+    def rate_text(self) -> str:
+        """How the rate changes, for a reader; "" without a schedule."""
+        return f"{self.mask_schedule_shape} by --mask-schedule {' '.join(self.mask_schedule)}" * bool(
+            self.mask_schedule
         )

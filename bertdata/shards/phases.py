@@ -28,6 +28,7 @@ from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.options.option import stored_values
 from bertdata.shards.card import data_files
 from bertdata.shards.contents import file_digests
+from bertdata.shards.pretraining_info import check_masking
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import SelectionConfig
 
@@ -51,6 +52,7 @@ class PhaseConfig:
     name: str = ""
 
     def __post_init__(self) -> None:
+        check_masking(self.examples, self.masking)
         if self.name and not is_name(self.name):
             raise ConfigError(
                 f"the phase {self.name!r} cannot have this name; expected a to z, digits, . _ and -, and none of "

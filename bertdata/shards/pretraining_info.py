@@ -15,7 +15,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.options.option import stored_values
+from bertdata.options.option import require, stored_values
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
@@ -26,6 +26,15 @@ from bertdata.tokenizers.base import Tokenizer
 _GROUPS = {"examples": ExamplesConfig, "masking": MaskingConfig, "selection": SelectionConfig}
 _OPTIONAL = (WORD_STARTS, "selection")
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
+
+
+def check_masking(examples: ExamplesConfig, masking: MaskingConfig) -> None:
+    """Raise ConfigError for a schedule of static masks."""
+    require(
+        examples.masking == "dynamic" or not masking.mask_schedule,
+        "--mask-schedule was given with --masking static, whose masks are written once and do not know the position in "
+        "a run; take --masking dynamic, or a --masked-lm-prob",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +55,9 @@ class PretrainingInfo(ShardInfo):
 
     masked: ClassVar[bool] = True
     splits: ClassVar[tuple[str, ...]] = SPLITS
+
+    def __post_init__(self) -> None:
+        check_masking(self.examples, self.masking)
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, **others: Any) -> Self:
@@ -100,10 +112,16 @@ class PretrainingInfo(ShardInfo):
         template = self.row_template
         return 1 + max(template.second_type if self.objective.token_types > 1 else 0, template.last_type or 0)
 
-    def masker(self, tokenizer: Tokenizer, masking: MaskingConfig | None = None, seed: int | None = None) -> Masker:
-        """Return what masks rows of this vocabulary, with the settings and the seed of the shards unless given."""
+    def masker(
+        self,
+        tokenizer: Tokenizer,
+        masking: MaskingConfig | None = None,
+        seed: int | None = None,
+        split: str = "train",
+    ) -> Masker:
+        """Return what masks rows of a split, with the settings and the seed of the shards unless given."""
         return Masker(
-            masking or self.masking,
+            masking or self.masking.for_split(split),
             self.examples.seed if seed is None else seed,
             self.cls_token_id,
             self.sep_token_id,
@@ -200,10 +218,10 @@ class PretrainingInfo(ShardInfo):
     def with_length(self, max_seq_length: int) -> Self:
         return replace(self, examples=replace(self.examples, max_seq_length=max_seq_length))
 
-    def shared(self) -> dict[str, Any]:
-        return super().shared() | {
+    def shared(self, split: str) -> dict[str, Any]:
+        return super().shared(split) | {
             "objective": self.label or "without pairs",
             "--masking": self.examples.masking,
             "--pack": "packed" if self.packed else "not packed",
-            "masking settings": asdict(self.masking),
+            "masking settings": asdict(self.masking.for_split(split)),
         }

@@ -134,8 +134,8 @@ class ShardInfo(ABC):
     def with_length(self, max_seq_length: int) -> Self:
         """Return a copy with another `max_seq_length`."""
 
-    def shared(self) -> dict[str, Any]:
-        """Return what shards that are read together must have in common, by the name that messages give it."""
+    def shared(self, split: str) -> dict[str, Any]:
+        """Return what shards of a split that are read together must have in common, by its name in messages."""
         return {"vocabulary": self.tokenizer[:12], "purpose": self.purpose}
 
     def are_numbers_whole(self) -> bool:

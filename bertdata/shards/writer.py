@@ -71,14 +71,15 @@ def write_shard(
 ) -> Counters:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
-    masker: that of `info` and the tokenizer; copies: those of `plan_copies`, unless given; length_bin: which of
-    `info.examples.bins` is written. Counts that do not belong to one bin are added to the first.
+    masker: that of `info`, the tokenizer and the split; copies: those of `plan_copies`, unless given; length_bin: which
+    of `info.examples.bins` is written. Counts that do not belong to one bin are added to the first.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
-    those of epoch 0. Each of several copies ends with a record batch that is not full, if need be an empty one, so that
-    a reader knows where the next begins. A block without documents gives a shard without rows.
+    those of epoch 0, at the rate of the beginning of a run. Each of several copies ends with a record batch that is not
+    full, if need be an empty one, so that a reader knows where the next begins. A block without documents gives a shard
+    without rows.
     """
-    counters = Counters()
+    counters, masker = Counters(), masker.at(0)
     schema = shard_schema(info)
     _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1

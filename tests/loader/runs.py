@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bertdata.loader import EpochBatchSampler
 
-Pair = tuple[int, int]
+Pair = tuple[int, ...]
 
 
 class Lengths:

@@ -113,7 +113,7 @@ def _check_shard(build: Build, tokenizer: Tokenizer | None, split: str, shard: S
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths)
+        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, split=split)
     for rule in broken:
         build.note(shard.file, rule)
     counts = counters.counts

@@ -93,18 +93,19 @@ class PretrainingCollator(BatchCollator):
         offsets: Ints,
         special: NDArray[np.bool_],
         ids: Ints,
-        epoch: int,
+        group: tuple[int, int],
         word_starts: Flags,
     ) -> tuple[Ints, Ints]:
         width = int(offsets[1] - offsets[0])
         if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
-            return super()._drawn(input_ids, offsets, special, ids, epoch, word_starts)
+            return super()._drawn(input_ids, offsets, special, ids, group, word_starts)
         masked, labels = mask_tokens(
             torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
             torch.from_numpy(special.reshape(-1, width)),
             torch.from_numpy(ids),
-            torch.full((len(ids),), epoch),
+            torch.full((len(ids),), group[0]),
             self.masker,
+            levels=torch.full((len(ids),), group[1]),
         )
         return masked.numpy().ravel(), labels.numpy().ravel()
 
@@ -113,10 +114,10 @@ class DeviceCollator(PretrainingCollator):
     """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
 
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
-    types, second_segments int32 (N,) (the position from which these are not 0), example_ids and epochs int64 (N,), the
-    pair label, and word_starts bool (N, L) for masks of whole words where the ids do not tell them. Settings are those
-    of `PretrainingCollator`; raises ConfigError for packing and static masks. Two bytes a token cross the bus, three
-    with word_starts.
+    types, second_segments int32 (N,) (the position from which these are not 0), example_ids, epochs and, under a mask
+    schedule, levels int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do
+    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing and static masks. Two
+    bytes a token cross the bus, three with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -143,7 +144,7 @@ class DeviceCollator(PretrainingCollator):
         taken = place < lengths
         special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
         drawn_by = (batch["example_ids"], batch["epochs"])
-        masked, labels = mask_tokens(ids, special, *drawn_by, self.masker, batch.get(WORD_STARTS))
+        masked, labels = mask_tokens(ids, special, *drawn_by, self.masker, batch.get(WORD_STARTS), batch.get("levels"))
         whole = {"input_ids": masked, "attention_mask": taken.long(), "labels": labels}
         template = self.info.row_template
         if template.has_types:

@@ -7,13 +7,14 @@ wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bertdata.counter_rng import key, threshold
-from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.counter_rng import key
+from bertdata.masking.masking import IGNORE_INDEX, Masker, shares_of
 from bertdata.masking.units import unit_thresholds
 from bertdata.torch.data.mask_units import continuing, split_rows, take
 
@@ -25,11 +26,13 @@ def mask_tokens(
     epochs: Tensor,
     masker: Masker,
     word_starts: Tensor | None = None,
+    levels: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return masked ids and labels, int64 (N, L), as `Masker.mask` draws them.
 
     special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); word_starts: bool (N, L),
-    True where a word begins, needed where units are whole words and an id alone does not tell.
+    True where a word begins, needed where units are whole words and an id alone does not tell; levels: those of the
+    run, 0 to 1000, int64 (N,), needed where a schedule changes the rates.
     """
     config = masker.config
     rows = (epochs[:, None], example_ids[:, None])
@@ -38,7 +41,8 @@ def mask_tokens(
     def draw(purpose: str, *counters: Tensor) -> Tensor:
         return tensor_bits(key(masker.seed, f"mask {purpose}"), *rows, *counters)
 
-    share, limit = threshold(config.masked_lm_prob), config.max_predictions_per_seq
+    share, to_mask, to_random = _shares(masker, levels)
+    limit = config.max_predictions_per_seq
     fraction = shifted(draw("number"), 32)
     draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
     if masker.by_token:
@@ -62,14 +66,21 @@ def mask_tokens(
         head = first if config.replace_unit == "unit" else head
 
     action = shifted(draw("action", head), 32)
-    to_mask = threshold(config.mask_token_prob)
-    to_random = threshold(config.mask_token_prob + config.random_token_prob)
     masked = torch.where(chosen & (action < to_mask), masker.mask_token_id, input_ids)
     if len(masker.choices):
         replacement_ids = _on(input_ids.device, masker, "choices")
         choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
+
+
+def _shares(masker: Masker, levels: Tensor | None) -> tuple[Any, Any, Any]:
+    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token: int, or int64 (N, 1)."""
+    if levels is None or not masker.config.mask_schedule:
+        predicted, mask, random = shares_of(masker.config).tolist()
+        return predicted, mask, random
+    columns = _on(levels.device, masker, "level_shares")[levels].T[..., None]
+    return columns[0], columns[1], columns[2]
 
 
 @lru_cache(maxsize=8)

@@ -16,14 +16,14 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Sampler
 
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.loader.sampler import EpochBatchSampler
+from bertdata.loader.sampler import EpochBatchSampler, Row
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 
 _DEPTH = 8
 """Frames above `__iter__` in which to look for the `DataLoader`; it is in the fourth."""
 
 
-class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
+class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
 
     Settings and batches are those of `bertdata.loader.EpochBatchSampler`; rank and world size are those of
@@ -42,7 +42,7 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[tuple[int, int]]]):
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
         return super()._process()
 
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
+    def __iter__(self) -> Iterator[list[Row]]:
         return self.batches(self._read_ahead())
 
     def _read_ahead(self) -> int:

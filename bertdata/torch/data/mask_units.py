@@ -31,13 +31,13 @@ def continuing(ids: Tensor, continuation: Tensor) -> Tensor:
 
 
 def split_rows(
-    special: Tensor, continues: Tensor, drawn: Tensor, thresholds: Tensor, share: int, limit: int = 0
+    special: Tensor, continues: Tensor, drawn: Tensor, thresholds: Tensor, share: int | Tensor, limit: int = 0
 ) -> Units:
     """Split rows into units of whole words.
 
     special, continues: which tokens are special, and which continue a word, bool (N, L); drawn: the high halves of the
-    draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being predicted;
-    limit: the most predictions of a row, 0 for none.
+    draws of lengths, int64 (N, L); thresholds: of 1, 2, ... words, int64; share: the threshold of being predicted, or
+    (N, 1); limit: the most predictions of a row, 0 for none.
 
     >>> special = torch.tensor([[True, False, False, False, True]])
     >>> continues = torch.tensor([[False, False, True, False, False]])
@@ -69,7 +69,7 @@ def _sizes(begins: Tensor, special: Tensor) -> Tensor:
     return sizes.scatter_add_(1, inside, torch.ones_like(inside))[:, :length]
 
 
-def _most_places(sizes: Tensor, share: int) -> Tensor:
+def _most_places(sizes: Tensor, share: int | Tensor) -> Tensor:
     """Return the most places that a unit has on the circle, which is the share of all places, (N, 1)."""
     most = ((sizes.sum(1, keepdim=True) * share) >> 32).clamp(min=1)
     while True:
@@ -112,7 +112,7 @@ def _starts(
     return reached.gather(1, word)
 
 
-def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: int, limit: int) -> Tensor:
+def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: int | Tensor, limit: int) -> Tensor:
     """Return how many tokens of each unit are predicted, int64 (N, L), counted from its first.
 
     draws: those of the units' order, as signed numbers of the same order, int64 (N, L); window, fraction: the high

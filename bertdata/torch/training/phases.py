@@ -31,6 +31,11 @@ class Phase:
     last: int
     accumulation_steps: int
 
+    def run_epochs(self, batch_size: int) -> float | None:
+        """Return the epochs of the phase in batches of a size, None where the masks do not depend on it."""
+        steps = self.last - self.first
+        return steps * batch_size / len(self.dataset) if self.dataset.follows_schedule else None
+
 
 def open_phases(
     shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulation_steps: int

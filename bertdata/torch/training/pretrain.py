@@ -111,7 +111,9 @@ def _start(
     if last is not None:
         checkpoint.check_settings(last, said)
         [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
-        ResumableBatchSampler(phase.dataset, 1, epochs=None, seed=settings.seed).load_state_dict(last.sampler)
+        length = phase.run_epochs(settings.batch_size)
+        sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
+        sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
     elif isinstance(config, str) and config not in families.presets():
         model = families.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())

@@ -137,7 +137,13 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
 def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
     rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
     sampler = ResumableBatchSampler(
-        phase.dataset, rows, epochs=None, seed=settings.seed, rank=run.group.rank, world_size=run.group.world_size
+        phase.dataset,
+        rows,
+        epochs=None,
+        run_epochs=phase.run_epochs(settings.batch_size),
+        seed=settings.seed,
+        rank=run.group.rank,
+        world_size=run.group.world_size,
     )
     if run.last is not None and first > phase.first:
         sampler.load_state_dict(run.last.sampler)

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import ConfigError
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 
-Pair = tuple[int, int]
+Pair = tuple[int, ...]
 
 
 def ranks(n: int, batch_size: int, world_size: int, **keywords: Any) -> list[ResumableBatchSampler]:
