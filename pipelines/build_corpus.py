@@ -52,7 +52,8 @@ from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_shards import load_segmenter, load_tokenizer_for, print_build
 from .dry_run import end_rows, source_rows, stage_rows
-from .phases import OF_A_PHASE, columns_of, phases_of, refuse_unread, require_columns
+from .phases import OF_A_PHASE, columns_of, phases_of, require_columns
+from .recipe import add_recipe, apply_recipe, save_recipe
 
 COMMAND = "build"
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
@@ -273,6 +274,7 @@ def _parser() -> command_line.Parser:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
     for kind in GROUPS.values():
         add_flags(parser, kind)
+    add_recipe(parser)
     return parser
 
 
@@ -307,7 +309,11 @@ def build(
 
 
 def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
-    """Return the sources and settings that flags stand for; sets `flags.output` to its default."""
+    """Return the sources and settings that flags stand for; sets `flags.output` to its default.
+
+    With --save-recipe they are written, and there need be no --output.
+    """
+    apply_recipe(flags, _parser(), GROUPS)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
@@ -317,12 +323,20 @@ def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
         if sources != SAMPLE:
             shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
-    if not flags.output:
+    if not flags.output and not flags.save_recipe:
         raise ConfigError("--output is missing; give a folder for the shards")
-    refuse_unread(flags)
     _refuse_unread(flags, sources)
     groups = {name: from_flags(flags, GROUPS[name]) for name in GROUPS if name not in OF_A_PHASE}
     return sources, Settings(phases=phases_of(flags), vocab=flags.vocab, **groups)
+
+
+def _save_recipe(path: str, settings: Settings) -> None:
+    """Write settings as a recipe and say how to use it."""
+    groups = [group for name, group in vars(settings).items() if name in GROUPS]
+    trained = settings.vocabulary if settings.vocab else None
+    values = {one.name: getattr(group, one.name) for group in groups if group is not trained for one in fields(group)}
+    save_recipe(path, ({"vocab": settings.vocab} if settings.vocab else {}) | values, settings.phases)
+    print(f"wrote {path}; build with it: bertdata build --recipe {path} ... --output DIR")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -331,6 +345,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = command_line.parse(_parser(), arguments)
     sources, settings = _settings_of(flags)
     runner = command_line.runner(flags)
+    if flags.save_recipe:
+        _save_recipe(flags.save_recipe, settings)
+        return 0
     if flags.dry_run:
         print(dry_run(sources, flags.output, settings, runner, force=flags.force))
         return 0

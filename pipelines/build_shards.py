@@ -33,7 +33,7 @@ from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
 
 from .from_documents import finished, make_parser, stages_folder
-from .phases import OF_A_PHASE, columns_of, phases_of, refuse_unread, require_columns
+from .phases import OF_A_PHASE, columns_of, phases_of, require_columns
 
 COMMAND = "build-shards"
 
@@ -72,7 +72,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter"})
     flags = command_line.parse(parser, arguments)
-    refuse_unread(flags)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
     documents, columns = find_documents(flags.documents), columns_of(phases)
     sources = GivenDocuments(documents)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from bertdata.cli import command_line
@@ -27,9 +28,28 @@ OF_A_PHASE: dict[str, type[Any]] = {
 
 
 def phases_of(flags: argparse.Namespace) -> tuple[PhaseConfig, ...]:
-    """Return the phases that flags stand for: one, or one for each of several lengths."""
-    groups = {name: from_flags(flags, kind) for name, kind in OF_A_PHASE.items() if name != "examples"}
-    return tuple(PhaseConfig(examples, **groups) for examples in each_from_flags(flags, ExamplesConfig))
+    """Return the phases that flags stand for: those of a recipe, else one, or one for each of several lengths.
+
+    Flags that were given win over what a phase of the recipe says.
+    """
+    recipe: Sequence[Mapping[str, Any]] = getattr(flags, "recipe_phases", ())
+    if not recipe:
+        refuse_unread(flags)
+        groups = {name: from_flags(flags, kind) for name, kind in OF_A_PHASE.items() if name != "examples"}
+        return tuple(PhaseConfig(examples, **groups) for examples in each_from_flags(flags, ExamplesConfig))
+    phases = []
+    for values in recipe:
+        own = {name: value for name, value in values.items() if name not in flags.named}
+        one = argparse.Namespace(**vars(flags) | own)
+        refuse_unread(one)
+        groups = {name: from_flags(one, kind) for name, kind in OF_A_PHASE.items()}
+        phases.append(PhaseConfig(**groups, name=values.get("name", "")))
+    return tuple(phases)
+
+
+def setting_names() -> list[str]:
+    """Return the names of the settings that a phase has of its own."""
+    return [setting.name for kind in OF_A_PHASE.values() for setting in fields(kind)]
 
 
 def columns_of(phases: Sequence[PhaseConfig]) -> tuple[str, ...]:

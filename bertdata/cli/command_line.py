@@ -116,12 +116,12 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
         if action is None or name == "help":
             near = get_close_matches(name, vars(flags), n=1)
             raise ConfigError(f"there is no setting {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
-        setattr(flags, name, _flag_value(action, value))
+        setattr(flags, name, flag_value(action, value))
     flags.runner_flags, flags.named = (), {name: name for name in settings}
     return flags
 
 
-def _flag_value(action: argparse.Action, value: Any) -> Any:
+def flag_value(action: argparse.Action, value: Any) -> Any:
     """Return a keyword argument as argparse would parse it."""
     if isinstance(value, Mapping):
         return [f"{key}={item}" for key, item in value.items()]

@@ -28,6 +28,7 @@ class Command:
 
 COMMANDS = {
     "build": Command("dumps, books and other documents to shards, all stages in a row", "build_corpus", True),
+    "recipes": Command("list the recipes for --recipe of build, or print one", "bertdata.cli.recipes"),
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
     "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),

@@ -1,0 +1,117 @@
+"""The settings of a recipe below the flags of a command line, and a command line as a recipe."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from bertdata.cli import command_line
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.options.flags import from_flags
+from bertdata.options.option import require
+from bertdata.options.recipe import Recipe, read_recipe, recipe_names, recipe_text
+from bertdata.shards.phases import PhaseConfig
+
+from .phases import OF_A_PHASE, phases_of, setting_names
+
+OF_THE_COMMAND = ("vocab", "text_column")
+"""The flags of a build that a recipe may say, beside the fields of the classes of settings."""
+
+
+def add_recipe(parser: argparse.ArgumentParser) -> None:
+    """Add --recipe and --save-recipe."""
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME|FILE",
+        help="take the settings of a recipe, but those that are given here: a .toml file, or one of "
+        + ", ".join(recipe_names()),
+    )
+    parser.add_argument(
+        "--save-recipe", metavar="FILE", help="write the settings of this command as a recipe, and stop"
+    )
+
+
+def apply_recipe(
+    flags: argparse.Namespace, parser: argparse.ArgumentParser, groups: Mapping[str, type[Any]]
+) -> Recipe | None:
+    """Set the flags that were not given to what --recipe says; `groups` are the classes of settings.
+
+    Returns the recipe. Raises ConfigError for a key that is no setting, or a value that does not fit, with its file.
+    """
+    flags.recipe_phases = ()
+    if not flags.recipe:
+        return None
+    recipe = read_recipe(flags.recipe)
+    recipe.check_keys([*OF_THE_COMMAND, *_names(groups.values())], setting_names())
+    several = isinstance(flags.max_seq_length, list) and "max_seq_length" in flags.named
+    require(
+        not (several and recipe.phases),
+        f"--max-seq-length has several values, and {flags.recipe} has phases of its own; give one value for all",
+    )
+    settings = _values(parser, recipe.settings)
+    phases = tuple({"name": ""} | _values(parser, phase) for phase in recipe.phases)
+    _check(recipe, parser, settings, phases, groups)
+    for name, value in settings.items():
+        if name not in flags.named:
+            setattr(flags, name, value)
+    flags.recipe_phases = phases
+    return recipe
+
+
+def _check(
+    recipe: Recipe,
+    parser: argparse.ArgumentParser,
+    settings: Mapping[str, Any],
+    phases: Sequence[Mapping[str, Any]],
+    groups: Mapping[str, type[Any]],
+) -> None:
+    """Raise ConfigError, which names the file, where the settings of a recipe do not fit without any flags."""
+    alone = argparse.Namespace(**{**vars(parser.parse_args([])), **settings})
+    defaults = vars(parser.parse_args([]))
+    alone.named = {name: f"the key {name}" for name, value in settings.items() if value != defaults.get(name)}
+    alone.recipe_phases = phases
+    try:
+        phases_of(alone)
+        for name in groups.keys() - OF_A_PHASE.keys():
+            from_flags(alone, groups[name])
+    except ConfigError as error:
+        raise ConfigError(str(error), path=recipe.path) from error
+
+
+def save_recipe(path: str, settings: Mapping[str, Any], phases: Sequence[PhaseConfig]) -> None:
+    """Write settings and phases as a recipe: what all phases have in common stands at the top.
+
+    Raises ConfigError for a path that does not end in .toml.
+    """
+    require(path.endswith(".toml"), f"--save-recipe {path} does not end in .toml; give a file as my-corpus.toml")
+    each = [
+        {
+            setting.name: getattr(getattr(phase, group), setting.name)
+            for group, kind in OF_A_PHASE.items()
+            for setting in fields(kind)
+        }
+        for phase in phases
+    ]
+    same = {name: value for name, value in each[0].items() if all(one[name] == value for one in each)}
+    own = [
+        {"name": phase.folder} | {name: value for name, value in one.items() if name not in same}
+        for phase, one in zip(phases, each, strict=True)
+    ]
+    text = recipe_text({**settings, **same}, own if len(phases) > 1 else ())
+    files.write_bytes(path, text.encode())
+
+
+def _values(parser: argparse.ArgumentParser, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a table as flags would have them."""
+    actions = {action.dest: action for action in parser._actions}
+    return {
+        name: command_line.flag_value(actions[name], value) if name in actions else value
+        for name, value in given.items()
+    }
+
+
+def _names(groups: Iterable[type[Any]]) -> list[str]:
+    return [setting.name for kind in groups for setting in fields(kind)]
