@@ -124,14 +124,15 @@ def worker_environment(workers: Workers) -> Any:
             )
 
         def close(self) -> None:
-            workers.end_expected()
             self.connected = self.control_conn._input is not None
             super().close()
 
         def stop_worker(self) -> None:
-            if not self.connected:  # Beam signals the end of work only to workers that connected
-                self.process.kill()
-            self.process.wait()
+            workers.disconnected(self.control_conn)
+            if self.connected:
+                workers.release(self.process)
+            else:  # Beam signals the end of a pipeline only to workers that connected
+                workers.discard(self.process)
 
     class Environment(SubprocessSDKEnvironment):  # type: ignore[misc]
         """A name by which Beam finds the handler."""

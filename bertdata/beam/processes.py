@@ -1,13 +1,21 @@
 """The worker processes of a local run: the parent detects early exits, and a worker exits when its parent does.
 
-A worker reads a pipe from its parent, which the operating system closes when the parent dies. A thread of the parent
-waits for each worker. Run as a module, this is the program of a worker: Beam's own, on one thread.
+A worker runs one pipeline after another, since its start, mostly imports, takes seconds. It reads them from a pipe of
+its parent, which the operating system closes when the parent dies. A thread of the parent waits for each worker. Run as
+a module, this is the program of a worker: Beam's own, on one thread.
+
+Workers are new processes on every platform, not forks of one that has imported everything: Beam and gRPC start threads,
+after which a fork is not safe.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import json
 import logging
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -22,10 +30,10 @@ _LAST_BYTES = 4096
 
 
 class Workers:
-    """Worker processes, as a context manager; leaving it kills those that still run.
+    """Worker processes, as a context manager; leaving it kills them.
 
-    `lost` is a message on the first worker that exited before the work was over, else None. `watchers` are the threads
-    that wait for them. `compiling` is set once a worker compiles kernels.
+    `lost` is a message on the first worker that exited before that, else None. `watchers` are the threads that wait for
+    them. `compiling` is set once a worker compiles kernels.
     """
 
     def __init__(self) -> None:
@@ -34,30 +42,51 @@ class Workers:
         self.watchers: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._idle: list[subprocess.Popen[bytes]] = []
         self._connections: list[Any] = []
         self._ended = False
 
-    def start(self, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        """Start a worker with more environment variables, and the parent's module search path.
+    @property
+    def usable(self) -> bool:
+        """Whether they can run another pipeline: they were not ended, and none is lost."""
+        return not self._ended and self.lost is None
 
-        Raises RuntimeError after `end_expected`.
+    def start(self, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        """Start a pipeline, described by environment variables, on an idle worker, or on a new one where none is.
+
+        A new one gets the environment and the module search path that its parent has then. Raises RuntimeError after
+        `end`.
         """
-        environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-        command = [sys.executable, "-P", "-m", WORKER]
         with self._lock:
             if self._ended:
                 raise RuntimeError("the workers of this run were ended")
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-            self._processes.append(process)
-            watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
-            self.watchers.append(watcher)
+            process = self._idle.pop(0) if self._idle else self._new_process()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has exited, which its watcher tells
+            process.stdin.write(json.dumps(dict(variables)).encode() + b"\n")
+            process.stdin.flush()
+        return process
+
+    def _new_process(self) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+        command = [sys.executable, "-P", "-m", WORKER]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        self._processes.append(process)
+        watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
+        self.watchers.append(watcher)
         watcher.start()
         return process
 
-    def end_expected(self) -> None:
-        """Note that the work is over: workers that exit from now on are not `lost`."""
+    def release(self, process: subprocess.Popen[bytes]) -> None:
+        """Keep a worker that has ended its pipeline for the next one."""
         with self._lock:
-            self._ended = True
+            self._idle.append(process)
+
+    def discard(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a worker that is not `lost` by that."""
+        with self._lock:
+            self._processes.remove(process)
+        _kill(process)
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         last = bytearray()
@@ -70,25 +99,39 @@ class Workers:
         if reader.ident is not None:
             reader.join(1)
         with self._lock:
-            if code and not self._ended and self.lost is None:
+            if process in self._processes and not self._ended and self.lost is None:
                 self.lost = _exit_message(process.pid, code, bytes(last))
 
     def connected(self, connection: Any) -> None:
         """Keep Beam's connection to a worker, to abort it when the workers are ended."""
         self._connections.append(connection)
 
+    def disconnected(self, connection: Any) -> None:
+        """Forget a connection that Beam has closed."""
+        self._connections.remove(connection)
+
+    def end(self) -> None:
+        """Kill all workers, which are not `lost` by that, and abort what Beam waits for."""
+        with self._lock:
+            self._ended = True
+        for process in self._processes:
+            _kill(process)
+        for connection in list(self._connections):
+            connection.abort(RuntimeError("the workers of this run were ended"))
+
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.end_expected()
-        for process in self._processes:
-            process.kill()
-            process.wait()
-            assert process.stdin is not None
-            process.stdin.close()
-        for connection in self._connections:
-            connection.abort(RuntimeError("the workers of this run were ended"))
+        self.end()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # what it has not read
+        process.stdin.close()
 
 
 def _read_last_lines(process: subprocess.Popen[bytes], last: bytearray, compiling: threading.Event) -> None:
@@ -120,12 +163,12 @@ def _exit_message(pid: int, code: int, last: bytes) -> str:
 
 
 def work() -> None:
-    """Run Beam's worker until the pipeline ends or the parent exits.
+    """Run Beam's worker for one pipeline after another, until the parent exits.
 
     Failures reach the parent through Beam, which reports them, so nothing is logged here; interrupts are the parent's.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    exit_with_parent()
+    pipelines = read_pipelines()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     logging.disable(logging.CRITICAL)
 
@@ -136,18 +179,28 @@ def work() -> None:
 
     warmup.listeners.append(lambda: print(COMPILING.decode(), end="", file=sys.stderr, flush=True))
     pa.set_cpu_count(1)
-    sdk_worker_main.main(sys.argv)
+    while True:
+        os.environ.update(pipelines.get())
+        sdk_worker_main.main(sys.argv)
+        gc.collect()  # Beam's channels, which are in cycles
+        pa.default_memory_pool().release_unused()
 
 
-def exit_with_parent() -> None:
-    """Start a thread that reads the pipe from the parent, and exits as soon as that is closed."""
+def read_pipelines() -> queue.Queue[dict[str, str]]:
+    """Start a thread that reads the pipe from the parent, and exits as soon as that is closed.
 
-    def wait() -> None:
-        while os.read(0, 4096):
-            pass
+    Returns the queue to which it adds the environment variables of each pipeline.
+    """
+    pipelines: queue.Queue[dict[str, str]] = queue.Queue()
+
+    def read() -> None:
+        with open(0, "rb", closefd=False) as lines:
+            for line in lines:
+                pipelines.put(json.loads(line))
         os._exit(1)
 
-    threading.Thread(target=wait, daemon=True).start()
+    threading.Thread(target=read, daemon=True).start()
+    return pipelines
 
 
 if __name__ == "__main__":

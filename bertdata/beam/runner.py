@@ -8,6 +8,7 @@ again here as the same class.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import logging
 import re
@@ -16,7 +17,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,8 @@ class Runner:
     quiet: bool = False
     seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
     _said_compiling: bool = field(default=False, init=False, repr=False)
+    _workers: Workers | None = field(default=None, init=False, repr=False)
+    _keeps_workers: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.workers < 0:
@@ -71,6 +74,32 @@ class Runner:
         if not self.quiet:
             tqdm.write(errors.printable_lines(text), file=sys.stderr)
 
+    @contextlib.contextmanager
+    def keep_workers(self) -> Iterator[None]:
+        """Keep the worker processes that pipelines start for those that follow, and end them when the context is left.
+
+        Without it, workers end with their pipeline. Contexts can be nested: the outermost ends the workers.
+        """
+        if self._keeps_workers:
+            yield
+            return
+        self._keeps_workers = True
+        try:
+            yield
+        finally:
+            self._keeps_workers = False
+            if self._workers is not None:
+                self._workers.end()
+                self._workers = None
+
+    def _usable_workers(self) -> Workers:
+        """Return the workers that are kept, or new ones where a pipeline failed or one was lost since."""
+        if self._workers is not None and not self._workers.usable:
+            self._workers.end()
+            self._workers = None
+        self._workers = self._workers or Workers()
+        return self._workers
+
     def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
         """Run steps as one pipeline that begins with some tasks of the first, and show their progress.
 
@@ -84,14 +113,19 @@ class Runner:
         _remove_failures(shown)
         began = time.monotonic()
         progress = None if self.quiet else Progress(shown)
-        with internals.outside_ipython(), internals.quiet_readers(), Workers() as workers:
+        with internals.outside_ipython(), internals.quiet_readers(), self.keep_workers():
+            workers = self._usable_workers()
             pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown))
             construct(pipeline, [step for step, _ in steps], begin)
             warmup.listeners.append(workers.compiling.set)
+            succeeded = False
             try:
                 failure = self._wait_for(pipeline, workers, progress)
+                succeeded = failure is None
             finally:
                 warmup.listeners.remove(workers.compiling.set)
+                if not succeeded:
+                    workers.end()
                 if progress:
                     progress.update(final=True)
         self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))

@@ -6,6 +6,7 @@ Parts are made by a runner (`bertdata.beam.runner`). A stage whose parts are all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,24 +26,32 @@ class StageRunner(Protocol):
     def say(self, text: str) -> None:
         """Show the user a message."""
 
+    def keep_workers(self) -> AbstractContextManager[None]:
+        """Keep the processes that `run` starts for further runs, and end them when the context is left."""
+
 
 def run_stages(stages: Sequence[Stage], runner: StageRunner) -> Standing:
     """Run stages one after another; returns the results of all."""
     standing = Standing()
-    for stage in stages:
-        plan = stage.plan(standing)
-        for note in plan.notes:
-            runner.say(note)
-        plan.prepare()
-        done = make_parts(plan.steps, runner, plan.inputs)
-        tasks = [task for step in done for task, _ in step]
-        for folder in plan.folders:
-            if kept := [task for task in tasks if folder in (task.directory, task.records)]:
-                delete_orphans(folder, kept)
-            else:
-                files.remove(folder)
-        standing = plan.finish(done)
+    with runner.keep_workers():
+        for stage in stages:
+            standing = _run_stage(stage, standing, runner)
     return standing
+
+
+def _run_stage(stage: Stage, standing: Standing, runner: StageRunner) -> Standing:
+    plan = stage.plan(standing)
+    for note in plan.notes:
+        runner.say(note)
+    plan.prepare()
+    done = make_parts(plan.steps, runner, plan.inputs)
+    tasks = [task for step in done for task, _ in step]
+    for folder in plan.folders:
+        if kept := [task for task in tasks if folder in (task.directory, task.records)]:
+            delete_orphans(folder, kept)
+        else:
+            files.remove(folder)
+    return plan.finish(done)
 
 
 def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str] = ()) -> list[list[PartResult]]:

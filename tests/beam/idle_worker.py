@@ -6,11 +6,13 @@ import os
 import sys
 import time
 
-from bertdata.beam.processes import exit_with_parent
+from bertdata.beam.processes import read_pipelines
 
 if __name__ == "__main__":
-    exit_with_parent()
-    todo = os.environ.get("IDLE", "sleep")
+    pipelines = read_pipelines()
+    todo = pipelines.get().get("IDLE") or os.environ.get("IDLE", "sleep")
+    if todo == "next":
+        todo = pipelines.get()["IDLE"]
     if todo == "sleep":
         sys.stdout.write("ready\n")  # one write, so that the lines of two workers do not mix
         sys.stdout.flush()

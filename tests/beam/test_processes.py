@@ -169,22 +169,30 @@ def test_only_the_first_loss_is_kept() -> None:
         assert f" {second.pid} " not in (workers.lost or "")
 
 
-def test_a_worker_that_exits_with_code_0_is_not_lost() -> None:
+def test_a_worker_that_exits_by_itself_is_lost_whatever_its_code() -> None:
     with Workers() as workers:
-        process = start(workers, "0")
-        assert process.wait() == 0
+        assert start(workers, "0").wait() == 0
         assert ended(workers)
-        assert workers.lost is None
+        assert "ended with exit code 0" in (workers.lost or "")
+        assert not workers.usable
 
 
-def test_a_worker_is_not_lost_once_its_end_is_expected() -> None:
+def test_a_worker_that_is_discarded_is_ended_and_not_lost() -> None:
     with Workers() as workers:
         process = start(workers)
-        workers.end_expected()
-        process.kill()
-        process.wait()
+        workers.discard(process)
+        assert process.poll() is not None
         assert ended(workers)
-        assert workers.lost is None
+        assert workers.usable
+
+
+def test_a_worker_that_was_released_gets_the_next_pipeline() -> None:
+    with Workers() as workers:
+        first = start(workers, "next")
+        workers.release(first)
+        assert start(workers, "3") is first
+        assert first.wait() == 3
+        assert start(workers) is not first
 
 
 def test_a_worker_imports_what_its_parent_does_and_nothing_of_the_folder_it_stands_in(

@@ -358,6 +358,71 @@ def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_t
     assert all(Path(task.path).read_text() == task.name for task, _ in done)
 
 
+def _workers_of(runner: Runner, folder: Path, number: int = 8) -> set[int]:
+    """Return the ids of the processes that did some tasks."""
+    done = make(runner, tasks(folder, number), note_process)
+    return {record.details["pid"] for _, record in done}
+
+
+def test_workers_that_are_kept_are_started_once_for_all_pipelines(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        assert _workers_of(runner, tmp_path / "b") == _workers_of(runner, tmp_path / "c") == first
+        assert {child.pid for child in psutil.Process().children()} == first
+    assert len(first) == 2
+    assert psutil.Process().children() == []
+
+
+def test_after_an_error_no_worker_is_left_and_the_next_pipeline_starts_its_own(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        with pytest.raises(InputError, match="found this"):
+            make(runner, tasks(tmp_path / "b", 2, "InputError"), fail)
+        assert psutil.Process().children() == []
+        assert not first & _workers_of(runner, tmp_path / "c")
+    assert psutil.Process().children() == []
+
+
+def test_a_worker_that_is_killed_between_two_pipelines_is_replaced(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        psutil.Process(min(first)).kill()
+        assert runner._workers is not None
+        for _ in range(500):
+            if not runner._workers.usable:
+                break
+            time.sleep(0.01)
+        assert len(_workers_of(runner, tmp_path / "b") - first) == 2
+
+
+_KEEPS = """
+import sys, time
+from pathlib import Path
+from bertdata.beam.runner import Runner
+from tests.beam.jobs import make, note_process, tasks
+runner = Runner(2, quiet=True)
+with runner.keep_workers():
+    make(runner, tasks(Path(sys.argv[1]), 8), note_process)
+    print("idle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _KEEPS, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "idle\n"
+        workers = psutil.Process(parent.pid).children()
+        parent.kill()
+        _, alive = psutil.wait_procs(workers, timeout=5)
+    assert len(workers) == 2
+    assert not alive
+
+
 def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     some = tasks(tmp_path, 40)
 
