@@ -13,6 +13,7 @@ from bertdata.errors import ConfigError
 from bertdata.options.recipe import ABOUT, read_recipe, recipe_names
 from bertdata.shards.verify.build import verify
 from pipelines import build_corpus
+from tests.pipelines.builds import ROOT
 from tests.shards.build import text_of
 
 SMALL: dict[str, Any] = {"vocab_size": 400, "workers": 1, "validation_fraction": 0.2, "pad_to_multiple_of": 1}
@@ -110,3 +111,11 @@ def test_recipes_are_listed_printed_and_suggested(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == read_recipe("roberta").text
     assert main(["recipes", "show", "robrta"]) == 1
     assert "there is no recipe 'robrta'; did you mean 'roberta'?" in capsys.readouterr().err
+
+
+def test_the_page_on_recipes_has_a_row_for_each_as_its_file_says() -> None:
+    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for name in recipe_names():
+        about = read_recipe(name).about
+        columns = [f"{about['title'].partition(': ')[0]}: {'; '.join(about['cites'])}", "; ".join(about["exact"])]
+        assert f"| `{name}` | {' | '.join([*columns, '; '.join(about['differs'])])} |" in page
