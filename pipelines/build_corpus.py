@@ -41,6 +41,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.phases import PhaseConfig, plan_phases, stored_phases
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import check_table
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.formats import SOURCE_FORMATS, format_of, settings_of
 from bertdata.sources.inputs import Sources
@@ -107,6 +108,7 @@ class Build:
         refuse_own(output, self.inputs.paths())
         self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)
+        self.similar_words = [check_table(phase.masking) for phase in settings.phases]
         self.stages = self._stages(sources.text_column)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
@@ -146,6 +148,8 @@ class Build:
         """Return the fingerprint of a finished build; names and a text column enter it only where they are given."""
         identities = self.inputs.identities()
         configs = self.settings.stored() | {"vocab": vocab, "sentences": self.segmenter.fingerprint}
+        if any(self.similar_words):
+            configs["masking"] |= {"similar_words": self.similar_words}
         column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         return fingerprint("build", __version__, configs, identities, *column, *self._outside_revisions())
 

@@ -25,6 +25,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import check_table
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sources = GivenDocuments(documents)
     for phase in phases:
         phase.check_sources(sources.possible_names(), complete="" not in documents.values())
+        check_table(phase.masking)
     require_columns(columns, documents)
     segmenter = load_segmenter(from_flags(flags, SentencesConfig))
     tokenizer = load_tokenizer_for(flags.vocab, phases)

@@ -132,7 +132,7 @@ def flag_value(action: argparse.Action, value: Any) -> Any:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
         raise ConfigError(f"{action.dest} is {value!r}; expected one or several strings")
-    return [os.fspath(item) for item in values]
+    return [str(item) if isinstance(item, int | float) else os.fspath(item) for item in values]
 
 
 def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:

@@ -42,7 +42,7 @@ class StaticRows:
 
     def of(self, shards: Shards) -> StaticRows:
         """Return how examples of a split become rows."""
-        return replace(self, masker=self.info.masker(shards.tokenizer(), split=shards.split))
+        return replace(self, masker=self.info.masker(shards.tokenizer(), split=shards.split, build=shards.build))
 
     def predictions(self, batch: pa.RecordBatch) -> int:
         """Return the largest number of predictions that an example of a batch has."""
@@ -132,7 +132,8 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
         raise ConfigError(f"--max-predictions-per-seq is {max_predictions_per_seq}; expected 0 (as is) or more")
     if info.examples.masking == "dynamic" and max_predictions_per_seq:
         info = replace(info, masking=replace(info.masking, max_predictions_per_seq=max_predictions_per_seq))
-    rows = StaticRows(info, epoch, 0, info.masker(tokenizer, split=splits[0].split))
+    masker = info.masker(tokenizer, split=splits[0].split, build=splits[0].build)
+    rows = StaticRows(info, epoch, 0, masker)
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
     if not room:
         shards = ((split, ExportedShard(path, split.table.schema)) for split in splits for path in split.local_paths)

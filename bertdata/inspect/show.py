@@ -27,6 +27,7 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
 BYTES = "\\xE2: a byte of a character that takes several tokens"
+SIMILAR = "[other→word] is a token of a similar word, too: these masks have similar words in place of [MASK]"
 LEGEND = (
     ("mask", "[MASK→word]", "to predict, masked"),
     ("random", "[other→word]", "to predict, replaced by a random token"),
@@ -141,7 +142,7 @@ def read_examples(
 
 def masker_at(shards: Shards, at: float | None = None) -> Masker:
     """Return what masks a split when a share `at` of the run is over; raises ConfigError where that changes nothing."""
-    masker = shards.expect_pretraining().masker(shards.tokenizer(), split=shards.split)
+    masker = shards.expect_pretraining().masker(shards.tokenizer(), split=shards.split, build=shards.build)
     if at is not None and not masker.config.mask_schedule:
         raise ConfigError(
             f"--at was given, but the mask rate of {shards.split} is the same in the whole run; leave --at out, or "
@@ -308,7 +309,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch, at=arguments.at)):
         if not place:
-            print(legend(notations(shards.tokenizer()), color=color))
+            similar = [SIMILAR] if shards.expect_pretraining().masking.similar_words else []
+            print(legend([*notations(shards.tokenizer()), *similar], color=color))
             if schedule := shards.expect_pretraining().masking.rate_text:
                 rate = masker_at(shards, arguments.at).config.masked_lm_prob
                 print(f"{rate:.1%} of the tokens are predicted here; in train the rate is {schedule}")

@@ -48,6 +48,7 @@ class Figures:
     predictions: int
     masked: int | None
     kept: int | None
+    similar_words: bool = False
 
     @property
     def fill(self) -> float:
@@ -69,7 +70,8 @@ def measure(shards: Shards) -> Figures:
     """Measure every row of one split."""
     info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
-    masker, static = info.masker(tokenizer, split=shards.split).at(0), not info.draws_masks
+    masker = info.masker(tokenizer, split=shards.split, build=shards.build).at(0)
+    static = not info.draws_masks
     lengths = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
     counts: Counter[str] = Counter()
@@ -99,6 +101,7 @@ def measure(shards: Shards) -> Figures:
         labels=tuple(labels.tolist()),
         masked=counts["masked"] if static else None,
         kept=counts["kept"] if static else None,
+        similar_words=bool(info.masking.similar_words),
         **{name: counts[name] for name in ("examples", "tokens", "ordinary_tokens", "unknown_tokens", "predictions")},
     )
 
@@ -141,7 +144,8 @@ def figure_rows(split: str, figures: Figures) -> list[Row]:
 
 def mask_text(figures: Figures) -> str:
     """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens."""
-    return summary.mask_text(figures.predictions, figures.ordinary_tokens, figures.masked, figures.kept)
+    shares = (figures.masked, figures.kept)
+    return summary.mask_text(figures.predictions, figures.ordinary_tokens, *shares, similar=figures.similar_words)
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,8 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
         return []
     static = examples["masking"] == "static"
     shares = (counts["predictions_mask"], counts["predictions_kept"]) if static else (None, None)
-    rows = [("  realised mask rate", mask_text(counts["predictions"], ordinary, *shares))]
+    similar = bool(masking.get("similar_words"))
+    rows = [("  realised mask rate", mask_text(counts["predictions"], ordinary, *shares, similar=similar))]
     if schedule := masking.get("mask_schedule"):
         shape = masking.get("mask_schedule_shape", "linear")
         rows.append(("  rate over the run", f"{shape} by --mask-schedule {' '.join(schedule)}"))
@@ -131,8 +132,12 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     return rows
 
 
-def mask_text(predictions: int, ordinary_tokens: int, masked: int | None, kept: int | None) -> str:
+def mask_text(
+    predictions: int, ordinary_tokens: int, masked: int | None, kept: int | None, *, similar: bool = False
+) -> str:
     """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens.
+
+    similar: whether similar words stand in for [MASK], whose tokens are counted with the random ones.
 
     >>> mask_text(20, 100, 16, 3)
     '20.000% predicted: 80.0% [MASK], 5.0% random, 15.0% kept'
@@ -142,6 +147,8 @@ def mask_text(predictions: int, ordinary_tokens: int, masked: int | None, kept: 
         return f"{rate} in epoch 0; the loader draws masks"
     share = 1 / max(1, predictions)
     replaced = predictions - masked - kept
+    if similar:
+        return f"{rate}: {replaced * share:.1%} similar or random, {kept * share:.1%} kept"
     return f"{rate}: {masked * share:.1%} [MASK], {replaced * share:.1%} random, {kept * share:.1%} kept"
 
 

@@ -92,7 +92,8 @@ class BatchCollator(HasEpoch):
         self._masker: Masker | None = None
         self._reads_words = False
         if isinstance(info, PretrainingInfo) and info.draws_masks:
-            self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, first.split)
+            build, split = first.build, first.split
+            self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
             self._reads_words = info.word_starts and self._masker.by_words
 
     def __call__(self, examples: Examples) -> Any:

@@ -24,14 +24,15 @@ taken.
 
 Where a schedule changes the rates during a run, a mask is a function of the level of the run as well: `Masker.at`.
 
-The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`.
+The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`; where
+similar words stand in for [MASK] (MacBERT), for each word or once for a unit, see `similar_words`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +43,17 @@ from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.units import find_unit, unit_thresholds
 
+if TYPE_CHECKING:
+    from bertdata.masking.similar_words import SimilarWords
+
 IGNORE_INDEX = -100
 
 Ints = NDArray[np.int64]
 
-_PURPOSES = ("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement")
+_PURPOSES = (
+    *("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement"),
+    "mask similar word",
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,8 @@ class Masker:
     replacement_ids: what a random token is drawn from, unless that is the whole vocabulary, integers (R,);
     continuation: which ids continue a word, bool (V,), None where an id alone does not tell: where units are whole
     words, rows come with `word_starts` then; vocab_size: needed where random tokens are drawn from the whole
-    vocabulary, and `continuation` is None.
+    vocabulary, and `continuation` is None; similar_words: what replaces words instead of [MASK]. Raises ConfigError
+    where the settings name a table of similar words and none is given.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -85,6 +93,14 @@ class Masker:
     replacement_ids: NDArray[np.integer]
     continuation: NDArray[np.bool_] | None = None
     vocab_size: int = 0
+    similar_words: SimilarWords | None = None
+
+    def __post_init__(self) -> None:
+        if self.config.similar_words and self.similar_words is None:
+            raise ConfigError(
+                f"similar_words is {self.config.similar_words}, but the Masker has no table; give it `similar_words`, "
+                "as `bertdata.masking.similar_words.table_for` returns them"
+            )
 
     def special(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which tokens are [CLS] or [SEP], bool (T,)."""
@@ -174,7 +190,7 @@ class Masker:
                     "--random-tokens vocabulary needs to know how large the vocabulary is; give the Masker `vocab_size`"
                 )
             choices = _whole_vocabulary(size)
-        if self.config.random_token_prob and not len(choices):
+        if (self.config.random_token_prob or self.similar_words is not None) and not len(choices):
             raise ConfigError(
                 "the vocabulary has no ids but special and [unused] ones, so no random token can be drawn; "
                 "give --random-token-prob 0, or another vocabulary"
@@ -207,6 +223,12 @@ class Masker:
         """Whether the tokens of a word stay together."""
         return find_unit(self.config).whole_words
 
+    def _continues(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Return which tokens continue a word by their ids, bool (T,)."""
+        known = (input_ids >= 0) & (input_ids < len(self.continues_word))
+        continues: NDArray[np.bool_] = known & self.continues_word[np.where(known, input_ids, 0)]
+        return continues
+
     def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel
 
@@ -237,10 +259,19 @@ class Masker:
             words = self.continues_word, none
         else:
             words = none, np.ascontiguousarray(word_starts, np.bool_)
+        similar, replacements = self.similar_words, (self.mask_token_id, self.choices)
+        if similar is not None:
+            from bertdata.masking.similar_words import TO_RANDOM, TO_SIMILAR, word_begins
+
+            replacements = TO_SIMILAR, np.array([TO_RANDOM])
         capped = masking_kernel.mask_units(
             *(masked, labels, *rows, *words, unit_thresholds(self.config)),
-            *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, by_unit),
+            *(self.config.max_predictions_per_seq, *replacements, by_unit),
         )
+        if similar is not None:
+            continues = ~words[1] if len(words[1]) else self._continues(input_ids)
+            begins = word_begins(rows.special, continues, rows.offsets)
+            similar.replace(masked, labels, begins, rows, self.choices)
         if narrow:
             return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))
         return Masked(masked, labels, int(capped))

@@ -6,7 +6,7 @@ draws are written out here on Python integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
 from bertdata.masking.settings import MaskingConfig
@@ -47,10 +47,12 @@ def mask_row(
     replacement_ids: Sequence[int],
     continuation: Sequence[bool] = (),
     word_starts: Sequence[bool] | None = None,
+    similar_words: Mapping[tuple[int, ...], Sequence[tuple[int, ...]]] | None = None,
 ) -> tuple[list[int], list[int], bool]:
     """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` shortened it.
 
     Words are known by `word_starts`, one for each token, or by `continuation`, one for each id of the vocabulary.
+    similar_words: those of each word, by ids, which replace it instead of [MASK].
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -85,13 +87,20 @@ def mask_row(
             taken.append(unit[:left])
 
     masked, labels = list(input_ids), [-100] * len(input_ids)
+    word_of = {position: word for word in words for position in word}
     for unit in taken:
         for position in unit:
             labels[position] = input_ids[position]
-            action = high("action", unit[0] if config.replace_unit == "unit" else position)
-            if action < round(config.mask_token_prob * 2**32):
+            word = word_of[position] if similar_words is not None else [position]
+            action = high("action", unit[0] if config.replace_unit == "unit" else word[0])
+            to_mask = action < round(config.mask_token_prob * 2**32)
+            similar = (similar_words or {}).get(tuple(input_ids[place] for place in word))
+            if to_mask and similar and set(word) <= set(unit):
+                other = similar[high("similar word", word[0]) * len(similar) // 2**32]
+                masked[position] = other[word.index(position)]
+            elif to_mask and similar_words is None:
                 masked[position] = mask_token_id
-            elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32):
+            elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32) or to_mask:
                 masked[position] = replacement_ids[high("replacement", position) * len(replacement_ids) // 2**32]
     return masked, labels, capped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from bertdata.masking import MASK_UNITS
@@ -59,9 +60,28 @@ class MaskingConfig(Settings):
         below=1,
         later=True,
     )
+    ngram_weights: tuple[str, ...] = option(
+        (),
+        "relative frequencies of n-grams of 1, 2, ... words, instead of 1/n up to --max-ngram (MacBERT: 40 30 20 10)",
+        metavar="W",
+        later=True,
+    )
+    similar_words: str = option(
+        "",
+        "a table whose lines are a word and its similar words, parted by tabs: they replace words instead of [MASK], "
+        "and random tokens where there is none (MacBERT)",
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_weights(self.ngram_weights)
+        object.__setattr__(self, "ngram_weights", tuple(map(str, self.ngram_weights)))
+        require(
+            not self.similar_words or MASK_UNITS[self.mask_unit].whole_words,
+            f"--similar-words replaces whole words, and --mask-unit {self.mask_unit} is not of whole words; take "
+            "--mask-unit word or ngram",
+        )
         share = self.mask_token_prob + self.random_token_prob
         require(
             share <= 1 + 1e-9,
@@ -127,3 +147,16 @@ class MaskingConfig(Settings):
         return f"{self.mask_schedule_shape} by --mask-schedule {' '.join(self.mask_schedule)}" * bool(
             self.mask_schedule
         )
+
+
+def check_weights(weights: tuple[str, ...]) -> None:
+    """Raise ConfigError unless the weights of n-grams, if there are any, are finite numbers of 0 or more, not all 0."""
+    try:
+        numbers = [float(weight) for weight in weights]
+    except (TypeError, ValueError):
+        numbers = [-1.0]
+    require(
+        not numbers or (all(0 <= number < math.inf for number in numbers) and any(numbers)),
+        f"--ngram-weights is {' '.join(map(str, weights))}; expected numbers of 0 or more, one of them above 0, as "
+        "40 30 20 10",
+    )

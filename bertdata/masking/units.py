@@ -41,9 +41,9 @@ TOKEN = MaskUnit("token", "a token (BERT)", whole_words=False)
 WORD = MaskUnit("word", "a whole word")
 NGRAM = MaskUnit(
     "ngram",
-    "an n-gram of words (ALBERT)",
-    lambda config: [1 / n for n in range(1, config.max_ngram + 1)],
-    settings=("max_ngram",),
+    "an n-gram of words (ALBERT, MacBERT)",
+    lambda config: [*map(float, config.ngram_weights)] or [1 / n for n in range(1, config.max_ngram + 1)],
+    settings=("max_ngram", "ngram_weights"),
 )
 SPAN = MaskUnit(
     "span",
@@ -64,6 +64,8 @@ def unit_lengths(config: MaskingConfig) -> list[float]:
 
     >>> [round(chance, 3) for chance in unit_lengths(MaskingConfig(mask_unit="ngram"))]
     [0.545, 0.273, 0.182]
+    >>> unit_lengths(MaskingConfig(mask_unit="ngram", ngram_weights=("40", "30", "20", "10")))
+    [0.4, 0.3, 0.2, 0.1]
     >>> span = unit_lengths(MaskingConfig(mask_unit="span"))
     >>> round(sum(chance * words for words, chance in enumerate(span, 1)), 1)   # SpanBERT: 3.8
     3.8

@@ -20,7 +20,7 @@ from bertdata.shards.checked import changed, is_wanted
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
-FOLDERS = ("tokenizer", "sentences")
+FOLDERS = ("tokenizer", "sentences", "similar_words")
 """The folders beside the shards that the manifest has the digests of."""
 
 

@@ -20,6 +20,7 @@ from bertdata.shards.card import LOADING, dataset_card, markdown_table
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
+from bertdata.shards.similar_words import similar_words_for
 from bertdata.sources.names import units_of
 from bertdata.tokenizers.base import Tokenizer
 
@@ -41,6 +42,7 @@ def check_masking(examples: ExamplesConfig, masking: MaskingConfig) -> None:
 class PretrainingInfo(ShardInfo):
     """What a reader must know of pretraining shards: how their rows were made and how they are masked.
 
+    masking: its `similar_words` is not a path, but the fingerprint of the table that is kept beside the shards;
     sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them;
     word_starts: whether there is a column of that name, which tells where words begin where an id alone does not;
     selection: which of the documents are in the shards.
@@ -118,10 +120,18 @@ class PretrainingInfo(ShardInfo):
         masking: MaskingConfig | None = None,
         seed: int | None = None,
         split: str = "train",
+        *,
+        build: str = "",
     ) -> Masker:
-        """Return what masks rows of a split, with the settings and the seed of the shards unless given."""
+        """Return what masks rows of a split, with the settings and the seed of the shards unless given.
+
+        build: the folder of the build, where the similar words of its own settings are; other settings have the path
+        of a table. Raises ConfigError for a table that is not that of the shards, or without any word for this
+        vocabulary, InputError where there is none.
+        """
+        masking = masking or self.masking.for_split(split)
         return Masker(
-            masking or self.masking.for_split(split),
+            masking,
             self.examples.seed if seed is None else seed,
             self.cls_token_id,
             self.sep_token_id,
@@ -129,6 +139,7 @@ class PretrainingInfo(ShardInfo):
             tokenizer.replacement_ids,
             tokenizer.continuation,
             tokenizer.vocab_size,
+            similar_words_for(masking, tokenizer, build, self.masking),
         )
 
     @property

@@ -177,7 +177,8 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     else:
         block, left_out = _selected(spec, shard.slices)
         copies = plan_copies(block, spec.info, mixed=shard.mixed)
-    masker = spec.info.masker(tokenizer, split="train" if shard.mixed else "validation")
+    split = "train" if shard.mixed else "validation"
+    masker = spec.info.masker(tokenizer, split=split, build=spec.output)
     counters = write_shard(block, spec.info, masker, file, copies=copies, length_bin=shard.length_bin)
     counters.add_all(**left_out if shard.length_bin == 0 else {})
     return counters

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
@@ -25,6 +25,8 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.selection import STORED
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import FOLDER, note, with_fingerprint
+from bertdata.shards.similar_words import save as save_similar_words
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.shards.token_store import compiling_sentences_pays
 from bertdata.sources.inputs import GivenDocuments, Inputs, SourcePart
@@ -32,6 +34,9 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import replace_saved
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import account_of, trained_tokenizer
+
+if TYPE_CHECKING:
+    from bertdata.masking.similar_words import SimilarWords
 
 _TEXTS_AT_ONCE = 256
 DocumentSources = Inputs | GivenDocuments
@@ -99,6 +104,7 @@ class WriteShards:
             tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
         read = {name for phase in self.phases for name in phase.selection.reads}
         columns = tuple(sorted(read - {*STORED}))
+        masks = [with_fingerprint(phase.masking, tokenizer) for phase in self.phases]
         plan = plan_shards([record for _, (_, record) in parts], self.sharding)
         specs = [
             ShardsSpec(
@@ -107,7 +113,7 @@ class WriteShards:
                 PretrainingInfo.of(
                     tokenizer,
                     examples=phase.config.examples,
-                    masking=phase.config.masking,
+                    masking=masking,
                     sources=tuple(names),
                     epochs=self._epochs(phase.config, names, parts),
                     selection=phase.config.selection,
@@ -116,7 +122,7 @@ class WriteShards:
                 phase.records,
                 columns=bool(columns),
             )
-            for phase in plan_phases(self.output, self.phases)
+            for phase, (masking, _, _) in zip(plan_phases(self.output, self.phases), masks, strict=True)
         ]
         tokens = TokensSpec(
             specs[0].tokenizer_path,
@@ -137,11 +143,11 @@ class WriteShards:
                 Step("tokenize", partial(tokens_part, tokens), plan_tokens(ranges, store, tokens, source_of)),
                 Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
             ],
-            partial(self._finish, standing, specs, parts),
-            partial(self._prepare, specs, tokenizer),
+            partial(self._finish, standing, specs, parts, [counts for _, _, counts in masks]),
+            partial(self._prepare, specs, tokenizer, [table for _, table, _ in masks]),
             inputs=[task.path for task, _ in standing.documents],
             folders=[store, *(files.join(place, split) for place in places for split in SPLITS)],
-            notes=plan.notes,
+            notes=[*plan.notes, *dict.fromkeys(note(counts) for _, _, counts in masks if counts)],
         )
 
     def _epochs(self, phase: PhaseConfig, names: Sequence[str], parts: Sequence[SourcePart]) -> tuple[float, ...]:
@@ -157,12 +163,15 @@ class WriteShards:
         epochs = epochs_of(weights, sizes, phase.examples.dupe_factor)
         return tuple(epochs.get(name, 0.0) for name in names)
 
-    def _prepare(self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer) -> None:
-        """Write the tokenizer and the sentence parameters, and remove the manifests of what is about to change."""
+    def _prepare(
+        self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer, similar: Sequence[SimilarWords | None]
+    ) -> None:
+        """Write the tokenizer, similar words and sentence parameters, and remove the manifests of what will change."""
         delete_other_layout(self.output, plan_phases(self.output, self.phases))
-        for spec in specs:
+        for spec, table in zip(specs, similar, strict=True):
             files.remove(files.join(spec.output, "manifest.json"))
             replace_saved(tokenizer, spec.tokenizer_path)
+            save_similar_words(table, spec.output)
         self.segmenter.save_pretrained(files.join(self.output, "sentences"))
 
     def _finish(
@@ -170,6 +179,7 @@ class WriteShards:
         standing: Standing,
         specs: Sequence[ShardsSpec],
         parts: Sequence[SourcePart],
+        similar: Sequence[Mapping[str, int]],
         done: Sequence[Sequence[PartResult]],
     ) -> Standing:
         """Write the files beside the shards, the manifest last; that of several phases holds theirs by name."""
@@ -195,7 +205,8 @@ class WriteShards:
         for number, (phase, spec) in enumerate(zip(self.phases, specs, strict=True)):
             shards = [record for task, record in done[1] if task.payload.phase == number]
             require_examples(spec, shards)
-            manifest = build_manifest(origins, tokens, spec.plan, spec.info, shards, phase.mixing.weights)
+            table = {FOLDER: {"counts": dict(similar[number])}} if similar[number] else {}
+            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, phase.mixing.weights)
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]

@@ -16,6 +16,7 @@ from bertdata.shards.manifest import build_manifest, source_entry, write_dataset
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import save, with_fingerprint
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -74,7 +75,8 @@ def write_build(
     tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
     epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
-    masks = masking or MaskingConfig()
+    masks, similar, _ = with_fingerprint(masking or MaskingConfig(), tokenizer)
+    save(similar, str(output))
     info = PretrainingInfo.of(tokenizer, examples=examples, masking=masks, sources=tuple(parts), epochs=tuple(epochs))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])

@@ -113,7 +113,8 @@ def _check_shard(build: Build, tokenizer: Tokenizer | None, split: str, shard: S
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, split=split)
+        told = {"split": split, "build": build.path}
+        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, **told)
     for rule in broken:
         build.note(shard.file, rule)
     counts = counters.counts
@@ -150,7 +151,8 @@ def _table(build: Build) -> list[Row]:
         rows.append(("    made of", f"{made} + {counts[BORROWED]:,} borrowed - {dropped:,} dropped"))
         if info.examples.masking == "static":
             masked, kept = counts["predictions_mask"], counts["predictions_kept"]
-            text = f"{masked:,} [MASK], {predictions - masked - kept:,} random, {kept:,} kept"
+            other = "similar or random" if info.masking.similar_words else "random"
+            text = f"{masked:,} [MASK], {predictions - masked - kept:,} {other}, {kept:,} kept"
             rows.append(("  predictions", f"{predictions:,}: {text}"))
         else:
             rows.append(("  predictions", f"{predictions:,} in epoch 0"))

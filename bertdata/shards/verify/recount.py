@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters
-from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.packed import WORD_STARTS, first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.claims import BrokenRules, UncountableError, flat_columns
@@ -56,16 +56,19 @@ def recount(
     copies: int | None = None,
     lengths: tuple[int, int] | None = None,
     split: str = "train",
+    build: str = "",
 ) -> tuple[Counters, list[str]]:
     """Return the counts of a shard's rows, and a line for each rule that rows break, with their number and the first.
 
     The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. `copies` is how many
     copies the shard may have, `lengths` the shortest and the longest example of its length bin, `split` the one whose
-    masks it has. The examples of packed rows are checked one by one. One batch and the example ids are held in memory.
-    Raises UncountableError where a batch does not fit its schema.
+    masks it has, `build` the folder of the build, for its similar words. The examples of packed rows are checked one by
+    one. One batch and the example ids are held in memory. Raises UncountableError where a batch does not fit its
+    schema.
     """
     order = _Order(info, copies or info.examples.dupe_factor)
-    rows = _Recount(info, tokenizer, lengths or (1, info.examples.max_seq_length), split)
+    masker = info.masker(tokenizer, split=split, build=build).at(0)
+    rows = _Recount(info, masker, tokenizer, lengths or (1, info.examples.max_seq_length))
     for arrow in batches:
         if not arrow.num_rows:
             order.end_copy()
@@ -85,8 +88,8 @@ class _Recount:
     special, replacement: which ids are special, without [UNK], and which may replace a masked token, bool (V,).
     """
 
-    def __init__(self, info: PretrainingInfo, tokenizer: Tokenizer, lengths: tuple[int, int], split: str) -> None:
-        self.info, self.lengths, self.masker = info, lengths, info.masker(tokenizer, split=split).at(0)
+    def __init__(self, info: PretrainingInfo, masker: Masker, tokenizer: Tokenizer, lengths: tuple[int, int]) -> None:
+        self.info, self.lengths, self.masker = info, lengths, masker
         self.counters, self.broken, self.example_ids = Counters(), BrokenRules(), [np.zeros(0, np.int64)]
         self.special, self.replacement = (np.zeros(info.vocab_size, np.bool_) for _ in range(2))
         self.special[tokenizer.special_ids] = True

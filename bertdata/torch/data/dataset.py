@@ -116,8 +116,8 @@ class DeviceCollator(PretrainingCollator):
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
     types, second_segments int32 (N,) (the position from which these are not 0), example_ids, epochs and, under a mask
     schedule, levels int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do
-    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing and static masks. Two
-    bytes a token cross the bus, three with word_starts.
+    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks and similar
+    words. Two bytes a token cross the bus, three with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -129,6 +129,7 @@ class DeviceCollator(PretrainingCollator):
         for wrong, why in (
             (self.static, "the masks of these shards are static: written into them"),
             (self.packing, "packing is done on the CPU"),
+            (self._masker and self._masker.similar_words, "similar words are looked up on the CPU"),
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
