@@ -3,6 +3,14 @@
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples
 from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
+from bertdata.loader.permutation import PermutationCollator
 from bertdata.loader.sampler import EpochBatchSampler
 
-__all__ = ["BatchCollator", "EpochBatchSampler", "NumpyBatches", "ShardExamples", "numpy_batches"]
+__all__ = [
+    "BatchCollator",
+    "EpochBatchSampler",
+    "NumpyBatches",
+    "PermutationCollator",
+    "ShardExamples",
+    "numpy_batches",
+]

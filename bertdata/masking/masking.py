@@ -223,11 +223,28 @@ class Masker:
         """Whether the tokens of a word stay together."""
         return find_unit(self.config).whole_words
 
-    def _continues(self, input_ids: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return which tokens continue a word by their ids, bool (T,)."""
-        known = (input_ids >= 0) & (input_ids < len(self.continues_word))
-        continues: NDArray[np.bool_] = known & self.continues_word[np.where(known, input_ids, 0)]
-        return continues
+    def word_begins(
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        special: NDArray[np.bool_],
+        word_starts: NDArray[np.bool_] | None,
+    ) -> NDArray[np.bool_]:
+        """Return where words begin in flat rows, bool (T,), or all tokens that are not special, where units are tokens.
+
+        Words are those of `mask`: none goes on over a special token or the end of a row. What is behind the last row
+        begins one. Raises ConfigError where words are not known.
+        """
+        if not self.by_words:
+            return ~special
+        continues = ~word_starts if word_starts is not None else None
+        if continues is None:
+            known = (input_ids >= 0) & (input_ids < len(self.continues_word))
+            continues = known & self.continues_word[np.where(known, input_ids, 0)]
+        head = np.append(True, special)[:-1]
+        head[offsets[offsets < len(head)]] = True
+        begins: NDArray[np.bool_] = ~special & (~continues | head)
+        return begins
 
     def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel
@@ -261,7 +278,7 @@ class Masker:
             words = none, np.ascontiguousarray(word_starts, np.bool_)
         similar, replacements = self.similar_words, (self.mask_token_id, self.choices)
         if similar is not None:
-            from bertdata.masking.similar_words import TO_RANDOM, TO_SIMILAR, word_begins
+            from bertdata.masking.similar_words import TO_RANDOM, TO_SIMILAR
 
             replacements = TO_SIMILAR, np.array([TO_RANDOM])
         capped = masking_kernel.mask_units(
@@ -269,8 +286,7 @@ class Masker:
             *(self.config.max_predictions_per_seq, *replacements, by_unit),
         )
         if similar is not None:
-            continues = ~words[1] if len(words[1]) else self._continues(input_ids)
-            begins = word_begins(rows.special, continues, rows.offsets)
+            begins = self.word_begins(input_ids, rows.offsets, rows.special, word_starts)
             similar.replace(masked, labels, begins, rows, self.choices)
         if narrow:
             return Masked(masked.astype(np.uint16), labels.astype(np.int16), int(capped))

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -267,19 +267,3 @@ def table_for(path: str, tokenizer: Tokenizer) -> tuple[SimilarWords, dict[str, 
         return compile_table(words, tokenizer)
     except ConfigError as error:
         raise ConfigError(str(error), path=path) from error
-
-
-def word_begins(special: NDArray[np.bool_], continues: NDArray[np.bool_], offsets: Ints) -> NDArray[np.bool_]:
-    """Return where words begin in flat rows, as `masking_kernel.mask_units` finds them, bool (T,).
-
-    special, continues: which tokens are special, and which continue a word, both bool (T,). What is behind the last
-    row begins one, too, so that it is not taken for a part of the last word.
-
-    >>> special = np.array([True, False, False, True, False])
-    >>> word_begins(special, np.array([False, False, True, False, True]), np.array([0, 5])).tolist()
-    [False, True, False, False, True]
-    """
-    head: NDArray[Any] = np.append(True, special)[:-1]
-    head[offsets[offsets < len(head)]] = True
-    begins: NDArray[np.bool_] = ~special & (~continues | head)
-    return begins

@@ -1,7 +1,8 @@
 """The loader for PyTorch and the companion encoder, trained from the shards alone; needs the extra `torch`.
 
     data/       ShardDataset, ResumableBatchSampler, PretrainingCollator: shards to batches of tensors; ResumableLoader,
-                a DataLoader of the three that knows where the trainer is; DeviceCollator, which masks on the device
+                a DataLoader of the three that knows where the trainer is; DeviceCollator, which masks on the device;
+                PermutationLMCollator, for XLNet
     models/     BERT, ALBERT and ELECTRA, named and saved as in transformers, and heads for tasks; `registry` has the
                 families
     training/   pretraining and fine-tuning
@@ -22,6 +23,7 @@ except ModuleNotFoundError as error:
 
 from bertdata.torch.data.dataset import DeviceCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
+from bertdata.torch.data.permutation import PermutationLMCollator
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import (
@@ -50,6 +52,7 @@ __all__ = [
     "ElectraForMaskedLM",
     "ElectraForPreTraining",
     "ElectraForReplacedTokenDetection",
+    "PermutationLMCollator",
     "PretrainingCollator",
     "ResumableBatchSampler",
     "ResumableLoader",

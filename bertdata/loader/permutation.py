@@ -1,0 +1,89 @@
+"""`PermutationCollator`: batches for permutation language modelling, as XLNet is trained (Yang et al. 2019)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError
+from bertdata.loader.collator import Batch, BatchCollator, Examples, Flags, Ints
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask
+from bertdata.options.option import require
+
+
+class PermutationCollator(BatchCollator):
+    """Makes padded batches of examples in which some tokens are predicted in a drawn factorisation order.
+
+    A batch holds input_ids, attention_mask and token_type_ids as `BatchCollator` has them, all tokens as they are in
+    the text, and, named as in transformers' XLNet:
+
+    perm_mask        float32 (N, L, L): 1.0 at [k, i, j] where token i may not attend to token j
+    target_mapping   float32 (N, P, L): 1.0 at [k, p, i] where prediction p is of token i; zeros behind the last one
+    labels           int64 (N, P): the id of each prediction, in the order of the text, -100 behind the last one
+
+    P is the most predictions of a row of the batch, up to a multiple of `pad_to_multiple_of`. So
+    `XLNetLMHeadModel(**batch)` computes the queries of predicted tokens alone.
+
+    plm_probability is the share of the tokens that is predicted, 1/K with K = 6 in the paper, and `max_span` the most
+    tokens of a span; special tokens are never predicted. Where the masking unit of `masking`, or else of the shards, is
+    of whole words (`MaskingConfig(mask_unit="word")`), spans are of up to `max_span` words. How spans and orders are
+    drawn is in `bertdata.masking.permutation`: they depend on nothing but the seed, the epoch, the example's id and the
+    position. Epochs, `seed`, and the other errors are as in `BatchCollator`. Raises ConfigError where shards have
+    static masks or `packing` is asked for.
+
+    This follows the paper, and differs from `DataCollatorForPermutationLanguageModeling` of transformers in that
+
+    - predicted tokens are not replaced by a mask token: a prediction sees those before it in the order as they are;
+    - any token may come before any other in the order, while there those of the first half of a row come before those
+      of the second, which is for memory from the row before, and needs rows of even length: here any length is right;
+    - [SEP] and [CLS] are tokens that are not predicted, and so are in front of the order;
+    - the share of predicted tokens is exact, while there special tokens and padding take a part of it;
+    - P is the number of predictions, while there each token has a row of target_mapping.
+
+        collator = PermutationCollator(examples)
+        batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
+    """
+
+    def __init__(self, *arguments: Any, plm_probability: float = 1 / 6, max_span: int = 5, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        require(0 < plm_probability < 1, f"plm_probability is {plm_probability}; expected more than 0 and less than 1")
+        require(max_span >= 1, f"max_span is {max_span}; expected at least 1")
+        for wrong, why in (
+            (self.static, "the masks of these shards are static: written into them"),
+            (self.packing, "perm_mask is for padded rows, and packing was asked for"),
+        ):
+            if wrong:
+                raise ConfigError(f"permutation language modelling needs rows without masks, padded: {why}")
+        self.plm_probability, self.max_span = plm_probability, max_span
+
+    def arrays(self, examples: Examples) -> Batch:
+        """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
+        batch = super().arrays(examples)
+        ids, ranks = batch["input_ids"], batch["labels"]
+        number = (ranks >= 0).sum(1)
+        multiple = self.pad_to_multiple_of
+        width = max(-(-int(number.max()) // multiple), 1) * multiple
+        row, place = np.nonzero(ranks >= 0)
+        column = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        batch["labels"] = np.full((len(ids), width), IGNORE_INDEX)
+        batch["labels"][row, column] = ids[row, place]
+        batch["target_mapping"] = np.zeros((len(ids), width, ids.shape[1]), np.float32)
+        batch["target_mapping"][row, column, place] = 1
+        return batch | {"perm_mask": perm_mask(ranks)}
+
+    def _drawn(
+        self,
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        special: NDArray[np.bool_],
+        ids: Ints,
+        epoch: int,
+        word_starts: Flags,
+    ) -> tuple[Ints, Ints]:
+        """Return the ids as they are, and in place of labels the ranks of `factorization_ranks`."""
+        begins = self.masker.word_begins(input_ids, offsets, special, word_starts)
+        rows = Rows(offsets, ids, begins, special, epoch_keys(self.masker.seed, epoch))
+        return input_ids.astype(np.int64), factorization_ranks(rows, self.plm_probability, self.max_span)
