@@ -2,6 +2,7 @@
 
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples
+from bertdata.loader.next_token import causal_ranks
 from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
 from bertdata.loader.permutation import PermutationCollator
 from bertdata.loader.sampler import EpochBatchSampler
@@ -12,5 +13,6 @@ __all__ = [
     "NumpyBatches",
     "PermutationCollator",
     "ShardExamples",
+    "causal_ranks",
     "numpy_batches",
 ]

@@ -18,6 +18,7 @@ from numpy.typing import DTypeLike, NDArray
 from bertdata.errors import ConfigError
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
+from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
@@ -55,6 +56,13 @@ class BatchCollator(HasEpoch):
     Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
     with, and for masking settings where the masks are in the shards already.
 
+    With `shifted`, labels are one position to the left: a token is predicted at the position before it. With `causal`,
+    nothing is masked, and each token but the first of an example has its id as label, special ones too. Its padded
+    rows have an attention_mask to be added to attention scores, float32 (N, 1, L, L) (`next_token.causal_mask`), its
+    packed ones is_causal, a bool () that is True. No label crosses from one example to the next. Both together are
+    the causal rows of GPT-BERT; models that shift labels themselves, as transformers' ForCausalLM do, take causal ones
+    that are not shifted. Raises ConfigError for shards of a task, and for `causal` where masks are static.
+
         collator = BatchCollator(examples)
         batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
     """
@@ -69,6 +77,8 @@ class BatchCollator(HasEpoch):
         epoch: int | None = None,
         pad_to_multiple_of: int = 8,
         packing: bool = False,
+        shifted: bool = False,
+        causal: bool = False,
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
@@ -91,6 +101,8 @@ class BatchCollator(HasEpoch):
             self.set_epoch(epoch)
         self._masker: Masker | None = None
         self._reads_words = False
+        self.shifted, self.causal = shifted, causal
+        check_next_token(info, shifted=shifted, causal=causal)
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             build, split = first.build, first.split
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
@@ -107,6 +119,8 @@ class BatchCollator(HasEpoch):
         ids = lists["input_ids"]
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
+        if self.shifted or self.causal:
+            batch = with_next_tokens(batch, shifted=self.shifted, causal=self.causal)
         return batch | self._numbers(examples)
 
     def unmasked(self, examples: Examples) -> Batch:
@@ -254,6 +268,8 @@ class BatchCollator(HasEpoch):
         self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: Flags, word_starts: Flags
     ) -> tuple[Ints, Ints]:
         """Return the masked ids and the labels of flat rows; padding is not masked."""
+        if self.causal:
+            return input_ids.astype(np.int64), causal_labels(input_ids, offsets, padding)
         special = self.masker.special(input_ids)
         if padding is not None:
             special |= padding

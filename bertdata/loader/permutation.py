@@ -54,6 +54,10 @@ class PermutationCollator(BatchCollator):
         for wrong, why in (
             (self.static, "the masks of these shards are static: written into them"),
             (self.packing, "perm_mask is for padded rows, and packing was asked for"),
+            (
+                self.shifted or self.causal,
+                "target_mapping says where tokens are predicted; leave out shifted and causal",
+            ),
         ):
             if wrong:
                 raise ConfigError(f"permutation language modelling needs rows without masks, padded: {why}")

@@ -12,6 +12,7 @@ MASK_UNITS: Registry[Any] = Registry(
         "token": "bertdata.masking.units:TOKEN",
         "word": "bertdata.masking.units:WORD",
         "ngram": "bertdata.masking.units:NGRAM",
+        "token-ngram": "bertdata.masking.units:TOKEN_NGRAM",
         "span": "bertdata.masking.units:SPAN",
     },
 )

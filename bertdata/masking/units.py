@@ -45,6 +45,13 @@ NGRAM = MaskUnit(
     lambda config: [*map(float, config.ngram_weights)] or [1 / n for n in range(1, config.max_ngram + 1)],
     settings=("max_ngram", "ngram_weights"),
 )
+TOKEN_NGRAM = MaskUnit(
+    "token-ngram",
+    "neighbouring tokens, as many as an n-gram has words (GPT-BERT: --ngram-weights 1 1 1)",
+    NGRAM.weights,
+    whole_words=False,
+    settings=NGRAM.settings,
+)
 SPAN = MaskUnit(
     "span",
     "a span of words (SpanBERT)",

@@ -146,6 +146,14 @@ def test_a_whole_unit_is_replaced_or_kept_where_one_draw_decides() -> None:
     assert abs(kept[:, 0].mean() - 0.2) < bernstein(len(kept), 0.2)
 
 
+def test_a_word_of_which_only_some_tokens_are_predicted_gets_random_tokens() -> None:
+    config = replace(MACBERT, mask_unit="word", mask_token_prob=1.0, random_token_prob=0.0, max_predictions_per_seq=1)
+    masked = mask([([CLS, 6, 251, SEP], number) for number in range(50)], config)
+    ids = masked.input_ids.reshape(50, 4)
+    assert (ids[:, 2] == 251).all()
+    assert {*ids[:, 1].tolist()} <= {*REPLACEMENTS.tolist()}
+
+
 def test_n_grams_have_the_lengths_of_their_weights() -> None:
     assert unit_lengths(MACBERT) == [0.4, 0.3, 0.2, 0.1]
     assert unit_lengths(MaskingConfig(mask_unit="ngram", ngram_weights=(1, 3))) == [0.25, 0.75]  # type: ignore[arg-type]

@@ -195,7 +195,7 @@ def test_a_limit_that_applies_is_used_up(unit: str) -> None:
 def test_a_row_of_one_long_word_still_has_a_prediction(unit: str) -> None:
     taken = predicted(mask(repeated(row_of([20]), 300), unit), 22)
     assert (taken.sum(1) >= 1).all()
-    if unit != "token":
+    if MASK_UNITS[unit].whole_words:
         assert (taken.sum(1) == 20).all()
 
 
@@ -209,6 +209,14 @@ def test_a_piece_at_the_start_of_a_segment_does_not_join_the_word_before_it() ->
     taken = predicted(mask(repeated(row, 3000)), len(row))
     assert (taken[:, 4] == taken[:, 5]).all()
     assert (taken[:, 2] != taken[:, 4]).mean() > 0.5
+
+
+def test_n_grams_of_tokens_do_not_depend_on_words() -> None:
+    row = row_of([4] * 15)
+    taken = predicted(mask(repeated(row, 500), "token-ngram", ngram_weights=("0", "0", "1")), len(row))[:, 1:-1]
+    triples = taken.reshape(-1, 3)
+    assert (triples.all(1) == triples.any(1)).all()
+    assert abs(triples.mean() - 0.15) < bernstein(len(triples), 0.15)
 
 
 @pytest.mark.parametrize("unit", ["ngram", "span"])

@@ -113,7 +113,7 @@ def test_another_default_would_be_another_build(config: type[Any]) -> None:
 CHOICES = {
     "criterion": ["likelihood", "frequency", "score"],
     "dedup": ["none", "exact", "near"],
-    "mask_unit": ["token", "word", "ngram", "span"],
+    "mask_unit": ["token", "word", "ngram", "token-ngram", "span"],
     "masking": ["dynamic", "static"],
     "objective": [
         *("nsp", "sentence-pair-nsp", "sop", "doc-sentences", "full-sentences", "single-segment"),

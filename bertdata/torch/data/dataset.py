@@ -116,8 +116,8 @@ class DeviceCollator(PretrainingCollator):
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
     types, second_segments int32 (N,) (the position from which these are not 0), example_ids, epochs and, under a mask
     schedule, levels int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do
-    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks and similar
-    words. Two bytes a token cross the bus, three with word_starts.
+    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar
+    words, and `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -130,6 +130,7 @@ class DeviceCollator(PretrainingCollator):
             (self.static, "the masks of these shards are static: written into them"),
             (self.packing, "packing is done on the CPU"),
             (self._masker and self._masker.similar_words, "similar words are looked up on the CPU"),
+            (self.shifted or self.causal, "shifted and causal labels are made on the CPU"),
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")

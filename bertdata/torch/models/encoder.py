@@ -16,7 +16,8 @@ from bertdata.torch.models.config import EncoderConfig
 class EncoderInputs(TypedDict, total=False):
     """What an encoder takes beside the ids, int64 (N, L); a batch of `PretrainingCollator` has those that it needs.
 
-    attention_mask is 1 at tokens and 0 at padding, None where there is no padding. Packed rows are (1, T), with
+    attention_mask is 1 at tokens and 0 at padding, None where there is no padding; or it says for each token which it
+    attends to, float (N, 1, L, L), 0 at these, as causal batches have it. Packed rows are (1, T), with
     position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences.
     """
 
@@ -49,6 +50,15 @@ class Encoder(nn.Module):
         """Return the hidden states and the pooled ones of what `encode` takes."""
         hidden = self.encode(input_ids, **inputs)
         return hidden, self.pooled(hidden, inputs.get("cu_seqlens"))
+
+
+def attended(attention_mask: Tensor) -> Tensor:
+    """Return what tokens attend to, bool, broadcast to (N, heads, L, L), of either kind of attention_mask.
+
+    >>> attended(torch.tensor([[1, 0]]))
+    tensor([[[[ True, False]]]])
+    """
+    return attention_mask == 0 if attention_mask.ndim == 4 else attention_mask[:, None, None, :].bool()
 
 
 def first_states(hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from bertdata.torch.models.attention import Mask, attention, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
-from bertdata.torch.models.encoder import Blocks, Encoder, first_states, sequential
+from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
 
 
 def activation_of(config: BertConfig) -> nn.GELU:
@@ -139,7 +139,7 @@ class EmbeddingsEncoder(Encoder):
         cu_seqlens: Tensor | None = None,
     ) -> Tensor:
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        mask: Mask = None if attention_mask is None else attention_mask[:, None, None, :].bool()
+        mask: Mask = None if attention_mask is None else attended(attention_mask)
         if cu_seqlens is not None:
             mask = packed_sequences(cu_seqlens)
         hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
