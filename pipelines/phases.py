@@ -77,6 +77,8 @@ def refuse_unread(flags: argparse.Namespace) -> None:
         for setting, names in readers.items():
             why = f"it is for {flag} {' or '.join(names)}, not {chosen}"
             command_line.refuse_unread(flags, [setting], chosen in names, why)
+    weights = "--ngram-weights says how many words an n-gram has"
+    command_line.refuse_unread(flags, ["max_ngram"], not flags.ngram_weights, weights)
     names = ["masked_lm_prob"]
     if flags.mask_schedule and all("," in point for point in flags.mask_schedule):
         names += ["mask_token_prob", "random_token_prob"]

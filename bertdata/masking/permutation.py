@@ -134,5 +134,7 @@ def perm_mask(ranks: Ints) -> NDArray[np.float32]:
     >>> perm_mask(np.array([[-1, 1, 0]]))[0].tolist()
     [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
     """
-    hidden = (ranks[:, None, :] >= 0) & (ranks[:, :, None] <= ranks[:, None, :])
-    return hidden.astype(np.float32)
+    seeing = ranks.astype(np.int32)
+    seen = np.where(ranks < 0, -2, ranks).astype(np.int32)
+    hidden = np.empty((len(ranks), *2 * ranks.shape[1:]), np.float32)
+    return np.less_equal(seeing[:, :, None], seen[:, None, :], out=hidden)
