@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from bertdata.errors import ConfigError
+from bertdata.loader.block_mask import attention_masks
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
@@ -43,7 +44,11 @@ class BatchCollator(HasEpoch):
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the offsets of the examples, as flash-attn's `flash_attn_varlen_func` takes them; padding
     at the end is one more sequence. Rows that were packed in the shards (`--pack`) are split into their examples first,
-    so they give the same examples and masks, padded or packed.
+    so they give the same examples and masks, padded or packed. `position_offset` is where position_ids begin, for
+    RoBERTa its padding_idx + 1. With `attention_mask="blocks"` there is an attention_mask that keeps examples apart,
+    float32 (1, 1, T, T) (see `block_mask`), for attention that does not take cu_seqlens; with `sliding_window`, the
+    tokens on each side that layers with local attention see, it is a dictionary of two, as transformers' ModernBERT
+    takes it.
 
     `masking` and `seed` are those of the shards and their split unless given. The epoch of a mask is the one that the
     example has, else the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index
@@ -79,6 +84,9 @@ class BatchCollator(HasEpoch):
         packing: bool = False,
         shifted: bool = False,
         causal: bool = False,
+        position_offset: int = 0,
+        attention_mask: Literal["blocks"] | None = None,
+        sliding_window: int | None = None,
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
@@ -95,7 +103,10 @@ class BatchCollator(HasEpoch):
             )
         if pad_to_multiple_of < 1:
             raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
+        _check_packing(packing, position_offset, attention_mask, sliding_window)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
+        self.position_offset, self.sliding_window = position_offset, sliding_window
+        self.blocks = attention_mask is not None
         self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
         if epoch is not None:
             self.set_epoch(epoch)
@@ -246,10 +257,14 @@ class BatchCollator(HasEpoch):
         if width > total:
             lengths = np.append(lengths, width - total)
         ends = np.cumsum(lengths)
-        batch: Batch = {"position_ids": (np.arange(width) - np.repeat(ends - lengths, lengths))[None]}
+        positions = np.arange(width) - np.repeat(ends - lengths, lengths)
+        batch: Batch = {"position_ids": (positions + self.position_offset)[None]}
         for name, column in flat.items():
             batch[name] = _filled([column], width, self._fill(name), np.int64)
-        return batch | {"cu_seqlens": np.concatenate([[0], ends]).astype(np.int32)}
+        batch["cu_seqlens"] = np.concatenate([[0], ends]).astype(np.int32)
+        if self.blocks:
+            batch["attention_mask"] = attention_masks(batch["cu_seqlens"], self.sliding_window)
+        return batch
 
     @property
     def masker(self) -> Masker:
@@ -302,6 +317,24 @@ class BatchCollator(HasEpoch):
         epoch, level = group
         masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
+
+
+def _check_packing(packing: bool, position_offset: int, attention_mask: str | None, window: int | None) -> None:
+    """Raise ConfigError where settings of packed batches do not fit."""
+    if attention_mask not in (None, "blocks"):
+        raise ConfigError(f"attention_mask is {attention_mask!r}; expected 'blocks', or None for cu_seqlens alone")
+    if position_offset < 0:
+        raise ConfigError(f"position_offset is {position_offset}; expected 0, or padding_idx + 1 as RoBERTa counts")
+    if not packing and (position_offset or attention_mask):
+        raise ConfigError(
+            "position_offset and attention_mask are for packing=True; leave them out: a padded batch has its "
+            "attention_mask, and models count its positions themselves"
+        )
+    if window is not None and (window < 1 or attention_mask is None):
+        raise ConfigError(
+            f"sliding_window is {window}, with attention_mask={attention_mask!r}; expected at least 1, "
+            "config.local_attention // 2 for ModernBERT, with attention_mask='blocks'"
+        )
 
 
 def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[Any]:

@@ -81,7 +81,7 @@ class PretrainingCollator(BatchCollator):
 
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
-        return {name: torch.from_numpy(array) for name, array in self.arrays(examples).items()}
+        return {name: _tensors(array) for name, array in self.arrays(examples).items()}
 
     def _unknown_epoch(self) -> int:
         """Draw the epoch of a batch, above all epochs that can be set."""
@@ -108,6 +108,13 @@ class PretrainingCollator(BatchCollator):
             levels=torch.full((len(ids),), group[1]),
         )
         return masked.numpy().ravel(), labels.numpy().ravel()
+
+
+def _tensors(value: Any) -> Any:
+    """Return an array as a tensor of the same memory; of a dictionary, each of its arrays."""
+    if isinstance(value, Mapping):
+        return {name: _tensors(array) for name, array in value.items()}
+    return torch.from_numpy(value)
 
 
 class DeviceCollator(PretrainingCollator):
