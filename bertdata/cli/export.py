@@ -6,7 +6,7 @@ import argparse
 
 from bertdata.cli.command_line import add_new_output
 from bertdata.formats import EXPORT_FORMATS, export
-from bertdata.formats.base import static_formats
+from bertdata.formats.base import dialects, static_formats
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     described = "; ".join(f"{name}: {EXPORT_FORMATS[name].help.replace('`', '')}" for name in EXPORT_FORMATS)
     parser.add_argument("shards", metavar="DIR", help="a finished build, or one of its splits")
     parser.add_argument("--to", required=True, choices=tuple(EXPORT_FORMATS), help=described.replace("%", "%%"))
+    forms = "; ".join(
+        f"{to}: " + "; ".join(f"{name}, {text.replace('`', '')}" for name, text in kinds.items())
+        for to, kinds in dialects().items()
+    )
+    names = sorted({name for kinds in dialects().values() for name in kinds})
+    parser.add_argument("--dialect", default="", choices=names, help=forms.replace("%", "%%"))
     add_new_output(parser)
     parser.add_argument("--split", nargs="+", default=[], metavar="NAME", help="only these splits (default: all)")
     parser.add_argument(
@@ -46,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.to,
             arguments.output,
             arguments.split,
+            dialect=arguments.dialect,
             epoch=arguments.epoch,
             max_predictions_per_seq=arguments.max_predictions_per_seq,
             report=report,

@@ -6,7 +6,7 @@ importing       every file becomes one shard, its rows checked
 shard           a shard as an export format gets it
 static          rows with static masks, padded, in the fields of Google's create_pretraining_data
 parquet, jsonl, hf, mds, tfrecord, hdf5
-                one format each (`tfrecord` with `example`, its protobuf, and `crc32c`)
+                one format each (`tfrecord` with `example`, its protobuf, and `crc32c`; `mds` with `mds_dialects`)
 """
 
 from bertdata.formats.base import EXPORT_FORMATS, IMPORT_FORMATS, ExportFormat, ImportFormat

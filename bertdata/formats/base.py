@@ -7,14 +7,16 @@ A package outside bertdata adds one with `EXPORT_FORMATS.add(name, ExportFormat(
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from bertdata.errors import ConfigError
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.registry import Registry
 
 if TYPE_CHECKING:
     from bertdata.shards import Shards
+    from bertdata.shards.schema import ShardInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,9 @@ class ExportFormat:
     finish: called once with the output, the exported splits, and for each split the files written, each with `file`,
     `rows` and `bytes`.
     check: called first; raises MissingExtraError where the format needs what is not installed; `extra` names it.
+    examples: whether the examples of packed rows become a row each, as they always do with static masks.
+    accepts: raises ConfigError for shards that the format cannot hold.
+    dialects: other forms of the same format by the name that --dialect takes.
     """
 
     help: str
@@ -37,6 +42,16 @@ class ExportFormat:
     finish: Callable[[str, Sequence[Shards], Mapping[str, Any]], None] | None = None
     check: Callable[[], object] | None = None
     extra: str = ""
+    examples: bool = False
+    accepts: Callable[[ShardInfo], object] | None = None
+    dialects: Mapping[str, ExportFormat] = field(default_factory=dict)
+
+    def dialect(self, name: str) -> ExportFormat:
+        """Return the dialect of a name, itself for ""; raises ConfigError for one that the format does not have."""
+        if name and name not in self.dialects:
+            known = ", ".join(self.dialects) or "none"
+            raise ConfigError(f"there is no dialect {name!r} of this format; it has {known}")
+        return self.dialects[name] if name else self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +76,7 @@ EXPORT_FORMATS: Registry[ExportFormat] = Registry(
         "parquet": "bertdata.formats.parquet:PARQUET",
         "jsonl": "bertdata.formats.jsonl:JSONL",
         "hf": "bertdata.formats.hf:HF",
-        "mds": "bertdata.formats.mds:MDS",
+        "mds": "bertdata.formats.mds_dialects:MDS",
         "tfrecord": "bertdata.formats.tfrecord:TFRECORD",
         "hdf5": "bertdata.formats.hdf5:HDF5",
     },
@@ -73,6 +88,12 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
         "hdf5": "bertdata.formats.hdf5:HDF5_IMPORT",
     },
 )
+
+
+def dialects() -> dict[str, dict[str, str]]:
+    """Return the help of the dialects that export formats have, by format and name."""
+    found = {name: EXPORT_FORMATS[name].dialects for name in EXPORT_FORMATS}
+    return {name: {key: one.help for key, one in kinds.items()} for name, kinds in found.items() if kinds}
 
 
 def static_formats(static: bool = True) -> str:

@@ -28,6 +28,7 @@ def export(
     output: str,
     splits: Sequence[str] = (),
     *,
+    dialect: str = "",
     epoch: int = 0,
     max_predictions_per_seq: int = 0,
     report: Callable[[int, int], None] | None = None,
@@ -35,19 +36,23 @@ def export(
 ) -> dict[str, Any]:
     """Write splits of a build (all if none is named) in the format `to`; returns what export.json says.
 
+    dialect: the form of the format that a certain trainer reads, where it has several (see docs/formats.md).
+
     In formats with static masks, dynamic masks are those of `epoch`, and a row has room for `max_predictions_per_seq`
     predictions (0: see `static_rows`). `report` is called with (files done, files in all). An earlier export of the
     same build is replaced, one of another build only if `force` is given. Raises ConfigError for an unknown format or
     options that do not fit it, InputError for a split that is not there, OutputError where the folder holds something
     else, MissingExtraError where a format needs what is not installed.
     """
-    chosen = EXPORT_FORMATS[to]
+    chosen = EXPORT_FORMATS[to].dialect(dialect)
     found = open_splits(path, splits)
     tokenizer = found[0].tokenizer()
     if files.real_path(output) == files.real_path(found[0].build):
         raise ConfigError("--output is the build itself; choose another folder", path=output)
     if chosen.check:
         chosen.check()
+    if chosen.accepts:
+        chosen.accepts(found[0].info)
     rows, settings = None, {}
     if chosen.static:
         rows = static_rows(found, epoch, max_predictions_per_seq)
@@ -69,7 +74,7 @@ def export(
             for shard, local in zip(shards.paths, shards.local_paths, strict=True):
                 name = f"{shards.split}/{files.name(shard).removesuffix('.arrow')}{chosen.suffix}"
                 target = files.join(output, *name.split("/"))
-                exported = ExportedShard(local, shards.table.schema, rows and rows.of(shards))
+                exported = ExportedShard(local, shards.table.schema, rows and rows.of(shards), chosen.examples)
                 with files.atomic_write(target) as file:
                     chosen.write(exported, file)
                 entries[shards.split].append({"file": name, "rows": exported.rows, "bytes": files.size(target)})
@@ -80,6 +85,7 @@ def export(
         if chosen.finish:
             chosen.finish(output, found, entries)
         info = found[0].info.values()
-        described = {"bertdata": __version__, "format": to, "info": info, **settings, "splits": entries}
+        named = {"format": to} | ({"dialect": dialect} if dialect else {})
+        described = {"bertdata": __version__, **named, "info": info, **settings, "splits": entries}
         files.write_json(files.join(output, "export.json"), described)
     return described

@@ -4,6 +4,8 @@ A file holds, all little endian: the number of samples, uint32; where each begin
 JSON of its columns; the samples. A sample holds the sizes in bytes of its columns of lists, uint32, then the columns,
 sorted by name: a number as it is; a list with its number of dimensions and its length in front. `index.json` names the
 files of a split. They are neither compressed nor hashed.
+
+Samples are the rows, or in a dialect (`mds_dialects`) what a certain trainer reads.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -19,13 +21,14 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.shards import Shards
 from bertdata.shards.schema import numpy_type
 
 _MOST_BYTES = 2**32 - 1
+ENCODING = b"mds"
+"""The metadata of a column by which it has another encoding than its type says, as `json` for text."""
 
 
 def columns_of(schema: pa.Schema) -> dict[str, str]:
@@ -41,7 +44,10 @@ def columns_of(schema: pa.Schema) -> dict[str, str]:
             return f"ndarray:{'uint8' if flags else numpy_type(kind.value_type).name}"
         return "str" if pa.types.is_string(kind) else numpy_type(kind).name
 
-    return {field.name: encoding(field.type) for field in sorted(schema, key=lambda field: str(field.name))}
+    return {
+        field.name: field.metadata[ENCODING].decode() if field.metadata else encoding(field.type)
+        for field in sorted(schema, key=lambda field: str(field.name))
+    }
 
 
 def config_of(schema: pa.Schema) -> dict[str, Any]:
@@ -61,16 +67,21 @@ def config_of(schema: pa.Schema) -> dict[str, Any]:
 
 
 def _has_size(encoding: str) -> bool:
-    return encoding == "str" or encoding.startswith("ndarray:")
+    return encoding in ("str", "json") or encoding.startswith("ndarray:")
 
 
 def write_mds(shard: ExportedShard, file: BinaryIO) -> None:
     """Write a shard as one MDS file; raises InputError where it would be over 4 GiB."""
-    columns = columns_of(shard.schema)
-    config = json.dumps(config_of(shard.schema), sort_keys=True).encode()
+    write_samples(shard.batches(), shard.schema, file, shard.path)
+
+
+def write_samples(batches: Iterable[pa.RecordBatch], schema: pa.Schema, file: BinaryIO, path: str) -> None:
+    """Write the rows of record batches as one MDS file; raises InputError, naming `path`, where it is over 4 GiB."""
+    columns = columns_of(schema)
+    config = json.dumps(config_of(schema), sort_keys=True).encode()
     with tempfile.TemporaryFile() as samples:
         sizes = []
-        for batch in shard.batches():
+        for batch in batches:
             for sample in _samples(batch, columns):
                 samples.write(sample)
                 sizes.append(len(sample))
@@ -79,7 +90,7 @@ def write_mds(shard: ExportedShard, file: BinaryIO) -> None:
             raise InputError(
                 f"makes an MDS file of {offsets[-1]:,} bytes, and MDS has room for {_MOST_BYTES:,}; build with smaller "
                 "--shard-bytes",
-                path=shard.path,
+                path=path,
             )
         file.write(np.uint32(len(sizes)).tobytes() + offsets.astype("<u4").tobytes() + config)
         samples.seek(0)
@@ -94,7 +105,7 @@ def _samples(batch: pa.RecordBatch, columns: Mapping[str, str]) -> Iterator[byte
 
 
 def _values(column: pa.Array, encoding: str) -> Iterator[bytes]:
-    if encoding == "str":
+    if encoding in ("str", "json"):
         yield from (text.encode() for text in column.to_pylist())
         return
     kind = np.dtype(encoding.removeprefix("ndarray:")).newbyteorder("<")
@@ -112,8 +123,13 @@ def _values(column: pa.Array, encoding: str) -> Iterator[bytes]:
 
 def finish_mds(output: str, splits: Sequence[Shards], entries: Mapping[str, Any]) -> None:
     """Write `index.json` into the folder of each split; files without samples are not in it."""
+    write_indices(output, splits, entries, splits[0].table.schema)
+
+
+def write_indices(output: str, splits: Sequence[Shards], entries: Mapping[str, Any], schema: pa.Schema) -> None:
+    """Write `index.json` into the folder of each split, for samples of the columns of `schema`."""
+    config = config_of(schema)
     for shards in splits:
-        config = config_of(shards.table.schema)
         listed = [
             config
             | {
@@ -125,11 +141,3 @@ def finish_mds(output: str, splits: Sequence[Shards], entries: Mapping[str, Any]
             if entry["rows"]
         ]
         files.write_json(files.join(output, shards.split, "index.json"), {"version": 2, "shards": listed})
-
-
-MDS = ExportFormat(
-    help="the rows for MosaicML Streaming's `StreamingDataset`: format version 2, `index.json` in each split's folder",
-    suffix=".mds",
-    write=write_mds,
-    finish=finish_mds,
-)

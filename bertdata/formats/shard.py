@@ -22,11 +22,15 @@ Fields = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class ExportedShard:
-    """A shard on this machine, with its schema; `static`: how its rows get static masks, for formats that have them."""
+    """A shard on this machine, with its schema; `static`: how its rows get static masks, for formats that have them.
+
+    unpacked: whether the format has the examples of packed rows a row each.
+    """
 
     path: str
     schema: pa.Schema
     static: StaticRows | None = None
+    unpacked: bool = False
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the record batches, one in memory at a time; raises InputError where the shard is damaged."""
@@ -42,8 +46,8 @@ class ExportedShard:
 
     @property
     def rows(self) -> int:
-        """The rows that are exported: with static masks, the examples of packed rows count one by one."""
-        return sum(batch.num_rows for batch in (self.examples() if self.static else self.batches()))
+        """The rows that are exported: the examples of packed rows where the format has them a row each."""
+        return sum(batch.num_rows for batch in (self.examples() if self.static or self.unpacked else self.batches()))
 
     def fields(self) -> Iterator[Fields]:
         """Yield the rows with static masks, padded, a record batch at a time (see `StaticRows.fields`).

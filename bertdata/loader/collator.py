@@ -114,6 +114,11 @@ class BatchCollator(HasEpoch):
         self._reads_words = False
         self.shifted, self.causal = shifted, causal
         check_next_token(info, shifted=shifted, causal=causal)
+        if causal and attention_mask:
+            raise ConfigError(
+                "attention_mask='blocks' lets tokens attend to later ones of their example, and causal rows may not; "
+                "leave one of them out: kernels for cu_seqlens take `is_causal`"
+            )
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             build, split = first.build, first.split
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)

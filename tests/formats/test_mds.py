@@ -51,8 +51,8 @@ def read_sample(data: bytes, config: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, encoding, size in zip(names, encodings, whole, strict=True):
         value, at = data[at : at + size], at + size
-        if encoding == "str":
-            row[name] = value.decode()
+        if encoding in ("str", "json"):
+            row[name] = json.loads(value) if encoding == "json" else value.decode()
         elif encoding.startswith("ndarray:"):
             assert value[0] >> 2 == 1
             width = 1 << (value[0] & 3)
