@@ -84,10 +84,10 @@ class PermutationCollator(BatchCollator):
         offsets: Ints,
         special: NDArray[np.bool_],
         ids: Ints,
-        epoch: int,
+        group: tuple[int, int],
         word_starts: Flags,
     ) -> tuple[Ints, Ints]:
         """Return the ids as they are, and in place of labels the ranks of `factorization_ranks`."""
         begins = self.masker.word_begins(input_ids, offsets, special, word_starts)
-        rows = Rows(offsets, ids, begins, special, epoch_keys(self.masker.seed, epoch))
+        rows = Rows(offsets, ids, begins, special, epoch_keys(self.masker.seed, group[0]))
         return input_ids.astype(np.int64), factorization_ranks(rows, self.plm_probability, self.max_span)

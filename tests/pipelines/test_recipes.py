@@ -84,7 +84,7 @@ def test_a_saved_recipe_means_what_the_command_line_meant(texts: str, tmp_path: 
         ("[[phase]]\nvocab_size = 9", "'vocab_size' of a phase; it is the same for all phases: write it above"),
         ("max_seq_length = 7", "--max-seq-length is 7; expected 8 to 65536"),
         ("seed = 'x'", "--seed is of the type str; expected int"),
-        ("max_ngram = 2", "the key max_ngram has no effect: it is for --mask-unit ngram, not token"),
+        ("max_ngram = 2", "the key max_ngram has no effect: it is for --mask-unit ngram or token-ngram, not token"),
         ("[[phase]]\nname = 'train'", "the phase 'train' cannot have this name"),
         ("phase = 3", "`phase` is not a list of tables"),
         ("seed = ", "is not TOML"),
