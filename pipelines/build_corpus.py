@@ -39,6 +39,7 @@ from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.contents import finished_manifest, mark_finished
+from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig, plan_phases, stored_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import check_table
@@ -118,6 +119,15 @@ class Build:
     def _stages(self, text_column: str) -> list[Stage]:
         """Return the stages of the build: what flows from where to where."""
         settings, folder = self.settings, files.join(self.output, "stages")
+        write = WriteShards(
+            self.output,
+            self.inputs,
+            settings.sharding,
+            settings.phases,
+            self.segmenter,
+            settings.vocabulary,
+            self.tokenizer,
+        )
         return [
             *(
                 ReadSource(
@@ -133,15 +143,7 @@ class Build:
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
             CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
             *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary)]),
-            WriteShards(
-                self.output,
-                self.inputs,
-                settings.sharding,
-                settings.phases,
-                self.segmenter,
-                settings.vocabulary,
-                self.tokenizer,
-            ),
+            *write_stages(write),
         ]
 
     def _fingerprint(self, text_column: str, vocab: str | None) -> str:

@@ -23,6 +23,7 @@ from bertdata.options.option import require
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
+from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import check_table
@@ -85,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
         CheckDocuments(sources, [phase.examples.objective for phase in phases], segmenter),
-        WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer),
+        *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
     ]
     cleaning = from_flags(flags, CleaningConfig)
     decisive = (sharding, phases[0].examples, phases[0].masking)

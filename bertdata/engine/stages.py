@@ -11,7 +11,7 @@ Planning reads what is on disk and writes nothing, so that a dry run plans as a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,12 +23,14 @@ from bertdata.errors import InputError
 class Standing:
     """The results of the stages so far: the parts of documents, and the part with the trained vocabulary.
 
-    account: what the last stage wrote, as JSON: of shards the manifest.
+    account: what the last stage wrote, as JSON: of shards the manifest. sizes: for each phase the tokens that it takes
+    of each source, where these were counted.
     """
 
     documents: tuple[PartResult, ...] = ()
     vocabulary: PartResult | None = None
     account: dict[str, Any] = field(default_factory=dict)
+    sizes: tuple[Mapping[str, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,9 @@ def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
     """Return a row for each of several sources: its tokens, its epochs, and its weight where it has one."""
     rows = []
     for name, source in mix.items() if len(mix) > 1 else ():
-        weight = f" (weight {source['weight']:g})" if "weight" in source else ""
+        weight = f" (weight {source['weight']:.4g})" if "weight" in source else ""
+        if "wanted" in source:
+            weight += f", {source['wanted']:g} without --max-epochs"
         epochs = f"{source['epochs']:g} epoch{'' if source['epochs'] == 1 else 's'}"
         rows.append((f"  from {name}", f"{source['tokens']:,} tokens, {epochs}{weight}"))
     return rows

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bernoulli, bits, key
 from bertdata.errors import ConfigError
+from bertdata.objectives.settings import MixingConfig
 
 MOST_EPOCHS = 1000
 
@@ -31,22 +33,68 @@ def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
         )
 
 
-def epochs_of(weights: Mapping[str, float], sizes: Mapping[str, int], dupe_factor: int) -> dict[str, float]:
-    """Return how many epochs of each source a build takes; `sizes` are the bytes of text of each.
+@dataclass(frozen=True)
+class SourceShare:
+    """How much of a source train has: its weight, its epochs, and those it would have without `max_epochs`."""
 
-    Raises ConfigError where a source would have more than 1,000 epochs.
+    weight: float
+    epochs: float
+    wanted: float
 
-    >>> epochs_of({"wikipedia": 3, "books": 1}, {"wikipedia": 600, "books": 400}, 1)
-    {'wikipedia': 1.25, 'books': 0.625}
+    def values(self) -> dict[str, float]:
+        """Return what the manifest says of it beside the epochs."""
+        return {"weight": self.weight} | ({"wanted": round(self.wanted, 4)} if self.epochs < self.wanted else {})
+
+
+def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int) -> dict[str, SourceShare]:
+    """Return the share of each source that a phase takes; `sizes` are the tokens, or the bytes of text, of each.
+
+    What `max_epochs` does not let a source have, the others have by their weights (as in UniMax, Chung et al. 2023).
+    Raises ConfigError where all of them together may not have as much, or a source would have over 1,000 epochs.
+
+    >>> shares = plan_shares(MixingConfig(mix_temperature=0.5), {"en": 9_000_000, "is": 1_000_000}, 1)
+    >>> {name: round(share.epochs, 2) for name, share in shares.items()}
+    {'en': 0.83, 'is': 2.5}
+    >>> shares = plan_shares(MixingConfig(mix_temperature=0.5, max_epochs=2), {"en": 9_000_000, "is": 1_000_000}, 1)
+    >>> {name: round(share.epochs, 2) for name, share in shares.items()}
+    {'en': 0.89, 'is': 2.0}
     """
-    whole, total = sum(sizes.values()) * dupe_factor, sum(weights[name] for name in sizes)
-    epochs = {name: weights[name] / total * whole / size for name, size in sizes.items() if size}
-    for name, number in epochs.items():
+    sizes = {name: size for name, size in sizes.items() if size}
+    total, held = config.train_tokens or sum(sizes.values()) * dupe_factor, sum(sizes.values())
+    weights = config.weights
+    if not weights:
+        powers = {name: (size / held) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
+        weights = {name: power / sum(powers.values()) for name, power in powers.items()}
+    most = config.max_epochs or MOST_EPOCHS
+    if config.max_epochs and total > most * held:
+        raise ConfigError(
+            f"train is to have {total:,} tokens, and --max-epochs {most:g} of the {held:,} that its sources have are "
+            "fewer; take fewer tokens, more epochs, or more text"
+        )
+    wanted = _filled(weights, sizes, total, math.inf)
+    for name, number in {} if config.max_epochs else wanted.items():
         if number > MOST_EPOCHS:
             raise ConfigError(
                 f"--mix would take {name} {number:,.0f} times; expected {MOST_EPOCHS:,} epochs of a source at most: "
                 "give it less weight"
             )
+    epochs = _filled(weights, sizes, total, most)
+    return {name: SourceShare(weights[name], epochs[name], wanted[name]) for name in sizes}
+
+
+def _filled(weights: Mapping[str, float], sizes: Mapping[str, int], total: float, most: float) -> dict[str, float]:
+    """Return the epochs of sources of some sizes by weight that add up to a total, none of them over `most`."""
+    epochs: dict[str, float] = {}
+    while len(epochs) < len(sizes):
+        left = total - sum(sizes[name] * number for name, number in epochs.items())
+        whole = sum(weights[name] for name in sizes if name not in epochs)
+        shares = {
+            name: weights[name] / whole * left / size if whole else 0.0
+            for name, size in sizes.items()
+            if name not in epochs
+        }
+        over = dict.fromkeys((name for name, number in shares.items() if number > most), most)
+        epochs |= over or shares
     return epochs
 
 

@@ -118,10 +118,41 @@ class MixingConfig(Settings):
         "the corpus gets more epochs, with a smaller one fewer (default: one epoch of each)",
         metavar="SOURCE=WEIGHT",
     )
+    mix_temperature: float = option(
+        0.0,
+        "weights of the sources that are their shares of the tokens to this power, so that small ones get more "
+        "(multilingual BERT: 0.7, XLM-R: 0.3); 0: not",
+        at_least=0,
+        at_most=1,
+        later=True,
+    )
+    train_tokens: int = option(
+        0,
+        "tokens of text in train, of all sources and epochs together; 0: as many as they have",
+        at_least=0,
+        later=True,
+    )
+    max_epochs: float = option(
+        0.0, "most epochs of a source in a mixture; the others have what it leaves; 0: no limit", at_least=0, later=True
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         parse_mix(self.mix)
+        require(
+            not (self.mix and self.mix_temperature),
+            f"--mix {' '.join(self.mix)} and --mix-temperature {self.mix_temperature} both weight the sources; give one "
+            "of them",
+        )
+        require(
+            self.is_mixed or not self.max_epochs,
+            f"--max-epochs {self.max_epochs:g} has no effect without --mix, --mix-temperature or --train-tokens",
+        )
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether sources have epochs of their own."""
+        return bool(self.mix or self.mix_temperature or self.train_tokens)
 
     @property
     def weights(self) -> dict[str, float]:

@@ -42,7 +42,7 @@ def build_manifest(
     plan: ShardPlan,
     info: PretrainingInfo,
     shards: Sequence[PartMetadata],
-    mix: Mapping[str, float] | None = None,
+    mix: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.
 
@@ -82,7 +82,7 @@ def build_manifest(
     }
 
 
-def mixture(info: PretrainingInfo, counts: Counts, weights: Mapping[str, float]) -> dict[str, Any]:
+def mixture(info: PretrainingInfo, counts: Counts, shares: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """Return what the manifest says of each source in train: its weight where one was given, and its epochs.
 
     planned: the epochs that the weights ask for; epochs: the tokens in all copies divided by those of the source.
@@ -91,7 +91,7 @@ def mixture(info: PretrainingInfo, counts: Counts, weights: Mapping[str, float])
     for number, name in enumerate(info.sources):
         held, taken = counts.get(f"tokens_of_{name}", 0), counts.get(f"tokens_in_copies_of_{name}", 0)
         entry = {"tokens": taken, "epochs": round(taken / held, 4) if held else 0.0}
-        planned = {"weight": weights[name], "planned": info.epochs[number]} if name in weights else {}
+        planned = {**shares[name], "planned": info.epochs[number]} if name in shares else {}
         result[name] = planned | entry
     return result
 

@@ -64,6 +64,12 @@ class PhaseConfig:
         """The name of its folder."""
         return self.name or str(self.examples.max_seq_length)
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether its mixture depends on how many tokens it selects of each source."""
+        mixing = self.mixing
+        return bool(mixing.mix_temperature or mixing.train_tokens or (mixing.mix and self.selection.where))
+
     def check_sources(self, names: Sequence[str], *, complete: bool = True) -> None:
         """Raise ConfigError where the phase takes or weights a source that the build does not have.
 

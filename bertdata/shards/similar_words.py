@@ -25,9 +25,11 @@ FOLDER = "similar_words"
 _NAME = "table.arrow"
 
 
-def with_fingerprint(
-    masking: MaskingConfig, tokenizer: Tokenizer
-) -> tuple[MaskingConfig, SimilarWords | None, dict[str, int]]:
+Fingerprinted = tuple[MaskingConfig, "SimilarWords | None", dict[str, int]]
+"""Masking settings as shards hold them, the table of similar words that they name, and its counts."""
+
+
+def with_fingerprint(masking: MaskingConfig, tokenizer: Tokenizer) -> Fingerprinted:
     """Return settings as shards hold them, the table of similar words that they name, None for none, and its counts.
 
     Raises InputError and ConfigError as `bertdata.masking.similar_words.table_for` does.

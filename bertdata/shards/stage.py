@@ -166,6 +166,11 @@ def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
     ]
 
 
+def tokenizer_of(spec: ShardsSpec) -> Tokenizer:
+    """Return the tokenizer of shards, loaded once in a process."""
+    return _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
+
+
 def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
     """Write one shard of a phase, or one length bin of it, from its slices of the token store."""
     shard: BinnedSlices = task.payload

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -15,28 +15,21 @@ from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives import OBJECTIVES
-from bertdata.objectives.mixing import epochs_of
+from bertdata.objectives.mixing import SourceShare, plan_shares
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
-from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases, write_index
-from bertdata.shards.plan import plan_shards
-from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
-from bertdata.shards.selection import STORED
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.similar_words import FOLDER, note, with_fingerprint
-from bertdata.shards.similar_words import save as save_similar_words
-from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
+from bertdata.shards.similar_words import FOLDER, note
+from bertdata.shards.stage import ShardsSpec, shard_part, sharded
+from bertdata.shards.token_plan import TokenPlan
 from bertdata.shards.token_store import compiling_sentences_pays
-from bertdata.sources.inputs import GivenDocuments, Inputs, SourcePart
+from bertdata.sources.inputs import GivenDocuments, Inputs
 from bertdata.tokenizers.base import Tokenizer
-from bertdata.tokenizers.loading import replace_saved
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import account_of, trained_tokenizer
-
-if TYPE_CHECKING:
-    from bertdata.masking.similar_words import SimilarWords
 
 _TEXTS_AT_ONCE = 256
 DocumentSources = Inputs | GivenDocuments
@@ -96,101 +89,66 @@ class WriteShards:
 
     def plan(self, standing: Standing) -> Plan:
         """Plan the token store and the shards; raises ConfigError where the mix does not suit the sources."""
+        store = self.token_plan(standing)
+        shares = [self._shares(number, standing, store) for number in range(len(self.phases))]
+        epochs = [tuple(one[name].epochs if name in one else 0.0 for name in store.names) for one in shares]
+        specs = store.specs([found if one else () for one, found in zip(shares, epochs, strict=True)])
+        places = [folder for spec in specs for folder in (spec.output, spec.records)]
+        counts = [one for _, _, one in store.masks]
+        return Plan(
+            [
+                Step("tokenize", store.make, store.tasks),
+                Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
+            ],
+            partial(self._finish, standing, specs, store, shares),
+            store.prepare,
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[store.folder, *(files.join(place, split) for place in places for split in SPLITS)],
+            notes=[*store.plan.notes, *dict.fromkeys(note(one) for one in counts if one)],
+        )
+
+    def token_plan(self, standing: Standing) -> TokenPlan:
+        """Plan the token store of the documents."""
         parts = self.sources.named(standing.documents)
-        names = self.sources.names(parts)
         tokenizer = self.tokenizer
         if tokenizer is None:
             assert standing.vocabulary is not None
             tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
-        read = {name for phase in self.phases for name in phase.selection.reads}
-        columns = tuple(sorted(read - {*STORED}))
-        masks = [with_fingerprint(phase.masking, tokenizer) for phase in self.phases]
-        plan = plan_shards([record for _, (_, record) in parts], self.sharding)
-        specs = [
-            ShardsSpec(
-                phase.output,
-                plan,
-                PretrainingInfo.of(
-                    tokenizer,
-                    examples=phase.config.examples,
-                    masking=masking,
-                    sources=tuple(names),
-                    epochs=self._epochs(phase.config, names, parts),
-                    selection=phase.config.selection,
-                ),
-                files.join(phase.output, "tokenizer"),
-                phase.records,
-                columns=bool(columns),
-            )
-            for phase, (masking, _, _) in zip(plan_phases(self.output, self.phases), masks, strict=True)
-        ]
-        tokens = TokensSpec(
-            specs[0].tokenizer_path,
-            tokenizer.fingerprint,
-            files.join(self.output, "sentences"),
-            self.segmenter.fingerprint,
-            plan.ends,
-            self.segmenter.attach_citations,
-            tokenizer.continuation is None,
-            columns,
-        )
-        store = files.join(self.output, "stages", "tokens")
-        source_of = {task.path: names.index(name) for name, (task, _) in parts}
-        ranges = cut_ranges([(task.path, record) for _, (task, record) in parts])
-        places = [folder for spec in specs for folder in (spec.output, spec.records)]
-        return Plan(
-            [
-                Step("tokenize", partial(tokens_part, tokens), plan_tokens(ranges, store, tokens, source_of)),
-                Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
-            ],
-            partial(self._finish, standing, specs, parts, [counts for _, _, counts in masks]),
-            partial(self._prepare, specs, tokenizer, [table for _, table, _ in masks]),
-            inputs=[task.path for task, _ in standing.documents],
-            folders=[store, *(files.join(place, split) for place in places for split in SPLITS)],
-            notes=[*plan.notes, *dict.fromkeys(note(counts) for _, _, counts in masks if counts)],
-        )
+        names = self.sources.names(parts)
+        return TokenPlan(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding)
 
-    def _epochs(self, phase: PhaseConfig, names: Sequence[str], parts: Sequence[SourcePart]) -> tuple[float, ...]:
-        """Return the epochs of each source that a phase takes, none without weights."""
+    def _shares(self, number: int, standing: Standing, store: TokenPlan) -> dict[str, SourceShare]:
+        """Return the share of each source that a phase takes, none without a mixture."""
+        phase, names = self.phases[number], store.names
         phase.check_sources(names)
-        weights = phase.mixing.weights
-        if not weights:
-            return ()
-        sizes = dict.fromkeys(weights, 0)
-        for name, (_, record) in parts:
-            if name in sizes:
-                sizes[name] += record.counts.get("text_bytes", 0)
-        epochs = epochs_of(weights, sizes, phase.examples.dupe_factor)
-        return tuple(epochs.get(name, 0.0) for name in names)
-
-    def _prepare(
-        self, specs: Sequence[ShardsSpec], tokenizer: Tokenizer, similar: Sequence[SimilarWords | None]
-    ) -> None:
-        """Write the tokenizer, similar words and sentence parameters, and remove the manifests of what will change."""
-        delete_other_layout(self.output, plan_phases(self.output, self.phases))
-        for spec, table in zip(specs, similar, strict=True):
-            files.remove(files.join(spec.output, "manifest.json"))
-            replace_saved(tokenizer, spec.tokenizer_path)
-            save_similar_words(table, spec.output)
-        self.segmenter.save_pretrained(files.join(self.output, "sentences"))
+        if not phase.mixing.is_mixed:
+            return {}
+        sizes = dict.fromkeys(phase.selection.sources or names, 0)
+        if phase.counts_tokens:
+            sizes = {name: standing.sizes[number][name] for name in sizes}
+        else:
+            for name, (_, record) in store.parts:
+                if name in sizes:
+                    sizes[name] += record.counts.get("text_bytes", 0)
+        return plan_shares(phase.mixing, sizes, phase.examples.dupe_factor)
 
     def _finish(
         self,
         standing: Standing,
         specs: Sequence[ShardsSpec],
-        parts: Sequence[SourcePart],
-        similar: Sequence[Mapping[str, int]],
+        store: TokenPlan,
+        shares: Sequence[Mapping[str, SourceShare]],
         done: Sequence[Sequence[PartResult]],
     ) -> Standing:
         """Write the files beside the shards, the manifest last; that of several phases holds theirs by name."""
-        tokens = [record for _, record in done[0]]
+        tokens, parts = [record for _, record in done[0]], store.parts
         vocabulary: dict[str, Any] = {}
         if self.tokenizer is not None:
             vocabulary = {"pieces": self.tokenizer.vocab_size}
         elif standing.vocabulary is not None:
             vocabulary = account_of(standing.vocabulary[1], self.vocabulary)
         sources = {}
-        for name in self.sources.names(parts):
+        for name in store.names:
             inputs, taken = self.sources.files_of(name, parts)
             sources[name] = source_entry(inputs, [record for source, (_, record) in parts if source == name], taken)
         origins: dict[str, dict[str, Any]] = {
@@ -202,11 +160,12 @@ class WriteShards:
             },
         }
         manifests: dict[str, dict[str, Any]] = {}
-        for number, (phase, spec) in enumerate(zip(self.phases, specs, strict=True)):
+        for number, (spec, share, (_, _, counts)) in enumerate(zip(specs, shares, store.masks, strict=True)):
             shards = [record for task, record in done[1] if task.payload.phase == number]
             require_examples(spec, shards)
-            table = {FOLDER: {"counts": dict(similar[number])}} if similar[number] else {}
-            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, phase.mixing.weights)
+            table = {FOLDER: {"counts": dict(counts)}} if counts else {}
+            mix = {name: one.values() for name, one in share.items()}
+            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix)
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]

@@ -8,9 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
-from bertdata.objectives.mixing import check_mix, documents_of_copy, epochs_of, number_of_copies
-from bertdata.objectives.settings import parse_mix
+from bertdata.objectives.mixing import check_mix, documents_of_copy, number_of_copies, plan_shares
+from bertdata.objectives.settings import MixingConfig, parse_mix
 from tests.statistics import hoeffding
+
+
+def epochs_of(config: MixingConfig, sizes: dict[str, int], dupe_factor: int = 1) -> dict[str, float]:
+    return {name: share.epochs for name, share in plan_shares(config, sizes, dupe_factor).items()}
 
 
 @given(
@@ -25,7 +29,9 @@ def test_shares_of_the_text_are_the_weights_and_the_whole_stays_as_large(
     weights = {f"s{number}": weight for number, (weight, _) in enumerate(drawn)}
     sizes = {f"s{number}": size for number, (_, size) in enumerate(drawn)}
     try:
-        epochs = epochs_of(weights, sizes, dupe_factor)
+        epochs = epochs_of(
+            MixingConfig(tuple(f"{name}={weight!r}" for name, weight in weights.items())), sizes, dupe_factor
+        )
     except ConfigError:
         assert dupe_factor > 1
         return
@@ -83,4 +89,47 @@ def test_unknown_and_missing_sources_are_refused_with_the_list_of_those_there_ar
 
 def test_a_source_that_would_come_too_often_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"would take books 500,0\d\d times; expected 1,000"):
-        epochs_of({"wikipedia": 1, "books": 1}, {"wikipedia": 1_000_000, "books": 1}, 1)
+        plan_shares(MixingConfig(("wikipedia=1", "books=1")), {"wikipedia": 1_000_000, "books": 1}, 1)
+
+
+SIZES = st.dictionaries(st.sampled_from("abcdef"), st.integers(1000, 10**9), min_size=1)
+
+
+@given(SIZES, st.floats(0.1, 1))
+def test_a_temperature_weights_sources_by_their_size_to_a_power(sizes: dict[str, int], tau: float) -> None:
+    taken = {name: number * sizes[name] for name, number in epochs_of(MixingConfig(mix_temperature=tau), sizes).items()}
+    assert sum(taken.values()) == pytest.approx(sum(sizes.values()))
+    for one in sizes:
+        for other in sizes:
+            assert taken[one] / taken[other] == pytest.approx((sizes[one] / sizes[other]) ** tau)
+
+
+@given(SIZES, st.floats(1, 5), st.floats(0.1, 1))
+def test_no_source_has_more_than_the_most_epochs_and_the_others_fill_what_it_leaves(
+    sizes: dict[str, int], most: float, tau: float
+) -> None:
+    shares = plan_shares(MixingConfig(mix_temperature=tau, max_epochs=most), sizes, 1)
+    assert all(share.epochs <= most for share in shares.values())
+    assert sum(share.epochs * sizes[name] for name, share in shares.items()) == pytest.approx(sum(sizes.values()))
+    capped = [name for name, share in shares.items() if share.epochs == most]
+    others = [name for name in shares if name not in capped]
+    ratios = [shares[name].epochs * sizes[name] / sizes[name] ** tau for name in others]
+    assert not ratios or max(ratios) == pytest.approx(min(ratios))
+    assert all(shares[name].wanted >= most or len(capped) > 1 for name in capped)
+
+
+def test_a_budget_of_tokens_is_the_size_of_train_and_refused_where_epochs_do_not_reach_it() -> None:
+    sizes = {"web": 9_000, "books": 1_000}
+    assert epochs_of(MixingConfig(train_tokens=5_000), sizes) == {"web": 0.5, "books": 0.5}
+    assert epochs_of(MixingConfig(("web=1", "books=1"), train_tokens=4_000), sizes)["books"] == 2
+    with pytest.raises(ConfigError, match="train is to have 30,000 tokens, and --max-epochs 2 of the 10,000"):
+        plan_shares(MixingConfig(train_tokens=30_000, max_epochs=2), sizes, 1)
+
+
+def test_settings_of_mixtures_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(ConfigError, match="both weight the sources; give one"):
+        MixingConfig(("web=1",), mix_temperature=0.5)
+    with pytest.raises(
+        ConfigError, match="--max-epochs 2 has no effect without --mix, --mix-temperature or --train-to"
+    ):
+        MixingConfig(max_epochs=2)

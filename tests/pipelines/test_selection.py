@@ -132,6 +132,29 @@ def test_a_column_without_tables_and_a_selection_that_leaves_nothing_are_refused
         build(tmp_path / "b", with_phase(selection=SelectionConfig(where="tokens > 99999999")), SAMPLE)
 
 
+def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_path: Path) -> None:
+    some = PhaseConfig(
+        mixing=MixingConfig(mix_temperature=0.5, max_epochs=1.5),
+        selection=SelectionConfig(where="tokens >= 200"),
+        name="some",
+    )
+    few = PhaseConfig(mixing=MixingConfig(train_tokens=30_000), name="few")
+    manifest = build(tmp_path, replace(SETTINGS, phases=(some, few)))
+    verify(tmp_path)
+    tokens = {name: one["splits"]["train"]["counts"]["tokens"] for name, one in manifest["phases"].items()}
+    counts = manifest["phases"]["few"]["splits"]["train"]["counts"]
+    assert counts["tokens_in_copies"] == pytest.approx(30_000, rel=0.25)
+    assert [one["planned"] for one in manifest["phases"]["few"]["mix"].values()] == [30_000 / tokens["few"]] * 2
+    mix = manifest["phases"]["some"]["mix"]
+    sizes = {name: manifest["phases"]["some"]["splits"]["train"]["counts"][f"tokens_of_{name}"] for name in mix}
+    weights = {name: (size / sum(sizes.values())) ** 0.5 for name, size in sizes.items()}
+    wanted = {name: weights[name] / sum(weights.values()) * sum(sizes.values()) / sizes[name] for name in sizes}
+    for name, source in mix.items():
+        assert source.get("wanted", source["planned"]) == pytest.approx(wanted[name], abs=1e-4)
+        assert source["planned"] == 1.5 or max(wanted.values()) <= 1.5 or source["planned"] > wanted[name]
+    assert sum(mix[name]["planned"] * sizes[name] for name in mix) == pytest.approx(sum(sizes.values()))
+
+
 def test_two_phases_of_one_name_and_a_name_of_another_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="two phases have the name '128'; give each a `name` of its own"):
         build(tmp_path, replace(SETTINGS, phases=(PhaseConfig(), PhaseConfig())))

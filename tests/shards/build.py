@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 from bertdata.documents import DocumentWriter, cut_ranges
 from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.masking.settings import MaskingConfig
-from bertdata.objectives.mixing import epochs_of
-from bertdata.objectives.settings import ExamplesConfig
+from bertdata.objectives.mixing import plan_shares
+from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.plan import plan_shards
@@ -74,7 +74,9 @@ def write_build(
     segmenter, place = SentenceSegmenter.from_pretrained("english"), f"{output}/tokenizer"
     tokenizer.save_pretrained(place)
     sizes = {kind: record.counts["text_bytes"] for kind, (_, record) in parts.items()}
-    epochs = epochs_of(mix, sizes, examples.dupe_factor).values() if mix else ()
+    mixing = MixingConfig(tuple(f"{name}={weight}" for name, weight in (mix or {}).items()))
+    shares = plan_shares(mixing, sizes, examples.dupe_factor) if mix else {}
+    epochs = [share.epochs for share in shares.values()]
     masks, similar, _ = with_fingerprint(masking or MaskingConfig(), tokenizer)
     save(similar, str(output))
     info = PretrainingInfo.of(tokenizer, examples=examples, masking=masks, sources=tuple(parts), epochs=tuple(epochs))
@@ -90,6 +92,7 @@ def write_build(
     sources: dict[str, Any] = {kind: source_entry([(f"{kind}.txt", 9)], [parts[kind][1]]) for kind in parts}
     vocabulary = {"pieces": tokenizer.vocab_size}
     origins = {"sources": sources, "vocabulary": vocabulary}
-    manifest = build_manifest(origins, [record for _, record in tokenized], plan, info, written, mix)
+    said = {name: share.values() for name, share in shares.items()}
+    manifest = build_manifest(origins, [record for _, record in tokenized], plan, info, written, said)
     write_dataset_files(str(output), manifest, info)
     return output

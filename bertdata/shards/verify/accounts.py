@@ -96,8 +96,12 @@ def check_sums(build: Build) -> None:
             found = total.get(count, 0)
             build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
     mix = build.manifest.get("mix", {})
-    weights = {name: one["weight"] for name, one in mix.items() if "weight" in one}
-    if "train" in build.splits and mix != mixture(build.info, build.splits["train"].counts, weights):
+    shares = {
+        name: {key: one[key] for key in ("weight", "wanted") if key in one}
+        for name, one in mix.items()
+        if "planned" in one
+    }
+    if "train" in build.splits and mix != mixture(build.info, build.splits["train"].counts, shares):
         build.note(MANIFEST, "mix: the tokens and epochs of the sources are not those that the counts of train give")
 
 

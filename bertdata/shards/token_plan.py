@@ -1,0 +1,115 @@
+"""The token store of a build as it is planned, and what the shards of all phases that are made from it need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from bertdata.documents import cut_ranges
+from bertdata.engine.parts import PartFunction, Task
+from bertdata.io import files
+from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
+from bertdata.shards.plan import ShardPlan, plan_shards
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.selection import STORED
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import Fingerprinted, with_fingerprint
+from bertdata.shards.similar_words import save as save_similar_words
+from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
+from bertdata.sources.inputs import SourcePart
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import replace_saved
+
+
+@dataclass(frozen=True)
+class TokenPlan:
+    """The token store below `output`: its parts of documents with their sources, which `names` numbers."""
+
+    output: str
+    parts: Sequence[SourcePart]
+    names: Sequence[str]
+    tokenizer: Tokenizer
+    segmenter: SentenceSegmenter
+    phases: Sequence[PhaseConfig]
+    sharding: ShardsConfig
+
+    @property
+    def folder(self) -> str:
+        """The folder of its files."""
+        return files.join(self.output, "stages", "tokens")
+
+    @cached_property
+    def plan(self) -> ShardPlan:
+        """How documents are assigned to shards, of all phases alike."""
+        return plan_shards([record for _, (_, record) in self.parts], self.sharding)
+
+    @cached_property
+    def masks(self) -> list[Fingerprinted]:
+        """The masking settings of each phase with their tables of similar words and the counts of these."""
+        return [with_fingerprint(phase.masking, self.tokenizer) for phase in self.phases]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of documents that the store keeps for selections."""
+        return tuple(sorted({name for phase in self.phases for name in phase.selection.reads} - {*STORED}))
+
+    @property
+    def spec(self) -> TokensSpec:
+        """What its files have in common."""
+        return TokensSpec(
+            files.join(plan_phases(self.output, self.phases)[0].output, "tokenizer"),
+            self.tokenizer.fingerprint,
+            files.join(self.output, "sentences"),
+            self.segmenter.fingerprint,
+            self.plan.ends,
+            self.segmenter.attach_citations,
+            self.tokenizer.continuation is None,
+            self.columns,
+        )
+
+    @property
+    def make(self) -> PartFunction:
+        """What writes one of its files."""
+        return partial(tokens_part, self.spec)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """The tasks of its files."""
+        source_of = {task.path: list(self.names).index(name) for name, (task, _) in self.parts}
+        ranges = cut_ranges([(task.path, record) for _, (task, record) in self.parts])
+        return plan_tokens(ranges, self.folder, self.spec, source_of)
+
+    def specs(self, epochs: Sequence[Sequence[float]] = ()) -> list[ShardsSpec]:
+        """Return what the shards of each phase have in common; `epochs` of the sources in each."""
+        return [
+            ShardsSpec(
+                phase.output,
+                self.plan,
+                PretrainingInfo.of(
+                    self.tokenizer,
+                    examples=phase.config.examples,
+                    masking=masking,
+                    sources=tuple(self.names),
+                    epochs=tuple(epochs[number]) if epochs else (),
+                    selection=phase.config.selection,
+                ),
+                files.join(phase.output, "tokenizer"),
+                phase.records,
+                columns=bool(self.columns),
+            )
+            for number, (phase, (masking, _, _)) in enumerate(
+                zip(plan_phases(self.output, self.phases), self.masks, strict=True)
+            )
+        ]
+
+    def prepare(self) -> None:
+        """Write the tokenizer, similar words and sentence parameters, and remove the manifests of what will change."""
+        phases = plan_phases(self.output, self.phases)
+        delete_other_layout(self.output, phases)
+        for phase, (_, table, _) in zip(phases, self.masks, strict=True):
+            files.remove(files.join(phase.output, "manifest.json"))
+            replace_saved(self.tokenizer, files.join(phase.output, "tokenizer"))
+            save_similar_words(table, phase.output)
+        self.segmenter.save_pretrained(files.join(self.output, "sentences"))
