@@ -41,7 +41,7 @@ from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
-from bertdata.masking.units import find_unit, unit_thresholds
+from bertdata.masking.units import find_unit, starting, unit_thresholds
 
 if TYPE_CHECKING:
     from bertdata.masking.similar_words import SimilarWords
@@ -230,21 +230,16 @@ class Masker:
         special: NDArray[np.bool_],
         word_starts: NDArray[np.bool_] | None,
     ) -> NDArray[np.bool_]:
-        """Return where words begin in flat rows, bool (T,), or all tokens that are not special, where units are tokens.
+        """Return where the words of `mask` begin in flat rows, bool (T,): all ordinary tokens where units are tokens.
 
-        Words are those of `mask`: none goes on over a special token or the end of a row. What is behind the last row
-        begins one. Raises ConfigError where words are not known.
+        Raises ConfigError where words are not known.
         """
         if not self.by_words:
             return ~special
-        continues = ~word_starts if word_starts is not None else None
-        if continues is None:
+        if word_starts is None:
             known = (input_ids >= 0) & (input_ids < len(self.continues_word))
-            continues = known & self.continues_word[np.where(known, input_ids, 0)]
-        head = np.append(True, special)[:-1]
-        head[offsets[offsets < len(head)]] = True
-        begins: NDArray[np.bool_] = ~special & (~continues | head)
-        return begins
+            word_starts = ~(known & self.continues_word[np.where(known, input_ids, 0)])
+        return starting(word_starts, special, offsets)
 
     def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel

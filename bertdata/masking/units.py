@@ -87,3 +87,21 @@ def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
     lengths = unit_lengths(config)
     below = [threshold(sum(lengths[: n + 1])) for n in range(len(lengths))]
     return np.array([*below[:-1], 2**32], np.uint64)
+
+
+def starting(
+    word_starts: NDArray[np.bool_], special: NDArray[np.bool_], offsets: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return where words begin in flat rows, bool (T,), none of which goes on over a special token or the end of a row.
+
+    word_starts: which tokens begin a word, special: which are special, bool (T,); offsets: of the rows, int64 (E + 1,).
+    What is behind the last row begins a word.
+
+    >>> special = np.array([True, False, False, True, False])
+    >>> starting(np.array([True, True, False, True, False]), special, np.array([0, 5])).tolist()
+    [False, True, False, False, True]
+    """
+    head = np.append(True, special)[:-1]
+    head[offsets[offsets < len(head)]] = True
+    begins: NDArray[np.bool_] = ~special & (word_starts | head)
+    return begins
