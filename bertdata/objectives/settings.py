@@ -141,8 +141,8 @@ class MixingConfig(Settings):
         parse_mix(self.mix)
         require(
             not (self.mix and self.mix_temperature),
-            f"--mix {' '.join(self.mix)} and --mix-temperature {self.mix_temperature} both weight the sources; give one "
-            "of them",
+            f"--mix {' '.join(self.mix)} and --mix-temperature {self.mix_temperature} both weight the sources; "
+            "give one of them",
         )
         require(
             self.is_mixed or not self.max_epochs,

@@ -20,6 +20,9 @@ from bertdata.shards.checked import changed, is_wanted
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
+_OF_DATASETS = re.compile(r"(cache|indices)-[^/]*\.arrow|tmp[a-z0-9_]{8}|[^/]*\.lock")
+"""Files that `datasets` keeps beside the shards: results of map, filter and sort, the order of shuffle, one that a map
+which was killed did not finish, locks."""
 FOLDERS = ("tokenizer", "sentences", "similar_words")
 """The folders beside the shards that the manifest has the digests of."""
 
@@ -70,6 +73,15 @@ def reading_values(build: str, kind: type[BertDataError] = InputError) -> Iterat
             f"is not a whole manifest ({type(error).__name__}: {error}); restore it, or build again",
             path=files.join(build, MANIFEST),
         ) from error
+
+
+def is_of_datasets(name: str) -> bool:
+    """Return whether a file of a split's folder has a name that `datasets` gives to what it keeps there.
+
+    >>> [is_of_datasets(name) for name in ("cache-f50d53545.arrow", "tmpx3_8k2ab", "tmp-notes.txt", "data-0.arrow")]
+    [True, True, False, False]
+    """
+    return _OF_DATASETS.fullmatch(name) is not None
 
 
 def is_changed(manifest: Any) -> bool:

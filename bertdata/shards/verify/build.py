@@ -3,7 +3,8 @@
 Checked are the checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters,
 files for `datasets`), that the folders hold these shards and no others, every row (`recount`), sums over shards and
 splits, and where each token went. What cannot be counted from shards (pages, books, documents) must add up from stage
-to stage. The card, which people edit, the stages, which may be deleted, and caches of `datasets` are not checked.
+to stage. The card, which people edit, the stages, which may be deleted, and what `datasets` keeps beside the shards
+are not checked.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable
-from fnmatch import fnmatch
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
-from bertdata.shards.contents import changed_files, is_changed
+from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
 from bertdata.shards.schema import SPLITS
@@ -32,9 +32,6 @@ from bertdata.shards.verify.duplicates import count_duplicates
 from bertdata.shards.verify.recount import recount
 from bertdata.shards.verify.unbuilt import is_unbuilt, verify_unbuilt
 from bertdata.tokenizers.base import Tokenizer
-
-CACHES = "*/cache-*.arrow"
-"""Results that `datasets` keeps beside the shards, as of `filter`; they are not part of a build."""
 
 
 def verify(
@@ -61,7 +58,7 @@ def verify(
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place
             )
-        return verify_unbuilt(place, found, report)
+        return verify_unbuilt(place, found, report) + _kept_by_datasets(place, found)
     names = phase_names(found)
     if not names:
         return _verify(place, found, duplicates, report)
@@ -87,7 +84,7 @@ def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Calla
     accounts.check_shards(build)
     tokenizer = build.check_files()
     build.check_each(partial(_check_shard, build, tokenizer), report)
-    return _table(build) + (_duplicate_rows(build) if duplicates else [])
+    return _table(build) + (_duplicate_rows(build) if duplicates else []) + _kept_by_datasets(path, manifest)
 
 
 def _check_names(build: Build) -> None:
@@ -100,7 +97,7 @@ def _check_names(build: Build) -> None:
             build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
         found = [f"{name}/{one}" for one in files.names(files.join(build.path, name))]
         for other in found:
-            if other.endswith(".arrow") and other not in claimed and not fnmatch(other, CACHES):
+            if other.endswith(".arrow") and other not in claimed and not is_of_datasets(files.name(other)):
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
 
@@ -157,6 +154,14 @@ def _table(build: Build) -> list[Row]:
         else:
             rows.append(("  predictions", f"{predictions:,} in epoch 0"))
     return rows
+
+
+def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
+    """Return a row for the files that `datasets` keeps beside the shards, none where there are none."""
+    folders = [files.join(path, split) for split in manifest["splits"]]
+    kept = [files.join(folder, name) for folder in folders for name in files.names(folder) if is_of_datasets(name)]
+    size = sum(files.size(file) for file in kept)
+    return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
 
 
 def _duplicate_rows(build: Build) -> list[Row]:
