@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 import operator
 import os
+import sys
 from collections import UserDict
-from collections.abc import Iterator, Sequence
+from collections.abc import ItemsView, Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -40,6 +41,7 @@ Column = tuple[NDArray[np.integer] | None, Any]
 """The offsets (None for a column of numbers) and the values (an array, or `Bits`) of one record batch's column."""
 
 _PROBES = 64
+_DEFAULT_COLLATORS = ("torch_default_data_collator", "numpy_default_data_collator")
 
 
 class Example(UserDict[str, Any]):
@@ -48,6 +50,21 @@ class Example(UserDict[str, Any]):
     It is a mapping but not a `dict`, like the batches of transformers: from dicts, the `Trainer` of transformers would
     remove what the model does not take, such as the example's id and epoch, which the masks depend on.
     """
+
+    def items(self) -> ItemsView[str, Any]:
+        """Return the columns; raises ConfigError where the `Trainer` of transformers was given no collator.
+
+        Its default collator would stack the rows as they are, without masks and labels.
+        """
+        caller = sys._getframe(1)
+        if caller.f_code.co_name in _DEFAULT_COLLATORS and caller.f_globals.get("__name__", "").startswith(
+            "transformers."
+        ):
+            raise ConfigError(
+                "the default collator of transformers can neither pad nor mask these rows; give the Trainer "
+                "data_collator=PretrainingCollator(dataset), from bertdata.torch"
+            )
+        return super().items()
 
 
 class ShardExamples(HasEpoch):
