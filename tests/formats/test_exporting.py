@@ -243,6 +243,7 @@ def test_the_docs_list_every_format_with_what_it_is_and_needs() -> None:
         chosen = EXPORT_FORMATS[name]
         needs = f'`pip install ".[{chosen.extra}]"` ' if chosen.extra else ""
         assert f"| `{name}` | {chosen.help} | {needs}|" in docs
+        assert all(f"| `{dialect}` |" in docs for dialect in chosen.dialects)
 
 
 def test_options_for_masks_are_refused_by_formats_without_them(build: Path, tmp_path: Path) -> None:

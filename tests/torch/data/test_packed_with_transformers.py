@@ -38,7 +38,9 @@ def builds(name: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[ShardDa
     folder, found = tmp_path_factory.mktemp("packed"), []
     for packed in ({}, {"pack": True, "pack_length": 2 * ROW}):
         examples = ExamplesConfig("doc-sentences", max_seq_length=ROW, **packed)  # type: ignore[arg-type]
-        found.append(ShardDataset(write_build(folder / str(bool(packed)), examples, pieces=tokenizer_of(name))))
+        found.append(
+            ShardDataset(write_build(folder / str(bool(packed)), examples, documents=12, pieces=tokenizer_of(name)))
+        )
     return found[0], found[1]
 
 
