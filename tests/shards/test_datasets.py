@@ -108,9 +108,10 @@ def test_load_dataset_gives_the_rows_columns_and_types_of_load_from_disk(kind: s
 
 
 def test_load_dataset_of_several_lengths_names_them_where_none_is_given(tmp_path: Path) -> None:
-    phases = plan_phases(str(tmp_path / "build"), [ExamplesConfig(max_seq_length=length) for length in (32, 64)])
+    lengths = [PhaseConfig(ExamplesConfig(max_seq_length=length)) for length in (32, 64)]
+    phases = plan_phases(str(tmp_path / "build"), lengths)
     for phase in phases:
-        write_build(Path(phase.output), phase.examples)
+        write_build(Path(phase.output), phase.config.examples)
     write_index(str(tmp_path / "build"), phases)
     with pytest.raises(ValueError, match=r"pick one among the available configs: \['32', '64'\]"):
         datasets.load_dataset(str(tmp_path / "build"), cache_dir=str(tmp_path / "cache"))
