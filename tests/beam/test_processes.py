@@ -96,8 +96,10 @@ def test_workers_end_when_their_parent_is_gone_however_it_went(how: signal.Signa
 def _parent() -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
     with subprocess.Popen([sys.executable, "-c", _PARENT], cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        workers = [psutil.Process(int(pid)) for pid in parent.stdout.readline().split()]
-        assert parent.stdout.readline() == "ready\n"
+        lines = [parent.stdout.readline() for _ in range(3)]  # workers may be ready before the parent names them
+        lines.sort(key=lambda line: line == "ready\n")
+        assert lines[1:] == ["ready\n"] * 2
+        workers = [psutil.Process(int(pid)) for pid in lines[0].split()]
         assert len(workers) == 2
         try:
             yield parent, workers
