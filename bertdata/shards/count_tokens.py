@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO
@@ -35,14 +35,14 @@ class CountTokens:
         """Plan the token store and the counts, one for each of its files."""
         store = self.write.token_plan(standing)
         specs, folder = store.specs(), files.join(self.write.output, "stages", "token-counts")
-        paths = [task.path for task in store.tasks]
+        numbers = {task.path: number for number, task in enumerate(store.tasks)}
         return Plan(
             [
                 Step("tokenize", store.make, store.tasks),
                 Step(
                     "count tokens",
                     partial(count_part, specs),
-                    grouping=Grouping(paths, _references, partial(_count_tasks, specs, folder, tuple(paths))),
+                    grouping=Grouping(list(numbers), _references, partial(_count_tasks, specs, folder, numbers)),
                     unit="file",
                 ),
             ],
@@ -65,7 +65,11 @@ def _references(task: Task, record: PartMetadata) -> list[tuple[str, tuple[int, 
 
 
 def _count_tasks(
-    specs: Sequence[ShardsSpec], folder: str, paths: Sequence[str], path: str, slices: Iterable[tuple[int, TokenSlice]]
+    specs: Sequence[ShardsSpec],
+    folder: str,
+    numbers: Mapping[str, int],
+    path: str,
+    slices: Iterable[tuple[int, TokenSlice]],
 ) -> list[Task]:
     """Return the task that counts the slices of one token file that are of train."""
     chosen = tuple(
@@ -74,7 +78,7 @@ def _count_tasks(
     selections = [[spec.info.selection.sources, spec.info.selection.where] for spec in specs]
     parts = [[one.sha256, one.offset, one.length, one.source] for one in chosen]
     made_from = fingerprint("count tokens", _REVISION, parts, selections, specs[0].info.sources)
-    name = f"counts-{paths.index(path):05d}"
+    name = f"counts-{numbers[path]:05d}"
     return [Task(folder, name, ".txt", made_from, sum(one.length for one in chosen), chosen)]
 
 
