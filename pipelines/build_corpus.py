@@ -39,6 +39,7 @@ from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.contents import finished_manifest, mark_finished
+from bertdata.shards.corpus import Corpus
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig, plan_phases, stored_phases
 from bertdata.shards.settings import ShardsConfig
@@ -294,24 +295,25 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
 
 
-def build(
-    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
-) -> dict[str, Any]:
-    """Build shards in `output` as `bertdata build` does, and return the manifest.
+def build(output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any) -> Corpus:
+    """Build shards in `output` as `bertdata build` does, and return them with their manifest.
 
     settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
-    them), `vocab`, `mix` (a mapping from source to weight), `workers`, `force`, and all settings such as `objective`,
-    `max_seq_length` and `mask_unit`. runner_flags: those after `--` on the command line. Without sources it
-    builds those of the output, or the sample corpus. Progress is written to standard error. Raises ConfigError for a
-    setting that does not exist, does not fit or has no effect, and as the command fails.
+    them), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to weight), `workers`, `force`, and all
+    settings such as `objective`, `max_seq_length` and `mask_unit`. runner_flags: those after `--` on the command line.
+    Without sources it builds those of the output, or the sample corpus. Progress is written to standard error. Raises
+    ConfigError for a setting that does not exist, does not fit or has no effect, and as the command fails.
 
-        manifest = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
-        manifest["splits"]["train"]["counts"]["examples"]
+        corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
+        corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
+    for name in settings.keys() & {"dry_run", "save_recipe"}:
+        raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
     flags = command_line.flags_of(_parser(), {"output": output} | settings)
     flags.runner_flags = tuple(runner_flags)
     sources, chosen = _settings_of(flags)
-    return build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)[0]
+    manifest, _ = build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)
+    return Corpus(os.fspath(flags.output), manifest)
 
 
 def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:

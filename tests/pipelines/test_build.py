@@ -50,7 +50,7 @@ def test_settings_of_one_value_are_those_of_the_shards(documents: Path, tmp_path
         "workers": 1,
     }
     manifest = bertdata.build(tmp_path / "out", documents=[documents], **settings)
-    assert manifest["info"] == bertdata.open_shards(tmp_path / "out").info.values()
+    assert manifest["info"] == bertdata.open_shards(tmp_path / "out").info.values() == manifest.train.info.values()
     assert (manifest["info"]["examples"]["max_seq_length"], manifest["info"]["examples"]["masking"]) == (32, "static")
 
 
@@ -62,6 +62,8 @@ def test_settings_of_one_value_are_those_of_the_shards(documents: Path, tmp_path
         ({"objective": "nps"}, "'nps'"),
         ({"max_seq_length": "64"}, "max-seq-length"),
         ({"books": 3}, "books is 3; expected one or several strings"),
+        ({"dry_run": True}, "dry_run is for the command line; leave it out"),
+        ({"recipe": "bert-bas"}, "there is no recipe 'bert-bas'; did you mean 'bert-base'?"),
         ({"vocab_size": 100}, "vocab_size has no effect: the vocabulary is given by --vocab"),
     ],
 )

@@ -1,0 +1,72 @@
+"""`Corpus`: a finished build in Python, what `bertdata.build` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.shards.reader import Shards, open_shards
+
+
+class Corpus(Mapping[str, Any]):
+    """A finished build: its folder, its shards, and its manifest, whose keys it has too.
+
+    corpus = bertdata.build("corpus", documents="texts/*.jsonl")
+    corpus                              # Corpus('corpus'): 615 examples in train, 12 in validation
+    corpus.train[0]["input_ids"]        # open shards, as of bertdata.open_shards
+    corpus["splits"]["train"]["counts"]
+    both = bertdata.build("both", documents="texts/*.jsonl", max_seq_length=(128, 512))
+    both.phases["512"].train
+    """
+
+    def __init__(self, path: str, manifest: Mapping[str, Any]) -> None:
+        self.path, self.manifest = path, dict(manifest)
+
+    @property
+    def phases(self) -> dict[str, Corpus]:
+        """The phases by name, in their order; none of a build of one phase."""
+        return {name: Corpus(files.join(self.path, name), one) for name, one in self.manifest.get("phases", {}).items()}
+
+    @property
+    def train(self) -> Shards:
+        """The train split; raises ConfigError where there are several phases."""
+        return self._open("train")
+
+    @property
+    def validation(self) -> Shards | None:
+        """The validation split, None without one; raises ConfigError where there are several phases."""
+        return self._open("validation") if "validation" in self._splits() else None
+
+    def _splits(self) -> Mapping[str, Any]:
+        if names := list(self.phases):
+            raise ConfigError(
+                f"has the phases {', '.join(names)}, each with its own splits; take one, as "
+                f"corpus.phases[{names[0]!r}].train",
+                path=self.path,
+            )
+        splits: Mapping[str, Any] = self.manifest["splits"]
+        return splits
+
+    def _open(self, split: str) -> Shards:
+        if split not in self._splits():
+            raise ConfigError(f"has no split {split!r}; it has {', '.join(self._splits())}", path=self.path)
+        return open_shards(self.path, split)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.manifest[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.manifest)
+
+    def __len__(self) -> int:
+        return len(self.manifest)
+
+    def __repr__(self) -> str:
+        if names := list(self.phases):
+            return f"Corpus({self.path!r}): phases {', '.join(names)}"
+        counts = {name: one["counts"]["examples"] for name, one in self.manifest["splits"].items()}
+        return (
+            f"Corpus({self.path!r}): {', '.join(f'{number:,} examples in {name}' for name, number in counts.items())}"
+        )
