@@ -3,7 +3,8 @@
 An implementation is one file, and one line in the registry of its kind: its name, and where it is. It is imported at
 its first use. A package outside bertdata adds its own in a module that calls `Registry.add` when it is imported.
 bertdata imports such modules where they are named by the entry point group `bertdata.plugins` of an installed package,
-or by the environment variable BERTDATA_PLUGINS (module names separated by commas), which worker processes inherit.
+or by the environment variable BERTDATA_PLUGINS (module names separated by commas), which worker processes inherit. An
+object of a module can also be named where it is used, as `my_package.my_module:MY_OBJECT`.
 """
 
 from __future__ import annotations
@@ -49,8 +50,7 @@ class Registry(Generic[Item]):
 
     def __getitem__(self, name: str) -> Item:
         """Return the implementation of a name; raises ConfigError, with the names there are, for an unknown name."""
-        if name not in self._items:
-            load_plugins()
+        self._find(name)
         if name not in self._items:
             raise ConfigError(f"there is no {self.kind} {name!r}; expected one of {', '.join(self._items)}")
         item = self._items[name]
@@ -62,6 +62,25 @@ class Registry(Generic[Item]):
             self._check_name(name, loaded)
             item = self._items[name] = cast("Item", loaded)
         return item
+
+    def _find(self, name: str) -> None:
+        """Look for a name that is not known: among those that plugins add, and as that of an object in a module.
+
+        Raises ConfigError where a name as `my_package.my_module:MY_OBJECT` cannot be imported.
+        """
+        if name not in self._items:
+            load_plugins()
+        module, sign, attribute = name.partition(":")
+        if name in self._items or not sign:
+            return
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(
+                f"the {self.kind} {name!r} cannot be imported ({error}); expected module:name, with the folder of the "
+                "module in PYTHONPATH, which worker processes inherit"
+            ) from error
+        self._items[name] = cast("Item", found)
 
     def raised_revisions(self, names: Iterable[str]) -> list[list[str | int]]:
         """Return [kind, name, revision] of those of the names whose implementation has a `revision` above 1.
@@ -82,8 +101,8 @@ class Registry(Generic[Item]):
             raise ConfigError(f"the {self.kind} registered as {name!r} {found}; set its `name` to {name!r}")
 
     def __contains__(self, name: object) -> bool:
-        if name not in self._items:
-            load_plugins()
+        if isinstance(name, str):
+            self._find(name)
         return name in self._items
 
     def __iter__(self) -> Iterator[str]:

@@ -44,6 +44,16 @@ def test_an_unknown_name_is_told_the_names_there_are() -> None:
         codecs["xml"]
 
 
+def test_an_object_is_named_by_its_module_without_being_registered() -> None:
+    codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
+    assert "builtins:str" in codecs
+    assert codecs["builtins:len"]("abc") == 3
+    assert not codecs.is_builtin("builtins:len")
+    for name, reason in (("json:none", "has no attribute"), ("no_such_module:x", "No module named"), (":x", "Empty")):
+        with pytest.raises(ConfigError, match=f"the codec '{name}' cannot be imported .*{reason}"):
+            codecs[name]
+
+
 @dataclass
 class Named:
     name: str

@@ -1,0 +1,60 @@
+"""Objectives, masking units and filters of a module of the user's own, named by module:name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bertdata
+from bertdata.errors import ConfigError
+from bertdata.shards.verify.build import verify
+from tests.objectives.toy import MODULE
+from tests.shards.build import text_of
+
+OWN = (
+    MODULE[: MODULE.index("OBJECTIVES.add(")]
+    + """
+SWAPPED = Swapped(
+    "swapped",
+    "the first two sentences of a document",
+    label="next_sentence_label",
+    label_names=("as written", "swapped"),
+    label_meanings=("B follows A", "A follows B"),
+    segments=(2, 2),
+    token_types=2,
+    sentence_pairs=True,
+)
+
+import pyarrow.compute as pc
+from bertdata.curation.filters import Filter
+from bertdata.masking.units import MaskUnit
+
+LONG = Filter(help="drops short texts", keep=lambda texts, argument: pc.greater(pc.utf8_length(texts), argument),
+    parse=int, default="300")
+PAIR = MaskUnit("pair", "two words", lambda config: [0.0, 1.0])
+"""
+)
+
+
+def test_a_build_takes_objects_of_a_module_and_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_objects.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = [{"id": str(number), "text": text_of(number)} for number in range(60)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    settings = {"documents": str(tmp_path / "texts.jsonl"), "vocab_size": 300, "workers": 1, "masking": "static"}
+    corpus = bertdata.build(
+        tmp_path / "corpus",
+        objective="my_objects:SWAPPED",
+        mask_unit="my_objects:PAIR",
+        filter=["my_objects:LONG=280"],
+        **settings,  # type: ignore[arg-type]
+    )
+    verify(tmp_path / "corpus")
+    assert corpus["info"]["examples"]["objective"] == "my_objects:SWAPPED"
+    assert corpus.train[0]["next_sentence_label"] in (0, 1)
+    dropped = sum(len(row["text"]) <= 280 for row in rows)
+    assert sum(corpus["sources"]["documents"]["drops"].values()) == dropped > 0
+    with pytest.raises(ConfigError, match="the objective 'my_objects:SWAPED' cannot be imported"):
+        bertdata.build(tmp_path / "other", objective="my_objects:SWAPED", **settings)  # type: ignore[arg-type]
