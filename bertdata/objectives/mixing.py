@@ -65,7 +65,7 @@ def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int
     if not weights:
         powers = {name: (size / held) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
         weights = {name: power / sum(powers.values()) for name, power in powers.items()}
-    most = config.max_epochs or MOST_EPOCHS
+    most = float(config.max_epochs or MOST_EPOCHS)
     if config.max_epochs and total > most * held:
         raise ConfigError(
             f"train is to have {total:,} tokens, and --max-epochs {most:g} of the {held:,} that its sources have are "
