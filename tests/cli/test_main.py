@@ -175,7 +175,7 @@ def test_a_stage_takes_no_flag_that_it_does_not_read(
         (["--vocab=bertdata-30k-uncased", "--no-do-lower-case"], "--no-do-lower-case has no effect"),
         (["--max-ngram=2"], "--max-ngram has no effect: it is for --mask-unit ngram or token-ngram, not token"),
         (["--mask-unit", "ngram", "--max-span", "4"], "--max-span has no effect"),
-        (["--ngram-weights", "1", "1"], "--ngram-weights has no effect: it is for --mask-unit ngram or token-ngram, not token"),
+        (["--ngram-weights", "1", "1"], "--ngram-weights has no effect: it is for --mask-unit ngram or token-ngram"),
         (["--mask-unit=ngram", "--max-ngram=2", "--ngram-weights", "1"], "--max-ngram has no effect: --ngram-weights"),
         (
             ["--mask-unit=token", "--similar-words", "t.tsv"],
