@@ -16,7 +16,10 @@ MOST_BINS = 64
 
 @dataclass(frozen=True)
 class ExamplesConfig(Settings):
-    """How rows are made of documents. Raises ConfigError for values out of bounds."""
+    """How rows are made of documents.
+
+    Raises ConfigError for values out of bounds.
+    """
 
     objective: str = option("nsp", "which tokens make a row, and its label", OBJECTIVES)
     masking: str = option(
@@ -106,7 +109,9 @@ class ExamplesConfig(Settings):
 
 @dataclass(frozen=True)
 class MixingConfig(Settings):
-    """How much of each source is in train. Raises ConfigError for what is not SOURCE=WEIGHT, or is given twice.
+    """How much of each source is in train.
+
+    Raises ConfigError for what is not SOURCE=WEIGHT, or is given twice.
 
     >>> MixingConfig(mix=("wikipedia=3", "books=1.5")).weights
     {'wikipedia': 3.0, 'books': 1.5}
@@ -121,7 +126,7 @@ class MixingConfig(Settings):
     mix_temperature: float = option(
         0.0,
         "weights of the sources that are their shares of the tokens to this power, so that small ones get more "
-        "(multilingual BERT: 0.7, XLM-R: 0.3); 0: not",
+        "(multilingual BERT: 0.7, XLM-R: 0.3); 0: none",
         at_least=0,
         at_most=1,
         later=True,

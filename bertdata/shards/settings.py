@@ -22,7 +22,10 @@ class ShardsConfig(Settings):
 
 @dataclass(frozen=True)
 class SelectionConfig(Settings):
-    """Which documents are in the shards. Raises ConfigError for a condition that cannot be parsed."""
+    """Which documents are in the shards.
+
+    Raises ConfigError for a condition that cannot be parsed.
+    """
 
     sources: tuple[str, ...] = option(
         (), "only the documents of these sources are in the shards (default: all)", metavar="NAME", later=True

@@ -1,6 +1,7 @@
 """Rows of Parquet and JSON-lines files as documents: two source formats.
 
-A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns are ignored.
+A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns where a selection
+reads them.
 A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as paragraph
 borders; in text with none, every line is a paragraph.
 """
@@ -100,7 +101,7 @@ class ParquetFormat(TableFormat):
         """Yield the rows of a range."""
         with files.open_raw(chosen.path) as raw:
             parquet = open_parquet(raw, chosen.path)
-            wanted = {chosen.text_column, *SCHEMA.names, *map(root, chosen.columns)}
+            wanted = {chosen.text_column, *SCHEMA.names, *chosen.columns, *map(root, chosen.columns)}
             names = [name for name in wanted if name in parquet.schema_arrow.names]
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
             batches = parquet.iter_batches(

@@ -22,15 +22,20 @@ def plan_books(paths: Sequence[str], directory: str, config: CleaningConfig) -> 
 
 
 def plan_documents(
-    paths: Sequence[str], directory: str, target_bytes: int, text_column: str = "text"
+    paths: Sequence[str], directory: str, target_bytes: int, text_column: str = "text", columns: tuple[str, ...] = ()
 ) -> Sequence[Task]:
     """Return the tasks for files of documents."""
     config = CleaningConfig(range_bytes=target_bytes)
-    return _tasks("documents", dict.fromkeys(paths, "documents"), directory, config, text_column)
+    return _tasks("documents", dict.fromkeys(paths, "documents"), directory, config, text_column, columns)
 
 
 def _tasks(
-    kind: str, source_of: Mapping[str, str], directory: str, config: CleaningConfig, text_column: str = "text"
+    kind: str,
+    source_of: Mapping[str, str],
+    directory: str,
+    config: CleaningConfig,
+    text_column: str = "text",
+    columns: tuple[str, ...] = (),
 ) -> Sequence[Task]:
-    [step] = ReadSource(kind, source_of, directory, config, text_column).plan(Standing()).steps
+    [step] = ReadSource(kind, source_of, directory, config, text_column, columns).plan(Standing()).steps
     return step.tasks

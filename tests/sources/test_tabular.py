@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, run_once
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.stage import record_of_part
@@ -65,6 +65,39 @@ def test_a_row_becomes_a_document_and_other_columns_are_ignored(tmp_path: Path) 
     }  # fmt: skip
     assert counters.counts == {"rows": 2, "documents": 2, "text_bytes": 10}
     assert counters.drops == {}
+
+
+RATED = [
+    {"text": "Salt.", "score": 3, "meta": {"language": "en"}, "day": "2024-05-01", "flat.name": True},
+    {"text": "Water.", "score": None, "meta": None, "day": None, "flat.name": False},
+]
+
+
+def kept(path: str, columns: tuple[str, ...]) -> list[Row]:
+    [task] = plan_documents([path], "out", 1 << 30, columns=columns)
+    return [json.loads(row["columns"]) for row in read(task)[0]]
+
+
+def test_columns_are_kept_where_asked_for_in_every_format(tmp_path: Path) -> None:
+    names = ("day", "flat.name", "meta.language", "score")
+    expected = [
+        {"day": "2024-05-01", "flat.name": True, "meta.language": "en", "score": 3},
+        {"flat.name": False},
+    ]
+    table = pa.Table.from_pylist(RATED)
+    dated = table.set_column(table.schema.get_field_index("day"), "day", table["day"].cast(pa.date32()))
+    assert kept(parquet(tmp_path / "rows.parquet", dated), names) == expected
+    assert kept(write(tmp_path / "rows.jsonl", lines(RATED)), names) == expected
+
+
+def test_a_column_of_lists_and_one_that_no_file_has_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", lines([{"text": "Salt.", "tags": ["a"]}]))
+    with pytest.raises(InputError, match="the column 'tags' holds list; expected strings, numbers, or true and false"):
+        kept(path, ("tags",))
+    with pytest.raises(
+        ConfigError, match=r"names the column 'tag', which these .* did you mean 'tags'\? Their columns"
+    ):
+        kept(path, ("tag",))
 
 
 def test_ids_that_are_numbers_are_kept_and_empty_ones_made_up(tmp_path: Path) -> None:
