@@ -30,7 +30,7 @@ from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Stage
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.io.console import Row, table
+from bertdata.io.console import table
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.options.flags import add_flags, from_flags
@@ -38,10 +38,10 @@ from bertdata.options.option import stored_values
 from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.shards.contents import finished_manifest, mark_finished
-from bertdata.shards.corpus import Corpus
 from bertdata.shards.count_tokens import write_stages
-from bertdata.shards.phases import PhaseConfig, plan_phases, stored_phases
+from bertdata.shards.phases import PhaseConfig, check_names, plan_phases, stored_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import check_table
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
@@ -54,7 +54,7 @@ from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_shards import load_segmenter, load_tokenizer_for, print_build
-from .dry_run import end_rows, source_rows, stage_rows
+from .dry_run import end_rows, setting_rows, source_rows, stage_rows
 from .phases import OF_A_PHASE, columns_of, phases_of, require_columns
 from .recipe import add_recipe, apply_recipe, save_recipe
 
@@ -104,7 +104,7 @@ class Build:
         self.inputs, self.output, self.settings = sources.inputs(), output, settings
         for phase in settings.phases:
             phase.check_sources(self.inputs.names())
-        plan_phases(output, settings.phases)
+        check_names(settings.phases)
         self.columns = columns_of(settings.phases)
         require_columns(self.columns, self.inputs.by_kind["documents"])
         refuse_own(output, self.inputs.paths())
@@ -200,37 +200,8 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
     if not force and finished_manifest(output, build.fingerprint):
         return table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
     rows += stage_rows(build.stages, force=force)
-    rows += _setting_rows(settings)
+    rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
     return table([*rows, *end_rows(output, build.origin, runner, force=force)])
-
-
-def _setting_rows(settings: Settings) -> list[Row]:
-    vocabulary = settings.vocabulary
-    trained = f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.method}"
-    rows = [
-        ("vocabulary", settings.vocab or trained),
-        ("sentences", f"Punkt, {settings.sentences.sentences}"),
-    ]
-    for phase in settings.phases:
-        examples, selection = phase.examples, phase.selection
-        if len(settings.phases) > 1:
-            rows.append((f"phase {phase.folder}", ""))
-        rows.append(
-            (
-                "examples",
-                f"{examples.objective}, {examples.masking} masking, {examples.max_seq_length} tokens, "
-                f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
-            )
-        )
-        if selection.sources:
-            rows.append(("sources", ", ".join(selection.sources)))
-        if selection.where:
-            rows.append(("where", selection.where))
-        if weights := phase.mixing.weights:
-            rows.append(("mix", ", ".join(f"{name} {weight:g}" for name, weight in weights.items())))
-        if examples.bin_size or examples.pack:
-            rows.append(("rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"))
-    return rows
 
 
 def sources_of(output: str) -> Sources:
@@ -295,7 +266,9 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
 
 
-def build(output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any) -> Corpus:
+def build(
+    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
+) -> BuiltCorpus:
     """Build shards in `output` as `bertdata build` does, and return them with their manifest.
 
     settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
@@ -313,7 +286,7 @@ def build(output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[s
     flags.runner_flags = tuple(runner_flags)
     sources, chosen = _settings_of(flags)
     manifest, _ = build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)
-    return Corpus(os.fspath(flags.output), manifest)
+    return BuiltCorpus(os.fspath(flags.output), manifest)
 
 
 def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:

@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
     ]
     cleaning = from_flags(flags, CleaningConfig)
-    decisive = (sharding, phases[0].examples, phases[0].masking)
+    decisive = (sharding, *(getattr(phases[0], group) for group in OF_A_PHASE))
     with finished(flags, COMMAND, "build", documents, stages, *decisive, cleaning=cleaning, columns=columns) as done:
         manifest = done.account
     print_build(manifest)

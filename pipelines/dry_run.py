@@ -12,7 +12,10 @@ from bertdata.engine.stages import Stage
 from bertdata.io import files
 from bertdata.io.console import Row, counted
 from bertdata.io.digests import cores
+from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs
+from bertdata.tokenizers.settings import VocabularyConfig
 
 
 def source_rows(inputs: Inputs) -> Iterator[Row]:
@@ -53,3 +56,32 @@ def end_rows(output: str, origin: Origin, runner: Runner, *, force: bool = False
     if (refused := refusal(output, origin)) and not force:
         yield "refused", f"{output} {refused}"
     yield "runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"
+
+
+def setting_rows(
+    vocab: str | None, vocabulary: VocabularyConfig, sentences: SentencesConfig, phases: Sequence[PhaseConfig]
+) -> Iterator[Row]:
+    """Yield rows for the vocabulary, the sentence parameters, and what each phase has of its own."""
+    yield "vocabulary", vocab or f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.method}"
+    yield "sentences", f"Punkt, {sentences.sentences}"
+    for phase in phases:
+        examples, mixing, selection = phase.examples, phase.mixing, phase.selection
+        if len(phases) > 1:
+            yield f"phase {phase.folder}", ""
+        yield (
+            "examples",
+            f"{examples.objective}, {examples.masking} masking, {examples.max_seq_length} tokens, "
+            f"dupe factor {examples.dupe_factor}, seed {examples.seed}",
+        )
+        if selection.sources:
+            yield "sources", ", ".join(selection.sources)
+        if selection.where:
+            yield "where", selection.where
+        if mixing.mix:
+            yield "mix", ", ".join(f"{name} {weight:g}" for name, weight in mixing.weights.items())
+        if mixing.mix_temperature:
+            yield "mix", f"by size to the power {mixing.mix_temperature:g}"
+        if mixing.train_tokens:
+            yield "train", f"{mixing.train_tokens:,} tokens"
+        if examples.bin_size or examples.pack:
+            yield "rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"

@@ -174,29 +174,27 @@ class _Evaluation:
             found = pc.and_kleene(found, self.compare(node, one, operator, other))
         return found
 
-    def compare(self, node: ast.Compare, one: ast.expr, operator: ast.cmpop, other: ast.expr) -> pa.BooleanArray:
+    def compare(self, node: ast.Compare, one: ast.expr, operator: ast.cmpop, other: ast.expr) -> Any:
         if isinstance(operator, (ast.Is, ast.IsNot)):
             return pc.is_null(self.value(one)) if isinstance(operator, ast.Is) else pc.is_valid(self.value(one))
         left = self.value(one)
         if isinstance(operator, (ast.In, ast.NotIn)):
             assert isinstance(other, (ast.Tuple, ast.List))
             right = pa.array([_constant(item) for item in other.elts])
-            found = self.told(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
+            found = self.checked(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
             found = pc.if_else(pc.is_valid(left), found, pa.scalar(None, pa.bool_()))
             return pc.invert(found) if isinstance(operator, ast.NotIn) else found
         right = self.value(other)
-        return self.told(node, left, right, lambda: _COMPARISONS[type(operator)](left, right))
+        return self.checked(node, left, right, lambda: _COMPARISONS[type(operator)](left, right))
 
-    def value(self, node: ast.expr) -> pa.Array:
-        """Return the values of a column or of a constant."""
-        if name := _name(node):
-            return self.columns[name]
-        return pa.array([_constant(node)] * self.number)
+    def value(self, node: ast.expr) -> pa.Array | pa.Scalar:
+        """Return the values of a column, or a constant."""
+        return self.columns[name] if (name := _name(node)) else pa.scalar(_constant(node))
 
-    def told(self, node: ast.Compare, left: pa.Array, right: pa.Array, compare: Callable[[], Any]) -> pa.BooleanArray:
-        """Return a comparison; raises ConfigError where it is of two types."""
+    def checked(self, node: ast.Compare, left: Any, right: Any, compare: Callable[[], Any]) -> Any:
+        """Return a comparison, null where a column has no value at all; raises ConfigError where it is of two types."""
         if pa.types.is_null(left.type) or pa.types.is_null(right.type):
-            return pa.nulls(self.number, pa.bool_())
+            return pa.scalar(None, pa.bool_())
         if _kind(left.type) == _kind(right.type):
             return compare()
         raise ConfigError(

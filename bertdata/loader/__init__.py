@@ -4,7 +4,7 @@ from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples
 from bertdata.loader.next_token import causal_ranks
 from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
-from bertdata.loader.permutation import PermutationCollator
+from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.loader.sampler import EpochBatchSampler
 
 __all__ = [

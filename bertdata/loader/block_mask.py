@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.errors import ConfigError
+
 
 def block_mask(cu_seqlens: NDArray[np.integer], window: int | None = None) -> NDArray[np.float32]:
     """Return the block-diagonal mask of a packed row, float32 (1, 1, T, T), which is added to the attention scores.
@@ -38,3 +40,28 @@ def attention_masks(cu_seqlens: NDArray[np.integer], window: int | None) -> Any:
     """
     whole = block_mask(cu_seqlens)
     return whole if window is None else {"full_attention": whole, "sliding_attention": block_mask(cu_seqlens, window)}
+
+
+def check_packing(
+    packing: bool, position_offset: int, attention_mask: str | None, window: int | None, *, causal: bool
+) -> None:
+    """Raise ConfigError where settings of packed batches do not fit."""
+    if attention_mask not in (None, "blocks"):
+        raise ConfigError(f"attention_mask is {attention_mask!r}; expected 'blocks', or None for cu_seqlens alone")
+    if position_offset < 0:
+        raise ConfigError(f"position_offset is {position_offset}; expected 0, or padding_idx + 1 as RoBERTa counts")
+    if not packing and (position_offset or attention_mask):
+        raise ConfigError(
+            "position_offset and attention_mask are for packing=True; leave them out: a padded batch has its "
+            "attention_mask, and models count its positions themselves"
+        )
+    if window is not None and (window < 1 or attention_mask is None):
+        raise ConfigError(
+            f"sliding_window is {window}, with attention_mask={attention_mask!r}; expected at least 1, "
+            "config.local_attention // 2 for ModernBERT, with attention_mask='blocks'"
+        )
+    if causal and attention_mask:
+        raise ConfigError(
+            "attention_mask='blocks' lets tokens attend to later ones of their example, and causal rows may not; "
+            "leave one of them out: kernels for cu_seqlens take `is_causal`"
+        )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.loader.block_mask import attention_masks
+from bertdata.loader.block_mask import attention_masks, check_packing
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
@@ -103,7 +103,7 @@ class BatchCollator(HasEpoch):
             )
         if pad_to_multiple_of < 1:
             raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
-        _check_packing(packing, position_offset, attention_mask, sliding_window)
+        check_packing(packing, position_offset, attention_mask, sliding_window, causal=causal)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.blocks = attention_mask is not None
@@ -114,11 +114,6 @@ class BatchCollator(HasEpoch):
         self._reads_words = False
         self.shifted, self.causal = shifted, causal
         check_next_token(info, shifted=shifted, causal=causal)
-        if causal and attention_mask:
-            raise ConfigError(
-                "attention_mask='blocks' lets tokens attend to later ones of their example, and causal rows may not; "
-                "leave one of them out: kernels for cu_seqlens take `is_causal`"
-            )
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             build, split = first.build, first.split
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
@@ -322,24 +317,6 @@ class BatchCollator(HasEpoch):
         epoch, level = group
         masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
-
-
-def _check_packing(packing: bool, position_offset: int, attention_mask: str | None, window: int | None) -> None:
-    """Raise ConfigError where settings of packed batches do not fit."""
-    if attention_mask not in (None, "blocks"):
-        raise ConfigError(f"attention_mask is {attention_mask!r}; expected 'blocks', or None for cu_seqlens alone")
-    if position_offset < 0:
-        raise ConfigError(f"position_offset is {position_offset}; expected 0, or padding_idx + 1 as RoBERTa counts")
-    if not packing and (position_offset or attention_mask):
-        raise ConfigError(
-            "position_offset and attention_mask are for packing=True; leave them out: a padded batch has its "
-            "attention_mask, and models count its positions themselves"
-        )
-    if window is not None and (window < 1 or attention_mask is None):
-        raise ConfigError(
-            f"sliding_window is {window}, with attention_mask={attention_mask!r}; expected at least 1, "
-            "config.local_attention // 2 for ModernBERT, with attention_mask='blocks'"
-        )
 
 
 def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[Any]:

@@ -84,7 +84,7 @@ def check_next_token(info: ShardInfo, *, shifted: bool, causal: bool) -> None:
     """Raise ConfigError where shards do not give shifted labels, or causal rows."""
     require(
         isinstance(info, PretrainingInfo) or not (shifted or causal),
-        f"shifted or causal was given, but these shards hold {info.purpose}, whose labels are no tokens of the rows; "
+        f"shifted or causal was given, but these shards hold {info.purpose}, whose labels are not tokens of the rows; "
         "leave it out",
     )
     require(

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import Bits, bits, key, randint
+from bertdata.masking.units import token_draws
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -48,8 +49,7 @@ class Rows:
 
     def draws(self, purpose: int, positions: Ints) -> Bits:
         """Return a draw for each of some positions of the flat rows."""
-        row = self.row_of(positions)
-        return bits(self.keys[purpose], self.example_ids[row], positions - self.offsets[row])
+        return token_draws(self.keys[purpose], self.offsets, self.example_ids, positions)
 
     def row_of(self, positions: Ints) -> Ints:
         """Return the row of each position."""
@@ -128,8 +128,8 @@ def _rounded(numbers: NDArray[np.floating], draws: Bits) -> Ints:
 def perm_mask(ranks: Ints) -> NDArray[np.float32]:
     """Return which tokens a token may not attend to, float32 (N, L, L), of factorisation ranks (N, L).
 
-    It is 1.0 at [k, i, j] where token i of row k may not attend to token j: where j is predicted, and i is not behind
-    it in the factorisation order. So a token that is predicted does not see itself.
+    It is 1.0 at [k, i, j] where token i of row k may not attend to token j: where j is predicted, and i does
+    not come after it in the factorisation order. So a token that is predicted does not see itself.
 
     >>> perm_mask(np.array([[-1, 1, 0]]))[0].tolist()
     [[0.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]

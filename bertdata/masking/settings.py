@@ -68,8 +68,8 @@ class MaskingConfig(Settings):
     )
     similar_words: str = option(
         "",
-        "a table whose lines are a word and its similar words, parted by tabs: they replace words instead of [MASK], "
-        "and random tokens where there is none (MacBERT)",
+        "a table whose lines are a word and its similar words, separated by tabs: they replace words instead of "
+        "[MASK], and random tokens where there is none (MacBERT)",
         later=True,
     )
 

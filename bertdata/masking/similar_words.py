@@ -1,6 +1,6 @@
 """Similar words in place of [MASK] (MacBERT, Cui et al. 2020, section 3): a table of words as arrays of ids.
 
-A table is a text file, UTF-8. A line is a word and its similar words, parted by tabs, the order of no account:
+A table is a text file in UTF-8. A line is a word and its similar words, in any order, separated by tabs:
 
     river<TAB>stream<TAB>brook
 
@@ -23,10 +23,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import bits, randint
+from bertdata.counter_rng import randint
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression
 from bertdata.masking.masking_kernel import IGNORED, REPLACEMENT
+from bertdata.masking.units import token_draws
 from bertdata.tokenizers.base import Tokenizer
 
 Ints = NDArray[np.int64]
@@ -172,8 +173,7 @@ class SimilarWords:
         found[whole] = self.find(originals, starts[whole], lengths[whole])
 
         def draws(purpose: int, positions: Ints) -> NDArray[np.uint64]:
-            row = np.searchsorted(rows.offsets, positions, side="right") - 1
-            return bits(rows.keys[purpose], rows.example_ids[row], positions - rows.offsets[row])
+            return token_draws(rows.keys[purpose], rows.offsets, rows.example_ids, positions)
 
         masked[predicted] = labels[predicted]
         at_random = predicted[((fate < 0) & (found < 0))[at]]
@@ -206,7 +206,7 @@ def read_table(path: str) -> dict[str, list[str]]:
         if not word or not any(similar):
             raise InputError(
                 f"line {number} has {'no word before' if not word else 'a word without'} similar words; expected a "
-                "word and its similar words, parted by tabs",
+                "word and its similar words, separated by tabs",
                 path=path,
             )
         words.setdefault(word, []).extend(filter(None, similar))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import threshold
+from bertdata.counter_rng import Bits, bits, threshold
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -89,13 +92,22 @@ def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
     return np.array([*below[:-1], 2**32], np.uint64)
 
 
+def token_draws(key: Any, offsets: Ints, example_ids: Ints, positions: Ints) -> Bits:
+    """Return a draw for each of some positions of flat rows, uint64 (P,), by the id of its row and its place there.
+
+    key: that of one purpose, uint64; offsets, example_ids: of the rows, int64 (E + 1,) and (E,); positions: int64 (P,).
+    """
+    row = np.searchsorted(offsets, positions, side="right") - 1
+    return bits(key, example_ids[row], positions - offsets[row])
+
+
 def starting(
     word_starts: NDArray[np.bool_], special: NDArray[np.bool_], offsets: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return where words begin in flat rows, bool (T,), none of which goes on over a special token or the end of a row.
+    """Return where words begin in flat rows, bool (T,); none continues across a special token or the end of a row.
 
     word_starts: which tokens begin a word, special: which are special, bool (T,); offsets: of the rows, int64 (E + 1,).
-    What is behind the last row begins a word.
+    Positions after the last row count as word starts, unless they are special.
 
     >>> special = np.array([True, False, False, True, False])
     >>> starting(np.array([True, True, False, True, False]), special, np.array([0, 5])).tolist()

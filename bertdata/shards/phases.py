@@ -122,6 +122,13 @@ def is_name(name: Any) -> bool:
     return isinstance(name, str) and bool(_NAME.fullmatch(name)) and name not in _TAKEN
 
 
+def check_names(phases: Sequence[PhaseConfig]) -> None:
+    """Raise ConfigError where two phases have one name."""
+    names = [one.folder for one in phases]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ConfigError(f"two phases have the name {twice!r}; give each a `name` of its own")
+
+
 def plan_phases(output: str, phases: Sequence[PhaseConfig]) -> list[Phase]:
     """Return the phases of a build: a single one in the output itself, of several a folder each.
 
@@ -133,11 +140,9 @@ def plan_phases(output: str, phases: Sequence[PhaseConfig]) -> list[Phase]:
     >>> [phase.output for phase in plan_phases("corpus", both)]
     ['corpus/128', 'corpus/512']
     """
+    check_names(phases)
     records = files.join(output, "stages", "shards")
-    names = [one.folder for one in phases]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ConfigError(f"two phases have the name {twice!r}; give each a `name` of its own")
-    below = [[name] if len(phases) > 1 else [] for name in names]
+    below = [[one.folder] if len(phases) > 1 else [] for one in phases]
     folders = [(files.join(output, *name), files.join(records, *name)) for name in below]
     return [Phase(*folder, config) for folder, config in zip(folders, phases, strict=True)]
 

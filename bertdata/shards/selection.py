@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bertdata.curation.where import parse_condition
 from bertdata.engine.parts import Counts
+from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock, take_documents
 from bertdata.shards.pretraining_info import PretrainingInfo
 
@@ -72,8 +73,20 @@ def _columns(
         "tokens": lambda: np.diff(block.document_ends, prepend=0),
     }
     return {
-        name: pa.array(known[name]()) if name in known else pa.array([row.get(name) for row in rows]) for name in names
+        name: pa.array(known[name]()) if name in known else _column(name, [row.get(name) for row in rows])
+        for name in names
     }
+
+
+def _column(name: str, values: Sequence[Any]) -> pa.Array:
+    """Return the values of a column; raises InputError where they are of several types."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError) as error:
+        raise InputError(
+            f"the column {name!r}, which --where reads, has values of several types ({error}); expected strings, "
+            "numbers, or true and false, in all documents alike"
+        ) from error
 
 
 def _counts(sentence_ends: NDArray[np.int64], document_ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -78,7 +78,7 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
     wanted = " or ".join(dict.fromkeys(name for family in families for name in family.FILES))
     if not files.exists(place):
         raise InputError(
-            f"there is no such tokenizer; expected a directory with {wanted}, one of these files, or "
+            f"there is no such tokenizer; expected a directory with {wanted}, the path of such a file, or "
             f"{' or '.join(pretrained_names())} (other names are not looked up on a hub)",
             path=place,
         )

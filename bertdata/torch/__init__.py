@@ -21,9 +21,8 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtraError("torch", "torch") from error
 
-from bertdata.torch.data.dataset import DeviceCollator, PretrainingCollator, ShardDataset
+from bertdata.torch.data.dataset import DeviceCollator, PermutationLMCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
-from bertdata.torch.data.permutation import PermutationLMCollator
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import (

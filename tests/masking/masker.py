@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from bertdata.masking.masking import Masked, Masker
 from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.similar_words import SimilarWords
 
 CLS, SEP, MASK = 2, 3, 4
 REPLACEMENTS = np.arange(100, 200)
 
 Rows = list[tuple[list[int], int]]
 """The ids of each row, and the id of its example."""
+SimilarEntries = dict[tuple[int, ...], list[tuple[int, ...]]]
+"""The ids of words, and those of the similar words of each."""
 
 
 def masker_of(
@@ -24,10 +27,11 @@ def masker_of(
     mask_token_id: int = 4,
     replacement_ids: NDArray[np.integer] | None = None,
     continuation: NDArray[np.bool_] | None = None,
+    similar_words: SimilarWords | None = None,
 ) -> Masker:
     """Return a masker of a vocabulary in which [CLS] is 2 and [SEP] 3."""
     choices = np.arange(5, 10) if replacement_ids is None else replacement_ids
-    return Masker(config, seed, 2, 3, mask_token_id, choices, continuation)
+    return Masker(config, seed, 2, 3, mask_token_id, choices, continuation, similar_words=similar_words)
 
 
 def mask_tokens(
@@ -61,9 +65,11 @@ def assert_masked_as_by_the_reference(
     epoch: int,
     continuation: NDArray[np.bool_] | None = None,
     word_starts: NDArray[np.bool_] | None = None,
+    similar_words: SimilarEntries | None = None,
 ) -> None:
     """Assert that a batch is masked as the plain loop masks each of its rows."""
-    words = {"continuation": continuation, "word_starts": word_starts}
+    table = None if similar_words is None else SimilarWords.of(similar_words)
+    words = {"continuation": continuation, "word_starts": word_starts, "similar_words": table}
     masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, **words)
     ends = np.cumsum([len(row) for row, _ in rows])
     expected = [
@@ -78,6 +84,7 @@ def assert_masked_as_by_the_reference(
             replacement_ids=REPLACEMENTS.tolist(),
             continuation=() if continuation is None else continuation.tolist(),
             word_starts=None if word_starts is None else word_starts[end - len(row) : end].tolist(),
+            similar_words=similar_words,
         )
         for (row, example_id), end in zip(rows, ends.tolist(), strict=True)
     ]

@@ -14,18 +14,26 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.masking.masking import IGNORE_INDEX, Masked, Masker
-from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import REPLACE_UNITS, MaskingConfig
 from bertdata.masking.similar_words import SimilarWords, compile_table, read_table, table_for
 from bertdata.masking.units import unit_lengths
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
-from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows
+from tests.masking.masker import (
+    CLS,
+    MASK,
+    REPLACEMENTS,
+    SEP,
+    Rows,
+    SimilarEntries,
+    assert_masked_as_by_the_reference,
+    mask_rows,
+)
 from tests.statistics import assert_uniform, bernstein
 from tests.tokenizers.made import made
 
 PIECE = 60
 CONTINUATION = np.arange(300) >= 250
-ENTRIES: dict[tuple[int, ...], list[tuple[int, ...]]] = {
+ENTRIES: SimilarEntries = {
     (5,): [(10,), (11,), (12,)],
     (6, 251): [(20, 260), (21, 22)],
     (6, 251, 252): [(30, 31, 32)],
@@ -37,14 +45,8 @@ MACBERT = MaskingConfig(
 )
 
 
-def masker_of(config: MaskingConfig, seed: int = 0) -> Masker:
-    return Masker(config, seed, CLS, SEP, MASK, REPLACEMENTS, CONTINUATION, similar_words=TABLE)
-
-
-def mask(rows: Rows, config: MaskingConfig, *, seed: int = 0, epoch: int = 0, **known: Any) -> Masked:
-    flat = np.array([token for row, _ in rows for token in row], np.int64)
-    offsets, ids = np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([one for _, one in rows], np.int64)
-    return masker_of(config, seed).mask(flat, offsets, ids, epoch, **known)
+def mask(rows: Rows, config: MaskingConfig, **known: Any) -> Masked:
+    return mask_rows(rows, config=config, continuation=CONTINUATION, similar_words=TABLE, **known)
 
 
 def configs() -> st.SearchStrategy[MaskingConfig]:
@@ -73,28 +75,9 @@ TOKENS = st.lists(st.sampled_from([CLS, SEP, 5, 5, 6, 6, 7, 251, 251, 252, 253])
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: Rows, config: MaskingConfig, seed: int, epoch: int, told: bool
 ) -> None:
-    starts = [token % 3 > 0 for row, _ in rows for token in row] if told else None
-    masked = mask(rows, config, seed=seed, epoch=epoch, word_starts=np.array(starts, np.bool_) if told else None)
-    expected, end = [], 0
-    for row, example_id in rows:
-        begin, end = end, end + len(row)
-        expected.append(
-            mask_row(
-                row,
-                [token in (CLS, SEP) for token in row],
-                example_id,
-                config=config,
-                seed=seed,
-                epoch=epoch,
-                mask_token_id=MASK,
-                replacement_ids=REPLACEMENTS.tolist(),
-                continuation=CONTINUATION.tolist(),
-                word_starts=starts[begin:end] if starts is not None else None,
-                similar_words=ENTRIES,
-            )
-        )
-    assert masked.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
-    assert masked.labels.tolist() == [label for _, labels, _ in expected for label in labels]
+    starts = np.array([token % 3 > 0 for row, _ in rows for token in row], np.bool_)
+    known = starts if told else None
+    assert_masked_as_by_the_reference(rows, config, seed, epoch, CONTINUATION, known, similar_words=ENTRIES)
 
 
 def test_a_word_becomes_a_similar_one_a_random_one_or_stays_in_macberts_shares() -> None:

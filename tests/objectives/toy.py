@@ -11,7 +11,7 @@ from pathlib import Path
 from bertdata import registry
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 
-MODULE = '''
+CLASS = '''
 import numpy as np
 
 from bertdata.counter_rng import bits
@@ -44,21 +44,20 @@ class Swapped(Objective):
             {"tokens_dropped_later_sentences": len(block.tokens) - used},
         )
 
-
-OBJECTIVES.add(
-    "toy",
-    Swapped(
-        "toy",
-        "the first two sentences of a document",
-        label="next_sentence_label",
-        label_names=("as written", "swapped"),
-        label_meanings=("B follows A", "A follows B"),
-        segments=(2, 2),
-        token_types=2,
-        sentence_pairs=True,
-    ),
-)
 '''
+"""A module with a class of objectives."""
+SWAPPED = """Swapped(
+    "{name}",
+    "the first two sentences of a document",
+    label="next_sentence_label",
+    label_names=("as written", "swapped"),
+    label_meanings=("B follows A", "A follows B"),
+    segments=(2, 2),
+    token_types=2,
+    sentence_pairs=True,
+)"""
+"""An objective of that class."""
+MODULE = f"{CLASS}\nOBJECTIVES.add('toy', {SWAPPED.format(name='toy')})\n"
 """A module that adds the objective `toy`."""
 
 _WORDS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]

@@ -10,22 +10,11 @@ import pytest
 import bertdata
 from bertdata.errors import ConfigError
 from bertdata.shards.verify.build import verify
-from tests.objectives.toy import MODULE
+from tests.objectives.toy import CLASS, SWAPPED
 from tests.shards.build import text_of
 
-OWN = (
-    MODULE[: MODULE.index("OBJECTIVES.add(")]
-    + """
-SWAPPED = Swapped(
-    "swapped",
-    "the first two sentences of a document",
-    label="next_sentence_label",
-    label_names=("as written", "swapped"),
-    label_meanings=("B follows A", "A follows B"),
-    segments=(2, 2),
-    token_types=2,
-    sentence_pairs=True,
-)
+OWN = f"""{CLASS}
+SWAPPED = {SWAPPED.format(name="swapped")}
 
 import pyarrow.compute as pc
 from bertdata.curation.filters import Filter
@@ -35,7 +24,6 @@ LONG = Filter(help="drops short texts", keep=lambda texts, argument: pc.greater(
     parse=int, default="300")
 PAIR = MaskUnit("pair", "two words", lambda config: [0.0, 1.0])
 """
-)
 
 
 def test_a_build_takes_objects_of_a_module_and_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

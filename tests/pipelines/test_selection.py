@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bertdata.errors import ConfigError
+from bertdata.errors import BertDataError, ConfigError
 from bertdata.inspect.summary import build_rows
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
@@ -155,6 +155,14 @@ def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_p
         assert source["planned"] == (1.5 if "wanted" in source else pytest.approx(wanted[name] + 0.11, abs=0.02))
     assert sum("wanted" in source for source in mix.values()) == 1
     assert sum(mix[name]["planned"] * sizes[name] for name in mix) == pytest.approx(sum(sizes.values()))
+
+
+def test_a_column_of_several_types_is_refused_with_its_name(tmp_path: Path) -> None:
+    rows = [{"text": text_of(number), "score": number if number % 2 else str(number)} for number in range(20)]
+    (tmp_path / "rated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sources = Sources(documents=(str(tmp_path / "rated.jsonl"),))
+    with pytest.raises(BertDataError, match="the column 'score', which --where reads, has values of several types"):
+        build(tmp_path / "out", with_phase(selection=SelectionConfig(where="score > 3")), sources)
 
 
 def test_two_phases_of_one_name_and_a_name_of_another_folder_are_refused(tmp_path: Path) -> None:

@@ -19,10 +19,19 @@ from bertdata.errors import ConfigError
 from bertdata.loader.collator import BatchCollator, Flags, Ints
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
+from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.torch.data.gpu_masking import mask_tokens
 
-__all__ = ["DeviceCollator", "Example", "Index", "PretrainingCollator", "ShardDataset", "SharedEpoch"]
+__all__ = [
+    "DeviceCollator",
+    "Example",
+    "Index",
+    "PermutationLMCollator",
+    "PretrainingCollator",
+    "ShardDataset",
+    "SharedEpoch",
+]
 
 COMPILED_FROM = 1 << 19
 """Tokens of a data set above which masks are drawn by the compiled kernel. With fewer, torch is done before the kernel
@@ -115,6 +124,17 @@ def _tensors(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _tensors(array) for name, array in value.items()}
     return torch.from_numpy(value)
+
+
+class PermutationLMCollator(PermutationCollator, PretrainingCollator):
+    """Makes batches of tensors for `XLNetLMHeadModel` of transformers, for the `collate_fn` of a `DataLoader`.
+
+    Settings and contents are those of `bertdata.loader.PermutationCollator`; examples without an epoch have that of
+    `PretrainingCollator`.
+
+        collator = PermutationLMCollator(dataset)
+        loss = model(**collator([dataset[(0, 1)], dataset[(0, 2)]])).loss
+    """
 
 
 class DeviceCollator(PretrainingCollator):

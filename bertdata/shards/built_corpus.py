@@ -1,4 +1,4 @@
-"""`Corpus`: a finished build in Python, what `bertdata.build` returns."""
+"""`BuiltCorpus`: a finished build in Python, what `bertdata.build` returns."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bertdata.io import files
 from bertdata.shards.reader import Shards, open_shards
 
 
-class Corpus(Mapping[str, Any]):
+class BuiltCorpus(Mapping[str, Any]):
     """A finished build: its folder, its shards, and its manifest, whose keys it has too.
 
     corpus = bertdata.build("corpus", documents="texts/*.jsonl")
-    corpus                              # Corpus('corpus'): 615 examples in train, 12 in validation
+    corpus                              # BuiltCorpus('corpus'): 615 examples in train, 12 in validation
     corpus.train[0]["input_ids"]        # open shards, as of bertdata.open_shards
     corpus["splits"]["train"]["counts"]
     both = bertdata.build("both", documents="texts/*.jsonl", max_seq_length=(128, 512))
@@ -25,9 +25,11 @@ class Corpus(Mapping[str, Any]):
         self.path, self.manifest = path, dict(manifest)
 
     @property
-    def phases(self) -> dict[str, Corpus]:
+    def phases(self) -> dict[str, BuiltCorpus]:
         """The phases by name, in their order; none of a build of one phase."""
-        return {name: Corpus(files.join(self.path, name), one) for name, one in self.manifest.get("phases", {}).items()}
+        return {
+            name: BuiltCorpus(files.join(self.path, name), one) for name, one in self.manifest.get("phases", {}).items()
+        }
 
     @property
     def train(self) -> Shards:
@@ -65,8 +67,7 @@ class Corpus(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         if names := list(self.phases):
-            return f"Corpus({self.path!r}): phases {', '.join(names)}"
+            return f"BuiltCorpus({self.path!r}): phases {', '.join(names)}"
         counts = {name: one["counts"]["examples"] for name, one in self.manifest["splits"].items()}
-        return (
-            f"Corpus({self.path!r}): {', '.join(f'{number:,} examples in {name}' for name, number in counts.items())}"
-        )
+        shown = ", ".join(f"{number:,} examples in {name}" for name, number in counts.items())
+        return f"BuiltCorpus({self.path!r}): {shown}"

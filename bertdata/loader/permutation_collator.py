@@ -21,8 +21,8 @@ class PermutationCollator(BatchCollator):
     the text, and, named as in transformers' XLNet:
 
     perm_mask        float32 (N, L, L): 1.0 at [k, i, j] where token i may not attend to token j
-    target_mapping   float32 (N, P, L): 1.0 at [k, p, i] where prediction p is of token i; zeros behind the last one
-    labels           int64 (N, P): the id of each prediction, in the order of the text, -100 behind the last one
+    target_mapping   float32 (N, P, L): 1.0 at [k, p, i] where prediction p is of token i; 0.0 after the last prediction
+    labels           int64 (N, P): the id of each prediction, in the order of the text; -100 after the last prediction
 
     P is the most predictions of a row of the batch, up to a multiple of `pad_to_multiple_of`. So
     `XLNetLMHeadModel(**batch)` computes the queries of predicted tokens alone.
