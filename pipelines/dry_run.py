@@ -10,7 +10,7 @@ from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import stage_states
 from bertdata.engine.stages import Stage
 from bertdata.io import files
-from bertdata.io.console import Row, counted
+from bertdata.io.console import Row, counted, largest
 from bertdata.io.digests import cores
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig
@@ -19,10 +19,16 @@ from bertdata.tokenizers.settings import VocabularyConfig
 
 
 def source_rows(inputs: Inputs) -> Iterator[Row]:
-    """Yield a row for each source: its files and their bytes."""
-    for name in inputs.names():
-        paths = inputs.paths(name)
-        yield name, f"{counted(len(paths), 'file')}, {sum(map(files.size, paths)):,} bytes"
+    """Yield a row for each source, its files and their bytes; over 30 are the largest 30, and the others together."""
+    sizes: dict[str, list[int]] = {name: [] for name in inputs.names()}
+    for path, name in inputs.source_of.items():
+        sizes[name].append(files.size(path))
+    shown, others = largest({name: sum(held) for name, held in sizes.items()})
+    rows = {name: sizes[name] for name in shown}
+    if others:
+        rows[f"{len(others):,} smaller sources"] = [size for name in others for size in sizes[name]]
+    for name, held in rows.items():
+        yield name, f"{counted(len(held), 'file')}, {sum(held):,} bytes"
 
 
 def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]:

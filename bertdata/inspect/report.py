@@ -17,7 +17,7 @@ from bertdata.inspect import show, stats, summary
 from bertdata.inspect.report_style import STYLE
 from bertdata.io import files
 from bertdata.io.charts import element, markup
-from bertdata.io.console import counted
+from bertdata.io.console import counted, largest
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
@@ -78,9 +78,11 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     copies = f", {examples['dupe_factor']} copies" if examples["dupe_factor"] > 1 else ""
     points = manifest["info"]["masking"].get("mask_schedule")
     schedule = f", rates by --mask-schedule {' '.join(points)}" if points else ""
+    sizes = {name: source["counts"].get("documents", 0) for name, source in manifest["sources"].items()}
+    shown, others = largest(sizes)
+    sources = ", ".join(shown) + (f" and {len(others):,} smaller ones" if others else "")
     return (
-        f"Sources: {', '.join(manifest['sources'])}. Vocabulary: {vocabulary}. "
-        f"{examples['masking'].capitalize()} masking{copies}{schedule}."
+        f"Sources: {sources}. Vocabulary: {vocabulary}. {examples['masking'].capitalize()} masking{copies}{schedule}."
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata.io.console import Row, byte_size, counted
+from bertdata.engine.parts import add_counts
+from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.sources.names import KINDS, input_count, units_of
@@ -15,9 +16,12 @@ _SHOWN_BROKEN = 3
 
 
 def source_rows(sources: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of the sources: what came in, drops by reason, broken parts by name, documents."""
+    """Return the rows of the sources: what came in, drops by reason, broken parts by name, documents.
+
+    Over 30 sources are the 30 with the most documents, and the others together.
+    """
     rows: list[Row] = []
-    for name, source in sources.items():
+    for name, source in _with_others_as_one(sources).items():
         counts = source["counts"]
         units = units_of(counts)
         shown = " and ".join(units) or KINDS.get(name, "rows")
@@ -32,6 +36,20 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         size = byte_size(counts.get("text_bytes", 0))
         rows.append(("  documents", f"{counts.get('documents', 0):,} ({size} of text)"))
     return rows
+
+
+def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the largest sources, and what the others have together as one more."""
+    shown, others = largest({name: source["counts"].get("documents", 0) for name, source in sources.items()})
+    result = {name: sources[name] for name in shown}
+    if others:
+        together = [sources[name] for name in others]
+        result[f"{len(others):,} smaller sources"] = {
+            "counts": add_counts(one["counts"] for one in together),
+            "drops": add_counts(one["drops"] for one in together),
+            "broken": [broken for one in together for broken in one["broken"]],
+        }
+    return result
 
 
 def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
@@ -83,14 +101,23 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
 
 
 def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
-    """Return a row for each of several sources: its tokens, its epochs, and its weight where it has one."""
+    """Return a row for each of several sources: its tokens, its epochs, and its weight where it has one.
+
+    Over 30 sources are the 30 with the most tokens, and the others together.
+    """
     rows = []
-    for name, source in mix.items() if len(mix) > 1 else ():
+    shown, others = largest({name: source["tokens"] for name, source in mix.items()})
+    for name in shown if len(mix) > 1 else ():
+        source = mix[name]
         weight = f" (weight {source['weight']:.4g})" if "weight" in source else ""
         if "wanted" in source:
             weight += f", {source['wanted']:g} without --max-epochs"
         epochs = f"{source['epochs']:g} epoch{'' if source['epochs'] == 1 else 's'}"
         rows.append((f"  from {name}", f"{source['tokens']:,} tokens, {epochs}{weight}"))
+    if others:
+        tokens, times = ([mix[name][what] for name in others] for what in ("tokens", "epochs"))
+        range_ = f"{min(times):g} to {max(times):g} epochs; manifest.json has each"
+        rows.append((f"  from {len(others):,} smaller sources", f"{sum(tokens):,} tokens, {range_}"))
     return rows
 
 
@@ -181,7 +208,7 @@ class Step:
 def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     """Return the steps of a build: each source to documents, documents to tokens, tokens to each split's examples."""
     steps = []
-    for name, source in manifest["sources"].items():
+    for name, source in _with_others_as_one(manifest["sources"]).items():
         counts = source["counts"]
         units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
         unit, came, drops = " and ".join(units) or "pieces", input_count(counts), tuple(source["drops"].items())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bertdata.errors import printable
 
 Row = tuple[str, str]
 """A name and its value."""
+MOST_SHOWN = 30
+"""The sources that are shown one by one; the others are shown as one, and manifests have them all."""
 
 
 def counted(number: int, name: str) -> str:
@@ -15,6 +19,16 @@ def counted(number: int, name: str) -> str:
     ('1 shard', '1,200 shards')
     """
     return f"{number:,} {name}" + ("" if number == 1 else "s")
+
+
+def largest(sizes: Mapping[str, float], most: int = MOST_SHOWN) -> tuple[list[str], list[str]]:
+    """Return the names of the largest, `most` of them, and of the others, both in the order they are given in.
+
+    >>> largest({"en": 9, "is": 1, "de": 5}, most=2)
+    (['en', 'de'], ['is'])
+    """
+    chosen = set(sorted(sizes, key=lambda name: -sizes[name])[:most])
+    return [name for name in sizes if name in chosen], [name for name in sizes if name not in chosen]
 
 
 def byte_size(number: float) -> str:

@@ -93,7 +93,7 @@ def bins_of(
     return tuple(bins)
 
 
-def _parts(dataset: Any, weights: Weights | None) -> tuple[Sequence[int], NDArray[np.uint8] | None]:
+def _parts(dataset: Any, weights: Weights | None) -> tuple[Sequence[int], NDArray[np.unsignedinteger] | None]:
     """Return the sizes of the parts to mix, and the part of each example, None where they lie one after another.
 
     They are all examples as one part, the sets of shards, or their sources.

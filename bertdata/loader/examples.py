@@ -151,16 +151,19 @@ class ShardExamples(HasEpoch):
         return tuple(dict.fromkeys(name for one in self.sets for name in one.info.sources))
 
     @cached_property
-    def sources(self) -> NDArray[np.uint8]:
-        """The source of each example as an index into `source_names`, uint8 (N,); of a packed row that of its first.
+    def sources(self) -> NDArray[np.unsignedinteger]:
+        """The source of each example as an index into `source_names` (N,); of a packed row that of its first.
 
+        uint8 for up to 256 sources, else uint16.
         Raises ConfigError where the shards do not store sources.
         """
-        found, names = [np.zeros(0, np.uint8)], list(self.source_names)
+        number_of = {name: number for number, name in enumerate(self.source_names)}
+        kind = np.min_scalar_type(max(len(number_of) - 1, 0))
+        found = [np.zeros(0, kind)]
         for one in self.sets:
             if not one.info.sources:
                 raise ConfigError("does not store the sources of its examples; build again", path=one.build)
-            places = np.array([names.index(name) for name in one.info.sources], np.uint8)
+            places = np.array([number_of[name] for name in one.info.sources], kind)
             for chunk in one.table["source"].chunks:
                 offsets, values = _view(chunk)
                 found.append(places[values if offsets is None else values[offsets[:-1]]])

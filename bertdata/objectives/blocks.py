@@ -23,7 +23,7 @@ class TokenBlock:
     tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
     sentence_ends: position after each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
     document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
-    document_sources: the source of each document, int8 (D,); empty where it is unknown.
+    document_sources: the source of each document, int16 (D,); empty where it is unknown.
     """
 
     tokens: NDArray[np.unsignedinteger]
@@ -31,7 +31,7 @@ class TokenBlock:
     sentence_ends: Ints
     document_ends: Ints
     document_keys: NDArray[np.uint64]
-    document_sources: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, np.int8))
+    document_sources: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, np.int16))
 
 
 @dataclass(frozen=True)

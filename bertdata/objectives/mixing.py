@@ -108,7 +108,7 @@ def number_of_copies(epochs: Sequence[float], dupe_factor: int) -> int:
 
 
 def documents_of_copy(
-    keys: NDArray[np.uint64], sources: NDArray[np.int8], epochs: Sequence[float], copy: int, seed: int
+    keys: NDArray[np.uint64], sources: NDArray[np.signedinteger], epochs: Sequence[float], copy: int, seed: int
 ) -> NDArray[np.bool_]:
     """Return which documents are in a copy, bool (D,), by the hashes of their ids and their sources; all if no epochs.
 
@@ -119,8 +119,8 @@ def documents_of_copy(
     taken = np.ones(len(keys), np.bool_)
     if epochs:
         draws = bits(key(seed, "mix"), keys)
-        for number, share in enumerate(epochs):
-            rest = min(max(share - copy, 0.0), 1.0)
+        for number in np.unique(sources).tolist():
+            rest = min(max(epochs[number] - copy, 0.0), 1.0)
             here = sources == number
             taken[here] = bernoulli(draws[here], rest)
     return taken

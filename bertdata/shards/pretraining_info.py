@@ -16,6 +16,7 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.option import require, stored_values
+from bertdata.shards.by_source import source_type
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
@@ -167,7 +168,7 @@ class PretrainingInfo(ShardInfo):
             columns[self.label] = each(pa.int8())
         columns["example_id"] = each(pa.int64())
         if self.sources:
-            columns["source"] = each(pa.int8())
+            columns["source"] = each(source_type(len(self.sources)))
         if not self.draws_masks:
             columns["labels"] = pa.list_(label_type(self.vocab_size))
         if self.packed:

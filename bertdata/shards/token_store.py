@@ -188,7 +188,7 @@ def load_documents(
     flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
     flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
     keys = np.array([text_bits(name) for name in names], np.uint64)
-    sources = np.repeat(np.array([one.source for one in slices], np.int8), [batch.num_rows for batch in batches])
+    sources = np.repeat(np.array([one.source for one in slices], np.int16), [batch.num_rows for batch in batches])
     draws = bits(key(seed, "document order"), keys).tolist()
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))

@@ -24,6 +24,7 @@ from bertdata.objectives.mixing import documents_of_copy, number_of_copies
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_starts
+from bertdata.shards.by_source import count_by_source, source_type
 from bertdata.shards.packed import CU_SEQLENS, OF_TOKENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
@@ -86,9 +87,8 @@ def write_shard(
     file.write(schema.serialize())
     for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
         if length_bin == 0:
-            by_source = _tokens_by_source(planned.block, info)
             counters.add_all(tokens_in_copies=len(planned.block.tokens), **planned.plan.counts)
-            counters.add_all(**{f"tokens_in_copies_of_{name}": number for name, number in by_source.items()})
+            counters.add_all(**_tokens_by_source("tokens_in_copies", planned.block, info))
         full, of_source = True, _sources(planned, info)
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
@@ -143,19 +143,20 @@ def _batches(
         yield packed[within], borders
 
 
-def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.int8]:
-    """Return the source of the first token of each example, int8 (E,), 0 where sources are not known."""
+def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.signedinteger]:
+    """Return the source of the first token of each example (E,), in the type of its column; 0 where it is not known."""
     block, plan = planned.block, planned.plan
+    kind = numpy_type(source_type(len(info.sources)))
     if not info.sources or not len(block.document_sources):
-        return np.zeros(len(plan.ids), np.int8)
+        return np.zeros(len(plan.ids), kind)
     first = plan.spans[plan.offsets[:-1], 0]
-    found: NDArray[np.int8] = block.document_sources[np.searchsorted(block.document_ends, first, side="right")]
-    return found
+    found: NDArray[np.signedinteger] = block.document_sources[np.searchsorted(block.document_ends, first, side="right")]
+    return found.astype(kind, copy=False)
 
 
-def _tokens_by_source(block: TokenBlock, info: PretrainingInfo) -> dict[str, int]:
+def _tokens_by_source(what: str, block: TokenBlock, info: PretrainingInfo) -> dict[str, int]:
     sizes = np.diff(block.document_ends, prepend=0)
-    return {name: int(sizes[block.document_sources == number].sum()) for number, name in enumerate(info.sources)}
+    return count_by_source(what, block.document_sources, info.sources, sizes)
 
 
 def _count_block(block: TokenBlock, info: PretrainingInfo, counters: Counters, *, whole: bool) -> None:
@@ -168,15 +169,17 @@ def _count_block(block: TokenBlock, info: PretrainingInfo, counters: Counters, *
         "unknown_tokens": int(np.count_nonzero(block.tokens == info.unk_token_id)),
         **dict.fromkeys(("tokens_in_copies", "examples", "tokens_in_examples", "labels_1"), 0),
     }
-    for name, tokens in _tokens_by_source(block, info).items():
-        counts |= {f"tokens_of_{name}": tokens, f"tokens_in_copies_of_{name}": 0, f"examples_of_{name}": 0}
+    by_source = _tokens_by_source("tokens", block, info)
+    for tokens in by_source:
+        others = (tokens.replace("tokens", what, 1) for what in ("tokens_in_copies", "examples"))
+        counts |= {tokens: by_source[tokens], **dict.fromkeys(others, 0)}
     counters.add_all(**{name: number if whole else 0 for name, number in counts.items()})
 
 
-def _count_rows(rows: Rows, sources: NDArray[np.int8], info: PretrainingInfo, counters: Counters) -> None:
+def _count_rows(rows: Rows, sources: NDArray[np.signedinteger], info: PretrainingInfo, counters: Counters) -> None:
     ordinary = len(rows.special) - int(np.count_nonzero(rows.special))
     counters.add_all(examples=len(rows.ids), tokens_in_examples=ordinary, labels_1=int(rows.labels.sum()))
-    counters.add_all(**{f"examples_of_{name}": int((sources == i).sum()) for i, name in enumerate(info.sources)})
+    counters.add_all(**count_by_source("examples", sources, info.sources))
 
 
 def _masked(

@@ -34,8 +34,8 @@ KINDS: dict[str, str] = {
     "documents": InputCount.ROWS.value,
 }
 """The kinds of input in their order, and what each is counted in."""
-MOST_SOURCES = 127
-"""The column that numbers them is int8."""
+MOST_SOURCES = 32_767
+"""The column that numbers them is int8, or int16 for over 127."""
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _PATH_SIGNS = re.compile(r"[/\\:*?\[]")
 
@@ -106,7 +106,7 @@ def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
 def order_sources(names: Iterable[str]) -> list[str]:
     """Return the names of sources, each once, in the order that numbers them: kinds first, the others by name.
 
-    Raises ConfigError where there are more than 127, or where two differ only in capitals.
+    Raises ConfigError where there are more than 32,767, or where two differ only in capitals.
 
     >>> order_sources(["news", "books", "arxiv", "wikipedia", "news"])
     ['wikipedia', 'books', 'arxiv', 'news']
@@ -114,7 +114,9 @@ def order_sources(names: Iterable[str]) -> list[str]:
     sources = set(names)
     ordered = [kind for kind in KINDS if kind in sources] + sorted(sources - set(KINDS))
     if len(ordered) > MOST_SOURCES:
-        raise ConfigError(f"there are {len(ordered)} sources; expected {MOST_SOURCES} at most: put some under one name")
+        raise ConfigError(
+            f"there are {len(ordered):,} sources; expected {MOST_SOURCES:,} at most: put some under one name"
+        )
     lowered: dict[str, str] = {}
     for name in ordered:
         if (other := lowered.setdefault(name.lower(), name)) != name:

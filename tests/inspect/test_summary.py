@@ -60,6 +60,22 @@ def test_several_sources_show_their_tokens_and_epochs_weighted_or_not() -> None:
     assert "  from en" not in dict(build_rows(manifest() | {"mix": {"en": mix["en"]}}))
 
 
+def test_of_many_sources_the_largest_are_shown_and_the_others_added_up() -> None:
+    sources = {f"s{n}": source({"rows": 9, "documents": n, "text_bytes": 10}, {"empty": 9 - n % 2}) for n in range(40)}
+    rows = source_rows(sources)
+    assert [name for name, _ in rows if name.endswith("rows in")][:2] == ["s10: rows in", "s11: rows in"]
+    assert rows[-3:] == [
+        ("10 smaller sources: rows in", "90"),
+        ("  dropped, empty", "85"),
+        ("  documents", "45 (100 B of text)"),
+    ]
+    mix = {f"s{n}": {"tokens": n, "epochs": 1 + n / 4} for n in range(40)}
+    shown = [row for row in build_rows(manifest() | {"mix": mix}) if row[0].startswith("  from")]
+    assert len(shown) == 31
+    assert shown[0] == ("  from s10", "10 tokens, 3.5 epochs")
+    assert shown[-1] == ("  from 10 smaller sources", "45 tokens, 1 to 3.25 epochs; manifest.json has each")
+
+
 def test_a_source_without_anything_is_shown_as_zero() -> None:
     assert source_rows({"wikipedia": source({})}) == [("wikipedia: pages in", "0"), ("  documents", "0 (0 B of text)")]
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.shards.by_source import count_by_source
 from bertdata.shards.packed import WORD_STARTS, first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.claims import BrokenRules, UncountableError, flat_columns
@@ -40,7 +41,7 @@ class _Batch:
     example_ids: Ints
     pair_labels: NDArray[np.int8] | None
     labels: NDArray[np.signedinteger] | None
-    sources: NDArray[np.int8] | None
+    sources: NDArray[np.signedinteger] | None
     word_starts: Flags | None
 
     def sums(self, flags: Flags) -> Ints:
@@ -96,7 +97,8 @@ class _Recount:
         if tokenizer.unk_token_id >= 0:
             self.special[tokenizer.unk_token_id] = False
         self.replacement[tokenizer.replacement_ids] = True
-        self.counters.add_all(examples=0, tokens_in_examples=0, **{f"examples_of_{name}": 0 for name in info.sources})
+        self.counters.add_all(examples=0, tokens_in_examples=0)
+        self.counters.add_all(**count_by_source("examples", np.zeros(0, np.int8), info.sources))
 
     def unpacked(self, arrow: pa.RecordBatch) -> tuple[pa.RecordBatch, Ints | None]:
         """Return a batch of single examples and, for packed rows, the number of the first example of each."""
@@ -163,8 +165,7 @@ class _Recount:
         if batch.sources is not None:
             unknown = (batch.sources < 0) | (batch.sources >= len(info.sources))
             fail("the source is not one of this build", unknown)
-            numbers = {f"examples_of_{name}": int((batch.sources == i).sum()) for i, name in enumerate(info.sources)}
-            counters.add_all(**numbers)
+            counters.add_all(**count_by_source("examples", batch.sources[~unknown], info.sources))
         special = self._check_layout(batch)
         if batch.pair_labels is not None:
             counters.add("labels_1", int((batch.pair_labels == 1).sum()))
