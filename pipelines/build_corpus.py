@@ -143,7 +143,7 @@ class Build:
             ),
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
             CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
-            *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary)]),
+            *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary, self.inputs)]),
             *write_stages(write),
         ]
 

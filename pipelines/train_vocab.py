@@ -18,7 +18,7 @@ from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import table
 from bertdata.options.flags import from_flags
-from bertdata.sources.inputs import find_documents
+from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.tokenizers.loading import replace_saved
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import TrainVocabulary, account_of, trained_tokenizer
@@ -36,8 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = command_line.parse(parser, arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     folder = stages_folder(flags)
-    stages: list[Stage] = [DropDuplicates(files.join(folder, "duplicates"), dedup), TrainVocabulary(folder, config)]
-    with finished(flags, COMMAND, "vocabulary", find_documents(flags.documents), stages, config, dedup) as done:
+    documents = find_documents(flags.documents)
+    stages: list[Stage] = [
+        DropDuplicates(files.join(folder, "duplicates"), dedup),
+        TrainVocabulary(folder, config, GivenDocuments(documents)),
+    ]
+    with finished(flags, COMMAND, "vocabulary", documents, stages, config, dedup) as done:
         assert done.vocabulary is not None
         task, record = done.vocabulary
         replace_saved(trained_tokenizer(task, config), flags.output)

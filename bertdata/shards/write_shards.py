@@ -26,14 +26,12 @@ from bertdata.shards.similar_words import FOLDER, note
 from bertdata.shards.stage import ShardsSpec, shard_part, sharded
 from bertdata.shards.token_plan import TokenPlan
 from bertdata.shards.token_store import compiling_sentences_pays
-from bertdata.sources.inputs import GivenDocuments, Inputs
+from bertdata.sources.inputs import DocumentSources
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import account_of, trained_tokenizer
 
 _TEXTS_AT_ONCE = 256
-DocumentSources = Inputs | GivenDocuments
-"""What assigns the documents of a build to its sources."""
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,10 @@ class GivenDocuments:
         return [], 0
 
 
+DocumentSources = Inputs | GivenDocuments
+"""What assigns the documents of a build to its sources."""
+
+
 def kind_of(record: PartMetadata) -> str:
     """Return the kind of source that a part of documents was made from.
 

@@ -46,6 +46,14 @@ class VocabularyConfig(Settings):
     pad_to_multiple_of: int = option(
         1, "the vocabulary is filled up to a multiple of it with unused tokens (64 suits GPUs)", at_least=1, later=True
     )
+    vocab_temperature: float = option(
+        1.0,
+        "words of a source count as if its share of all words were that share to this power, so that small languages "
+        "get tokens too (multilingual BERT: 0.7, XLM-R: 0.3); 1: as they are",
+        at_least=0,
+        at_most=1,
+        later=True,
+    )
     normalization: str = option(
         "nmt_nfkc",
         "unigram: SentencePiece's normalization; with --do-lower-case the form of it that folds case",

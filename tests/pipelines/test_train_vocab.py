@@ -41,6 +41,18 @@ def test_words_of_duplicates_are_counted_once(
     assert WordPieceTokenizer.from_pretrained(tmp_path / "exact").vocab_size <= 150
 
 
+def test_a_small_source_gets_tokens_by_a_power_of_its_share(documents: Path, tmp_path: Path) -> None:
+    small = tmp_path / "small.jsonl"
+    small.write_text(json.dumps({"text": "zyx zyx wvu"}))
+    held = {}
+    for temperature in ("1", "0"):
+        output = tmp_path / temperature
+        flags = ["--documents", f"en={documents}", f"xx={small}", "--output", str(output), "--vocab-size", "80"]
+        assert train_vocab.main([*flags, "--vocab-temperature", temperature, "--workers", "1"]) == 0
+        held[temperature] = "zyx" in WordPieceTokenizer.from_pretrained(output).get_vocab()
+    assert held == {"1": False, "0": True}
+
+
 def test_the_command_says_that_words_were_left_out(
     documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,7 +7,7 @@ the partitions are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -67,6 +67,31 @@ def merge_words(tables: Iterable[pa.Table]) -> pa.Table:
         if sum(later.num_rows for later in waiting[1:]) > _MERGE_ROWS:
             waiting = [merge_counts(waiting)]
     return merge_counts(waiting)
+
+
+def source_factors(words: Mapping[str, int], temperature: float) -> dict[str, float]:
+    """Return what the word counts of each source are multiplied by, so that its share is its own to a power.
+
+    words: of each source. The source with the most words keeps its counts (multilingual.md in google-research/bert
+    smooths languages so, with 0.7).
+
+    >>> source_factors({"en": 100, "is": 4}, 0.5)
+    {'en': 1.0, 'is': 5.0}
+    """
+    most = max(words.values(), default=0)
+    return {source: (number / most) ** (temperature - 1) if number else 1.0 for source, number in words.items()}
+
+
+def multiply_counts(table: pa.Table, factor: float) -> pa.Table:
+    """Return a table of word counts with each count multiplied and rounded, by 1 or more.
+
+    >>> multiply_counts(pa.table({"word": ["a", "b"], "count": [1, 3]}, schema=SCHEMA), 2.5)["count"].to_pylist()
+    [2, 8]
+    """
+    if factor == 1:
+        return table
+    counts = np.rint(table["count"].to_numpy() * factor).astype(np.int64)
+    return pa.table([table["word"], pa.array(counts)], SCHEMA)
 
 
 def frequencies(counts: pa.Table) -> list[int]:

@@ -7,7 +7,8 @@ settings (`models.py`) says what a word is, and how a vocabulary is trained and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -23,6 +24,7 @@ from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together,
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import stored_values
+from bertdata.sources.inputs import DocumentSources
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.models import VOCABULARY_MODELS
@@ -32,7 +34,9 @@ from bertdata.tokenizers.training.partitions import (
     frequent_words,
     least_count,
     merge_words,
+    multiply_counts,
     partition_words,
+    source_factors,
 )
 
 REVISION = 2
@@ -45,6 +49,15 @@ class WordCount(StrEnum):
     WORDS = "words"
     DISTINCT_WORDS = "distinct_words"
     PIECES = "pieces"
+
+
+@dataclass(frozen=True)
+class CountedWords:
+    """The word counts of one range and partition: where they are, their source, and the words of the whole range."""
+
+    stream: Stream
+    source: str
+    words: int
 
 
 @dataclass(frozen=True)
@@ -72,48 +85,63 @@ def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters
     texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
     counted = VOCABULARY_MODELS[config.model].count(pa.chunked_array(texts, pa.string()), config)
     counters.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
-    _add_words(counters, counted)
+    counters.add(WordCount.DISTINCT_WORDS, counted.num_rows)
+    counters.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
     return counters
 
 
-def _add_words(counters: Counters, counted: pa.Table) -> None:
-    counters.add(WordCount.DISTINCT_WORDS, counted.num_rows)
-    counters.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
-
-
-def words_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
-    """Return the references (partition, stream) into the word counts of one range."""
+def words_of(source_of: Mapping[str, str], task: Task, record: PartMetadata) -> list[tuple[int, CountedWords]]:
+    """Return the references (partition, words) into the word counts of one range; source_of: of each path."""
+    source, words = source_of.get(task.payload.path, ""), record.counts[WordCount.WORDS]
     return [
-        (partition, Stream(task.path, record.sha256, *place))
+        (partition, CountedWords(Stream(task.path, record.sha256, *place), source, words))
         for partition, place in enumerate(record.details["streams"])
     ]
 
 
-def merge_task(stages: str, partition: int, streams: Iterable[Stream]) -> list[Task]:
-    """Return the task that sums one partition; its fingerprint does not depend on the order of the references."""
-    ordered = tuple(sorted(streams, key=lambda stream: stream.path))
-    made_from = fingerprint(
-        "merge_words", REVISION, [[stream.sha256, stream.offset, stream.length] for stream in ordered]
-    )
-    weight = sum(stream.length for stream in ordered)
+def merge_task(stages: str, temperature: float, partition: int, counted: Iterable[CountedWords]) -> list[Task]:
+    """Return the task that sums one partition; its fingerprint does not depend on the order of the references.
+
+    Its payload is the streams of each source, with what their counts are multiplied by.
+    """
+    ordered = sorted(counted, key=lambda one: one.stream.path)
+    words: defaultdict[str, int] = defaultdict(int)
+    streams: defaultdict[str, list[Stream]] = defaultdict(list)
+    for one in ordered:
+        words[one.source] += one.words
+        streams[one.source].append(one.stream)
+    factors = source_factors(words, temperature)
+    payload = tuple((factors[source], tuple(found)) for source, found in streams.items())
+    digests = [[one.stream.sha256, one.stream.offset, one.stream.length] for one in ordered]
+    weighted = [[factor, len(found)] for factor, found in payload] if set(factors.values()) - {1.0} else []
+    made_from = fingerprint("merge_words", REVISION, digests, *weighted)
+    weight = sum(one.stream.length for one in ordered)
     name = part_name("merged", partition)
-    return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, ordered)]
+    return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, payload)]
 
 
-def merged_words(stages: str) -> Grouping:
-    """Return how counted ranges lead to the sums of all partitions."""
-    return Grouping(range(PARTITIONS), words_of, partial(merge_task, stages))
+def merged_words(stages: str, temperature: float = 1.0, source_of: Mapping[str, str] | None = None) -> Grouping:
+    """Return how counted ranges lead to the sums of all partitions; source_of: the source of each range's path."""
+    return Grouping(range(PARTITIONS), partial(words_of, source_of or {}), partial(merge_task, stages, temperature))
 
 
 def merge_part(task: Task, file: BinaryIO) -> Counters:
     """Write the word counts of one partition, sorted by word; memory is its words and a few millions more.
 
+    Those of a source are summed before they are multiplied, so that they do not depend on how it was cut into ranges.
     details["frequencies"] are those of `partitions.frequencies`.
     """
-    merged = merge_words(map(read_stream, task.payload))
-    write_stream(file, merged)
     counters = Counters()
-    _add_words(counters, merged)
+
+    def sums() -> Iterator[pa.Table]:
+        for factor, streams in task.payload:
+            table = merge_words(map(read_stream, streams))
+            counters.add(WordCount.WORDS, pc.sum(table["count"]).as_py() or 0)
+            yield multiply_counts(table, factor)
+
+    merged = merge_words(sums())
+    write_stream(file, merged)
+    counters.add(WordCount.DISTINCT_WORDS, merged.num_rows)
     counters.details["frequencies"] = frequencies(merged)
     return counters
 
@@ -180,6 +208,7 @@ class TrainVocabulary:
 
     stages: str
     config: VocabularyConfig
+    sources: DocumentSources
     title = "train vocabulary"
     first = False
 
@@ -188,11 +217,15 @@ class TrainVocabulary:
         require_documents(standing.documents)
         words, config = files.join(self.stages, "words"), self.config
         ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        source_of: dict[str, str] = {}
+        if config.vocab_temperature < 1:
+            source_of = {task.path: name for name, (task, _) in self.sources.named(standing.documents)}
+        merging = merged_words(self.stages, config.vocab_temperature, source_of)
         training = Grouping((None,), all_together, partial(vocabulary_task, self.stages, config))
         return Plan(
             [
                 Step("count words", partial(words_part, config), plan_words(ranges, words, config)),
-                Step("train vocabulary", merge_part, grouping=merged_words(self.stages), unit="part"),
+                Step("train vocabulary", merge_part, grouping=merging, unit="part"),
                 Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="part"),
             ],
             lambda done: replace(standing, vocabulary=done[2][0]),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.documents import DocumentRange, DocumentWriter
+from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.engine.parts import Counters, PartResult, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.settings import VocabularyConfig
@@ -98,6 +99,21 @@ def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path
     words = counted(tmp_path / "corpus", [1, 3], VocabularyConfig())
     here, there = merged_words(str(tmp_path)).plan(words), merged_words(str(tmp_path)).plan(reversed(words))
     assert here == there
+
+
+def test_words_of_a_small_source_count_as_a_power_of_its_share_however_it_is_cut(tmp_path: Path) -> None:
+    config, found = VocabularyConfig(vocab_temperature=0.5), []
+    for name, cuts in (("whole", [3]), ("cut", [1, 2, 3])):
+        words = counted(tmp_path / name, cuts, config)
+        source_of = {task.payload.path: "many" for task, _ in words[:-1]} | {words[-1][0].payload.path: "few"}
+        tasks = merged_words(str(tmp_path / name), config.vocab_temperature, source_of).plan(words)
+        parts = [(task, run_once(task, merge_part)) for task in tasks]
+        rows = [row for task, _ in parts for row in read_stream(Stream(task.path, "", 0, -1)).to_pylist()]
+        found.append({row["word"]: row["count"] for row in rows})
+        assert sum(record.counts["words"] for _, record in parts) == 18
+    # There are 15 words of the one source and 3 of the other, each of which counts sqrt(15 / 3) times: 2.24.
+    assert found[0] == found[1]
+    assert (found[0]["foxes"], found[0]["the"], found[0]["grapes"]) == (2, 4, 3)
 
 
 def test_damaged_counts_are_refused_with_their_place(tmp_path: Path) -> None:
