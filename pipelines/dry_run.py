@@ -89,5 +89,7 @@ def setting_rows(
             yield "mix", f"by size to the power {mixing.mix_temperature:g}"
         if mixing.train_tokens:
             yield "train", f"{mixing.train_tokens:,} tokens"
+        if mixing.train_epochs:
+            yield "train", f"{mixing.train_epochs:g} epochs of its text"
         if examples.bin_size or examples.pack:
             yield "rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"

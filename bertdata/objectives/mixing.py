@@ -49,7 +49,8 @@ class SourceShare:
 def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int) -> dict[str, SourceShare]:
     """Return the share of each source that a phase takes; `sizes` are the tokens, or the bytes of text, of each.
 
-    What `max_epochs` does not let a source have, the others have by their weights (as in UniMax, Chung et al. 2023).
+    They have `train_tokens` together, or `train_epochs` times what they hold, or that `dupe_factor` times. What
+    `max_epochs` does not let a source have, the others have by their weights (as in UniMax, Chung et al. 2023).
     Raises ConfigError where all of them together may not have as much, or a source would have over 1,000 epochs.
 
     >>> shares = plan_shares(MixingConfig(mix_temperature=0.5), {"en": 9_000_000, "is": 1_000_000}, 1)
@@ -60,7 +61,8 @@ def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int
     {'en': 0.89, 'is': 2.0}
     """
     sizes = {name: size for name, size in sizes.items() if size}
-    total, held = config.train_tokens or sum(sizes.values()) * dupe_factor, sum(sizes.values())
+    held = sum(sizes.values())
+    total = config.train_tokens or held * (config.train_epochs or dupe_factor)
     weights = config.weights
     if not weights:
         powers = {name: (size / held) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
@@ -68,17 +70,19 @@ def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int
     most = float(config.max_epochs or MOST_EPOCHS)
     if config.max_epochs and total > most * held:
         raise ConfigError(
-            f"train is to have {total:,} tokens, and --max-epochs {most:g} of the {held:,} that its sources have are "
+            f"train is to have {total:,.0f} tokens, and --max-epochs {most:g} of the {held:,} of its sources are "
             "fewer; take fewer tokens, more epochs, or more text"
         )
-    wanted = _filled(weights, sizes, total, math.inf)
+    if config.mix or config.mix_temperature:
+        wanted, epochs = _filled(weights, sizes, total, math.inf), _filled(weights, sizes, total, most)
+    else:
+        wanted = epochs = dict.fromkeys(sizes, config.train_epochs or total / max(held, 1))
     for name, number in {} if config.max_epochs else wanted.items():
         if number > MOST_EPOCHS:
             raise ConfigError(
-                f"--mix would take {name} {number:,.0f} times; expected {MOST_EPOCHS:,} epochs of a source at most: "
-                "give it less weight"
+                f"train would take {name} {number:,.0f} times; expected {MOST_EPOCHS:,} epochs of a source at most: "
+                "give it less weight, or train less text"
             )
-    epochs = _filled(weights, sizes, total, most)
     return {name: SourceShare(weights[name], epochs[name], wanted[name]) for name in sizes}
 
 

@@ -137,6 +137,12 @@ class MixingConfig(Settings):
         at_least=0,
         later=True,
     )
+    train_epochs: float = option(
+        0.0,
+        "tokens of text in train, as epochs of all that its sources have: 1.5, or 0.25 for a part; 0: --dupe-factor",
+        at_least=0,
+        later=True,
+    )
     max_epochs: float = option(
         0.0, "most epochs of a source in a mixture; the others have what it leaves; 0: no limit", at_least=0, later=True
     )
@@ -151,13 +157,19 @@ class MixingConfig(Settings):
         )
         require(
             self.is_mixed or not self.max_epochs,
-            f"--max-epochs {self.max_epochs:g} has no effect without --mix, --mix-temperature or --train-tokens",
+            f"--max-epochs {self.max_epochs:g} has no effect without --mix, --mix-temperature, --train-tokens or "
+            "--train-epochs",
+        )
+        require(
+            not (self.train_tokens and self.train_epochs),
+            f"--train-tokens {self.train_tokens} and --train-epochs {self.train_epochs:g} both say how much text train "
+            "has; give one of them",
         )
 
     @property
     def is_mixed(self) -> bool:
         """Whether sources have epochs of their own."""
-        return bool(self.mix or self.mix_temperature or self.train_tokens)
+        return bool(self.mix or self.mix_temperature or self.train_tokens or self.train_epochs)
 
     @property
     def weights(self) -> dict[str, float]:

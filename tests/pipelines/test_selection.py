@@ -139,13 +139,16 @@ def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_p
         name="some",
     )
     few = PhaseConfig(mixing=MixingConfig(train_tokens=30_000), name="few")
-    manifest = build(tmp_path, replace(SETTINGS, phases=(some, few)))
+    often = PhaseConfig(mixing=MixingConfig(train_epochs=2), name="often")
+    manifest = build(tmp_path, replace(SETTINGS, phases=(some, few, often)))
     verify(tmp_path)
     tokens = {name: one["splits"]["train"]["counts"]["tokens"] for name, one in manifest["phases"].items()}
     counts = manifest["phases"]["few"]["splits"]["train"]["counts"]
     assert counts["tokens_in_copies"] == pytest.approx(30_000, rel=0.25)
     planned = [one["planned"] for one in manifest["phases"]["few"]["mix"].values()]
     assert planned == pytest.approx([30_000 / tokens["few"]] * 2)
+    counts = manifest["phases"]["often"]["splits"]["train"]["counts"]
+    assert counts["tokens_in_copies"] == 2 * tokens["often"]
     mix = manifest["phases"]["some"]["mix"]
     sizes = {name: manifest["phases"]["some"]["splits"]["train"]["counts"][f"tokens_of_{name}"] for name in mix}
     weights = {name: (size / sum(sizes.values())) ** 0.5 for name, size in sizes.items()}
