@@ -25,7 +25,8 @@ class PermutationCollator(BatchCollator):
     labels           int64 (N, P): the id of each prediction, in the order of the text; -100 after the last prediction
 
     P is the most predictions of a row of the batch, up to a multiple of `pad_to_multiple_of`. So
-    `XLNetLMHeadModel(**batch)` computes the queries of predicted tokens alone.
+    `XLNetLMHeadModel(**batch)` computes the queries of predicted tokens alone. The label of pairs is left out: XLNet's
+    rows are of two segments, of one document or of two, but nothing is learnt from which (section 2.5).
 
     plm_probability is the share of the tokens that is predicted, 1/K with K = 6 in the paper, and `max_span` the most
     tokens of a span; special tokens are never predicted. Where the masking unit of `masking`, or else of the shards, is
@@ -66,6 +67,7 @@ class PermutationCollator(BatchCollator):
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         batch = super().arrays(examples)
+        batch.pop(self.info.label or "", None)
         ids, ranks = batch["input_ids"], batch["labels"]
         number = (ranks >= 0).sum(1)
         multiple = self.pad_to_multiple_of

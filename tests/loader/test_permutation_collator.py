@@ -98,6 +98,15 @@ def test_predictions_do_not_depend_on_the_batch_the_padding_or_a_resume(build: P
         assert found == [alone[epoch, number] for epoch, number, *_ in chosen]
 
 
+def test_pairs_have_no_label(tmp_path: Path) -> None:
+    examples = ShardExamples(write_build(tmp_path, ExamplesConfig(objective="nsp", max_seq_length=48)))
+    batch = PermutationCollator(examples, epoch=0)(examples.__getitems__(range(8)))
+    assert {*batch} == {"input_ids", "token_type_ids", "attention_mask", "labels", "target_mapping", "perm_mask"}
+    ends = batch["input_ids"] == examples.info.sep_token_id
+    assert (ends.sum(1) == 2).all()
+    assert not (batch["perm_mask"].any(1) & ends).any(), "separators are seen by all tokens"
+
+
 def test_rows_may_have_an_odd_length(build: Path) -> None:
     examples = ShardExamples(build)
     odd = next(number for number in range(len(examples)) if len(examples[number]["input_ids"]) % 2)
