@@ -83,6 +83,7 @@ def setting_rows(
             yield "sources", ", ".join(selection.sources)
         if selection.where:
             yield "where", selection.where
+        yield from (("source where", one) for one in selection.source_where)
         if mixing.mix:
             yield "mix", ", ".join(f"{name} {weight:g}" for name, weight in mixing.weights.items())
         if mixing.mix_temperature:

@@ -61,7 +61,7 @@ def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:
     """Raise ConfigError where there are columns to be read and no tables."""
     require(
         not columns or bool(tables),
-        f"--where names the column {', '.join(map(repr, columns))}, and only --documents have such; "
+        f"--where or --source-where names the column {', '.join(map(repr, columns))}, and only --documents have such; "
         f"expected some of {', '.join(OF_ALL)}",
     )
 

@@ -39,9 +39,9 @@ _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition: its text, and its syntax tree."""
+    """A condition: what messages call it, its flag and text, and its syntax tree."""
 
-    text: str
+    label: str
     tree: ast.expr
 
     @property
@@ -64,59 +64,60 @@ class Condition:
         [True, False, True]
         """
         number = len(next(iter(columns.values()))) if columns else 0
-        found = _Evaluation(self.text, columns, number).condition(self.tree)
+        found = _Evaluation(self.label, columns, number).condition(self.tree)
         flags: NDArray[np.bool_] = found.fill_null(False).to_numpy(zero_copy_only=False)
         return flags
 
 
 @lru_cache(maxsize=64)
-def parse_condition(text: str) -> Condition:
-    """Parse a condition; raises ConfigError, with the place, for what is not one.
+def parse_condition(text: str, flag: str = "--where") -> Condition:
+    """Parse a condition that a flag gives; raises ConfigError, with the place, for what is not one.
 
     >>> parse_condition("tokens >= 1024 and metadata.score > 0.5").columns
     ('metadata.score',)
     """
+    label = f"{flag} {text!r}"
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         remedy = "; equality is ==" if "=" in text and "==" not in text else ""
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ConfigError(f"--where {text!r} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
-    _check(tree, text)
+        raise ConfigError(f"{label} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
+    _check(tree, label)
     if not set(_names(tree)):
-        raise ConfigError(f"--where {text!r} names no column; {_EXAMPLE}")
-    return Condition(text, tree)
+        raise ConfigError(f"{label} names no column; {_EXAMPLE}")
+    return Condition(label, tree)
 
 
-def _check(node: ast.expr, text: str) -> None:
+def _check(node: ast.expr, label: str) -> None:
     """Raise ConfigError where a part of a condition is neither a condition nor a comparison."""
     if isinstance(node, ast.BoolOp):
         for one in node.values:
-            _check(one, text)
+            _check(one, label)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        _check(node.operand, text)
+        _check(node.operand, label)
     elif isinstance(node, ast.Compare):
-        _check_comparison(node, text)
+        _check_comparison(node, label)
     else:
-        raise _refused(node, text, "is not a comparison")
+        raise _refused(node, label, "is not a comparison")
 
 
-def _check_comparison(node: ast.Compare, text: str) -> None:
+def _check_comparison(node: ast.Compare, label: str) -> None:
     for one, operator, other in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
         if isinstance(operator, (ast.In, ast.NotIn)):
             fits = _is_value(one) and isinstance(other, (ast.Tuple, ast.List)) and all(map(_is_constant, other.elts))
             fits = fits and bool(other.elts) and len({type(_constant(item)) is str for item in other.elts}) == 1  # type: ignore[attr-defined]
             if not fits:
-                raise _refused(node, text, "is not a value in (constant, ...) of one type")
+                raise _refused(node, label, "is not a value in (constant, ...) of one type")
         elif isinstance(operator, (ast.Is, ast.IsNot)):
             if not (_name(one) and isinstance(other, ast.Constant) and other.value is None):
-                raise _refused(node, text, "is not as `score is None`")
+                raise _refused(node, label, "is not as `score is None`")
         elif not (_is_value(one) and _is_value(other)):
-            raise _refused(node, text, "compares what is neither a column nor a constant")
+            raise _refused(node, label, "compares what is neither a column nor a constant")
 
 
-def _refused(node: ast.expr, text: str, problem: str) -> ConfigError:
-    return ConfigError(f"--where {text!r}: {ast.unparse(node)!r} {problem}; {_EXAMPLE}")
+def _refused(node: ast.expr, label: str, problem: str) -> ConfigError:
+    return ConfigError(f"{label}: {ast.unparse(node)!r} {problem}; {_EXAMPLE}")
 
 
 def _name(node: ast.expr) -> str:
@@ -155,7 +156,7 @@ def _names(tree: ast.expr) -> Iterator[str]:
 class _Evaluation:
     """The evaluation of a condition on the columns of `number` documents."""
 
-    text: str
+    label: str
     columns: Mapping[str, pa.Array]
     number: int
 
@@ -198,7 +199,7 @@ class _Evaluation:
         if _kind(left.type) == _kind(right.type):
             return compare()
         raise ConfigError(
-            f"--where {self.text!r}: {ast.unparse(node)!r} compares {_kind(left.type)} with {_kind(right.type)}; "
+            f"{self.label}: {ast.unparse(node)!r} compares {_kind(left.type)} with {_kind(right.type)}; "
             "compare with a value of the column's type"
         )
 

@@ -46,17 +46,17 @@ class CountTokens:
                     unit="file",
                 ),
             ],
-            partial(self._finish, standing, store.names, len(specs)),
+            partial(self._finish, standing, [spec.info.sources for spec in specs]),
             store.prepare,
             inputs=[task.path for task, _ in standing.documents],
             folders=[store.folder, folder],
         )
 
     def _finish(
-        self, standing: Standing, names: Sequence[str], phases: int, done: Sequence[Sequence[PartResult]]
+        self, standing: Standing, names: Sequence[Sequence[str]], done: Sequence[Sequence[PartResult]]
     ) -> Standing:
         counts = add_counts(record.counts for _, record in done[1])
-        sizes = [{name: counts.get(f"tokens_{phase}_{name}", 0) for name in names} for phase in range(phases)]
+        sizes = [{name: counts.get(f"tokens_{phase}_{name}", 0) for name in known} for phase, known in enumerate(names)]
         return replace(standing, sizes=tuple(sizes))
 
 
@@ -75,7 +75,8 @@ def _count_tasks(
     chosen = tuple(
         one for shard, one in sorted(slices, key=lambda one: one[0]) if specs[0].plan.split(shard) == "train"
     )
-    selections = [[spec.info.selection.sources, spec.info.selection.where] for spec in specs]
+    chosen_by = [spec.info.selection for spec in specs]
+    selections = [[one.sources, one.where, *([one.source_where] if one.source_where else [])] for one in chosen_by]
     parts = [[one.sha256, one.offset, one.length, one.source] for one in chosen]
     made_from = fingerprint("count tokens", _REVISION, parts, selections, specs[0].info.sources)
     name = f"counts-{numbers[path]:05d}"

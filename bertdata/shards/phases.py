@@ -68,14 +68,18 @@ class PhaseConfig:
     def counts_tokens(self) -> bool:
         """Whether its mixture depends on how many tokens it selects of each source."""
         mixing = self.mixing
-        return bool(mixing.mix_temperature or mixing.train_tokens or (mixing.mix and self.selection.where))
+        return bool(
+            mixing.mix_temperature
+            or mixing.train_tokens
+            or (mixing.mix and (self.selection.where or self.selection.source_where))
+        )
 
     def check_sources(self, names: Sequence[str], *, complete: bool = True) -> None:
         """Raise ConfigError where the phase takes or weights a source that the build does not have.
 
         complete: whether the build has all of the sources `names`, so that none may lack a weight.
         """
-        chosen, weights = self.selection.sources, self.mixing.weights
+        chosen, weights, names = self.selection.sources, self.mixing.weights, self.selection.names(names)
         if unknown := [name for name in chosen if name not in names]:
             raise ConfigError(
                 f"--sources names {', '.join(unknown)}, but the sources of this build are: {', '.join(names)}"

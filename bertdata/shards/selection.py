@@ -1,9 +1,10 @@
-"""Which documents of a block a phase takes: those of some sources, for which a condition holds."""
+"""Which documents of a block a phase takes, those of some sources, for which a condition holds, and as which source."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     columns: those that the store keeps of each document, as JSON (see `stored_columns`).
     """
     selection = info.selection
+    if selection.source_where and len(block.document_ends):
+        block = replace(block, document_sources=_regrouped(block, columns, info))
     if not (selection.sources or selection.where):
         return block, {}
     taken = np.ones(len(block.document_ends), np.bool_)
@@ -46,6 +49,14 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
         f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
     }
+
+
+def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.int16]:
+    """Return the sources of documents after `source_where`; its conditions see the sources before it."""
+    found = block.document_sources.copy()
+    for name, condition in info.selection.regrouped.items():
+        found[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
+    return found
 
 
 def stored_columns(names: Sequence[str], documents: pa.Table) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bertdata.curation.where import parse_condition
+from bertdata.curation.where import Condition, parse_condition
 from bertdata.options.option import MIB, Settings, option, require
+from bertdata.sources.names import is_source_name
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class ShardsConfig(Settings):
 
 @dataclass(frozen=True)
 class SelectionConfig(Settings):
-    """Which documents are in the shards.
+    """Which documents are in the shards, and of which sources they are.
 
     Raises ConfigError for a condition that cannot be parsed.
     """
@@ -37,18 +39,51 @@ class SelectionConfig(Settings):
         later=True,
     )
 
+    source_where: tuple[str, ...] = option(
+        (),
+        "documents for which a condition holds, as long='tokens >= 1024', are of the source of this name instead, for "
+        "a weight of their own in --mix; the last one that holds counts",
+        metavar="NAME=CONDITION",
+        later=True,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
         require(len(set(self.sources)) == len(self.sources), f"--sources {' '.join(self.sources)} names one twice")
-        if self.where:
-            parse_condition(self.where)
+        names = list(self.regrouped)
+        for one, name in zip(self.source_where, names, strict=False):
+            require(
+                is_source_name(name) and len(names) == len(self.source_where),
+                f"--source-where {one!r} is not a source and a condition, or names a source twice; expected as "
+                "long='tokens >= 1024'",
+            )
+        _ = self.reads
+
+    @property
+    def regrouped(self) -> dict[str, Condition]:
+        """The conditions of `source_where`, by the names of the sources that documents then are of."""
+        pairs = (one.partition("=") for one in self.source_where)
+        return {name: parse_condition(text, f"--source-where {name}=") for name, _, text in pairs}
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All conditions: that of `where`, and those of `source_where`."""
+        return (*([parse_condition(self.where)] if self.where else []), *self.regrouped.values())
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """All columns of documents that the condition reads."""
-        return parse_condition(self.where).names if self.where else ()
+        """All columns of documents that conditions read."""
+        return tuple(sorted({name for one in self.conditions for name in one.names}))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of documents that the condition reads, beside those that every document has."""
-        return parse_condition(self.where).columns if self.where else ()
+        """The columns of documents that conditions read, beside those that every document has."""
+        return tuple(sorted({name for one in self.conditions for name in one.columns}))
+
+    def names(self, sources: Sequence[str]) -> list[str]:
+        """Return the names of sources with those that `source_where` adds to them.
+
+        >>> SelectionConfig(source_where=("long=tokens >= 1024",)).names(["web", "books"])
+        ['web', 'books', 'long']
+        """
+        return [*sources, *(name for name in self.regrouped if name not in sources)]

@@ -91,7 +91,7 @@ class TokenPlan:
                     self.tokenizer,
                     examples=phase.config.examples,
                     masking=masking,
-                    sources=tuple(self.names),
+                    sources=tuple(phase.config.selection.names(self.names)),
                     epochs=tuple(epochs[number]) if epochs else (),
                     selection=phase.config.selection,
                 ),

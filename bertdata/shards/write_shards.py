@@ -89,7 +89,10 @@ class WriteShards:
         """Plan the token store and the shards; raises ConfigError where the mix does not suit the sources."""
         store = self.token_plan(standing)
         shares = [self._shares(number, standing, store) for number in range(len(self.phases))]
-        epochs = [tuple(one[name].epochs if name in one else 0.0 for name in store.names) for one in shares]
+        epochs = [
+            tuple(share[name].epochs if name in share else 0.0 for name in phase.selection.names(store.names))
+            for phase, share in zip(self.phases, shares, strict=True)
+        ]
         specs = store.specs([found if one else () for one, found in zip(shares, epochs, strict=True)])
         places = [folder for spec in specs for folder in (spec.output, spec.records)]
         counts = [one for _, _, one in store.masks]
@@ -121,7 +124,7 @@ class WriteShards:
         phase.check_sources(names)
         if not phase.mixing.is_mixed:
             return {}
-        sizes = dict.fromkeys(phase.selection.sources or names, 0)
+        sizes = dict.fromkeys(phase.selection.sources or phase.selection.names(names), 0)
         if phase.counts_tokens:
             sizes = {name: standing.sizes[number][name] for name in sizes}
         else:

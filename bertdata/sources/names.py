@@ -56,12 +56,21 @@ def named(argument: str, default: str) -> tuple[str, str]:
         return default, argument
     if not files.is_remote(argument) and (os.path.lexists(argument) or any(glob.iglob(argument, recursive=True))):
         return default, argument
-    if not path or not _NAME.fullmatch(name):
+    if not path or not is_source_name(name):
         raise ConfigError(
             f"{argument} is neither an existing path nor NAME=PATH; expected as news=PATH, the name of letters, "
             "digits, _ and -, or ./ in front of a path with a ="
         )
     return name, path if files.is_remote(path) else os.path.expanduser(path)
+
+
+def is_source_name(name: str) -> bool:
+    """Return whether a source can have this name: letters, digits, _ and -, of which - does not come first.
+
+    >>> is_source_name("long-1024"), is_source_name("-x"), is_source_name("a b")
+    (True, False, False)
+    """
+    return bool(_NAME.fullmatch(name))
 
 
 def anywhere(argument: str) -> str:

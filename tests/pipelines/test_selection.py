@@ -160,6 +160,40 @@ def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_p
     assert sum(mix[name]["planned"] * sizes[name] for name in mix) == pytest.approx(sum(sizes.values()))
 
 
+def test_long_documents_are_a_source_of_their_own_with_a_weight_of_their_own(tmp_path: Path) -> None:
+    rows = [
+        {"text": " ".join(text_of(number + turn) for turn in range(9 if number % 4 else 1))} for number in range(80)
+    ]
+    (tmp_path / "web.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    sources = Sources(documents=(f"web={tmp_path / 'web.jsonl'}",))
+    short = SelectionConfig(source_where=("short=tokens < 200 and source == 'web'",))
+    mixed = PhaseConfig(mixing=MixingConfig(mix=("web=1", "short=3")), selection=short, name="mixed")
+    chosen = PhaseConfig(selection=replace(short, sources=("short",)), name="chosen")
+    phases = (mixed, chosen, PhaseConfig(name="plain"))
+    manifest = build(tmp_path / "out", replace(SETTINGS, phases=phases), sources)["phases"]
+    verify(tmp_path / "out")
+    taken = {name: one["tokens"] for name, one in manifest["mixed"]["mix"].items()}
+    assert taken["short"] / taken["web"] == pytest.approx(3, rel=0.2)
+    assert manifest["mixed"]["mix"]["short"]["epochs"] > 4
+    assert manifest["mixed"]["mix"]["web"]["epochs"] < 1
+    assert manifest["chosen"]["splits"]["train"]["counts"]["documents"] < 25
+    assert [tuple(manifest[name]["info"]["sources"]) for name in ("mixed", "plain")] == [("web", "short"), ("web",)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("long",), "--source-where long= '' cannot be parsed"),
+        (("a b=tokens > 3",), "'a b=tokens > 3' is not a source and a condition, or names a source twice"),
+        (("a=tokens > 3", "a=tokens > 9"), "is not a source and a condition, or names a source twice"),
+        (("a=tokens = 3",), "--source-where a= 'tokens = 3' cannot be parsed"),
+    ],
+)
+def test_what_is_not_a_source_and_its_condition_is_refused(given: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        SelectionConfig(source_where=given)
+
+
 def test_a_column_of_several_types_is_refused_with_its_name(tmp_path: Path) -> None:
     rows = [{"text": text_of(number), "score": number if number % 2 else str(number)} for number in range(20)]
     (tmp_path / "rated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
