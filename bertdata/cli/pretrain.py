@@ -23,6 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"{', '.join(presets())}, or the directory of a model to start from (default: base)",
     )
     parser.add_argument("--restart", action="store_true", help="start from step 0 instead of the last checkpoint")
+    parser.add_argument(
+        "--branch",
+        default="",
+        metavar="CHECKPOINT",
+        help="begin with the model and the optimizer of a checkpoint of another run, or of the last one of its output; "
+        "steps and all other settings are of this run (keep checkpoints by --save-total-limit)",
+    )
     add_flags(parser, PretrainSettings)
 
 
@@ -35,6 +42,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
     with shown(settings.max_steps) if first else nullcontext() as report:
         summary = pretrain(
-            arguments.shards, arguments.config, arguments.output, settings, restart=arguments.restart, report=report
+            arguments.shards,
+            arguments.config,
+            arguments.output,
+            settings,
+            restart=arguments.restart,
+            branch=arguments.branch,
+            report=report,
         )
     return summary if first else 0

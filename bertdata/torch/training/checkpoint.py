@@ -31,12 +31,16 @@ _NAME = re.compile(r"step-(\d+)")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete checkpoint: its directory, the number of steps taken, the sampler's state, the settings of the run."""
+    """A complete checkpoint: its directory, the number of steps taken, the sampler's state, the settings of the run.
+
+    digest: the SHA-256 of its state, in which are those of its files.
+    """
 
     directory: str
     step: int
     sampler: dict[str, int]
     settings: dict[str, Any]
+    digest: str
 
 
 def save(
@@ -47,8 +51,12 @@ def save(
     sampler: dict[str, int],
     settings: dict[str, Any],
     about: dict[str, Any] | None = None,
+    keep: int = 1,
 ) -> None:
-    """Write the checkpoint of a step below `root`, then delete the others; raises OutputError, the others kept."""
+    """Write the checkpoint of a step below `root`, then delete all but the last `keep` (0: none is deleted).
+
+    Raises OutputError, the others kept.
+    """
     name = f"step-{step:09d}"
     directory = files.join(root, name)
     files.remove(files.join(directory, _STATE))
@@ -59,9 +67,9 @@ def save(
     state = {"step": step, "sampler": sampler, "settings": settings}
     digests = {path: files.sha256(files.join(directory, path)) for path in _files_below(directory)}
     files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
-    for other in files.names(root):
-        if other != name and _NAME.fullmatch(other):
-            files.remove(files.join(root, other))
+    others = sorted(other for other in files.names(root) if other != name and _NAME.fullmatch(other))
+    for other in others[: max(len(others) - keep + 1, 0)] if keep else ():
+        files.remove(files.join(root, other))
 
 
 def newest(root: str) -> Checkpoint | None:
@@ -79,6 +87,18 @@ def newest(root: str) -> Checkpoint | None:
     return None
 
 
+def of_branch(place: str) -> Checkpoint:
+    """Return a checkpoint by its directory, or the last one of a run by its output; raises ConfigError for another."""
+    if files.exists(files.join(place, _STATE)):
+        return _read(place)
+    if found := newest(files.join(place, "checkpoints")):
+        return found
+    raise ConfigError(
+        f"holds no checkpoint; expected a folder as checkpoints/step-000001000 with {_STATE}, or the output of a run",
+        path=place,
+    )
+
+
 def _read(directory: str) -> Checkpoint:
     path = files.join(directory, _STATE)
     remedy = (
@@ -94,7 +114,7 @@ def _read(directory: str) -> Checkpoint:
     expected = [(files.join(directory, name), digest) for name, digest in state["files"].items()]
     for damaged_path, problem in damaged(expected, "check checkpoint"):
         raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=damaged_path)
-    return Checkpoint(directory, state["step"], state["sampler"], state["settings"])
+    return Checkpoint(directory, state["step"], state["sampler"], state["settings"], files.sha256(path))
 
 
 def _files_below(directory: str) -> Iterator[str]:

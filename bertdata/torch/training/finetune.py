@@ -24,6 +24,7 @@ from bertdata.torch.models.heads import TaskModel
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
+from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate, head_of, task_of
 
@@ -100,7 +101,7 @@ def _train(
     sampler = ResumableBatchSampler(
         dataset, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
     )
-    steps, optimizer = len(sampler), optimization.adamw(model, settings.weight_decay)
+    steps, optimizer = len(sampler), optimization.make_optimizer(model, settings.weight_decay)
     loader = ResumableLoader(dataset, sampler, PretrainingCollator(dataset), num_workers=settings.num_workers)
     record: LogRecord = {}
     model.train()
@@ -108,7 +109,7 @@ def _train(
         optimization.seed_step(settings.seed, step)
         with torch.autocast(device.type, torch.bfloat16, enabled=settings.bf16):
             result = model(**{name: value.to(device) for name, value in batch.items()})
-        rate = optimization.learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
+        rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
         optimizer.zero_grad(set_to_none=True)
         result.loss.backward()
         loss = float(result.loss.detach())

@@ -1,16 +1,19 @@
-"""An update of the weights, as in BERT's appendix A.2: AdamW without decay on biases and norms, clipping, and the
-learning rate's schedule: linear warm-up, then linear decay; and the device and its peak operations.
+"""An update of the weights: the optimizer, without decay on biases and norms (BERT appendix A.2), and clipping; and the
+device and its peak operations.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
+from bertdata.registry import Registry
 
 PEAK_TFLOPS = {
     "H200": 989.0,
@@ -28,26 +31,34 @@ class DivergenceError(BertDataError):
     """A loss or a gradient that is not a finite number."""
 
 
-def adamw(model: nn.Module, weight_decay: float, beta2: float = 0.999) -> torch.optim.AdamW:
-    """Return an AdamW without decay on biases and LayerNorm, which are the parameters of less than two dimensions."""
+@dataclass(frozen=True)
+class OptimizerKind:
+    """An optimizer: makes one of groups of parameters, with `betas` and `eps`."""
+
+    help: str
+    make: Callable[..., torch.optim.Optimizer]
+
+
+OPTIMIZERS: Registry[OptimizerKind] = Registry(
+    "optimizer",
+    {
+        "adamw": "bertdata.torch.training.optimization:ADAMW",
+        "stable_adamw": "bertdata.torch.training.stable_adamw:STABLE_ADAMW",
+    },
+)
+ADAMW = OptimizerKind("torch's AdamW", torch.optim.AdamW)
+
+
+def make_optimizer(
+    model: nn.Module, weight_decay: float, beta2: float = 0.999, optim: str = "adamw"
+) -> torch.optim.Optimizer:
+    """Return an optimizer without decay on biases and norms, which are the parameters of less than two dimensions."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
         {"params": [parameter for parameter in parameters if parameter.ndim >= 2], "weight_decay": weight_decay},
         {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, betas=(0.9, beta2), eps=1e-6)
-
-
-def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float) -> float:
-    """Return the learning rate of a step, counted from 0: linear warm-up over `warmup_ratio` of `steps`, then decay.
-
-    >>> [round(learning_rate(step, 6, 1.0, 0.34), 2) for step in range(6)]
-    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
-    """
-    rising = int(steps * warmup_ratio)
-    if step < rising:
-        return peak * (step + 1) / rising
-    return peak * (steps - step) / (steps - rising)
+    return OPTIMIZERS[optim].make(groups, betas=(0.9, beta2), eps=1e-6)
 
 
 def update(

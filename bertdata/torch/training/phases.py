@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.loader.examples import common_info
+from bertdata.options.option import flag_of
 from bertdata.shards import Shards
 from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.training.settings import PretrainSettings, numbers
 
 
 @dataclass(frozen=True)
 class Phase:
     """The part of a run on the rows of one phase of a build: its name, its examples, the steps first + 1 to last.
 
-    validation: the examples of the validation split, None without one; accumulation_steps: gradient accumulation steps.
+    validation: the examples of the validation split, None without one; peak: of the learning rate; accumulation_steps:
+    gradient accumulation steps.
     """
 
     name: str
@@ -29,18 +33,26 @@ class Phase:
     validation: ShardDataset | None
     first: int
     last: int
+    peak: float
     accumulation_steps: int
 
-    def run_epochs(self, batch_size: int) -> float | None:
-        """Return the epochs of the phase in batches of a size, None where the masks do not depend on it."""
-        steps = self.last - self.first
-        return steps * batch_size / len(self.dataset) if self.dataset.follows_schedule else None
+    def parts(self, step: int, settings: PretrainSettings) -> int:
+        """Return how many of its gradient accumulation steps a step takes, counted from 1: fewer in a batch warm-up."""
+        rising = settings.max_steps * settings.batch_warmup_ratio
+        return self.accumulation_steps if step > rising else math.ceil(self.accumulation_steps * step / rising)
+
+    def run_epochs(self, settings: PretrainSettings) -> float | None:
+        """Return the epochs of the phase, None where the masks do not depend on it."""
+        if not self.dataset.follows_schedule:
+            return None
+        parts = sum(self.parts(step, settings) for step in range(self.first + 1, self.last + 1))
+        return parts * settings.batch_size / self.accumulation_steps / len(self.dataset)
 
 
 def open_phases(
-    shards: str | os.PathLike[str] | Shards, steps: int, last_share: float, batch: int, accumulation_steps: int
+    shards: str | os.PathLike[str] | Shards, settings: PretrainSettings, batch: int, accumulation_steps: int
 ) -> list[Phase]:
-    """Return the phases of a build; the last one gets `last_share` of the steps.
+    """Return the phases of a build with their steps: by `phase_shares`, or `last_share` of them for the last one.
 
     `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
     into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step, and where
@@ -54,7 +66,7 @@ def open_phases(
                 path=dataset.shards.build,
             )
     common_info([dataset.shards for _, dataset in datasets])
-    borders = split_steps(steps, len(datasets), last_share)
+    borders = split_steps(settings, len(datasets))
     shortest = min(dataset.info.max_seq_length for _, dataset in datasets)
     return [
         Phase(
@@ -63,9 +75,10 @@ def open_phases(
             validation_split(dataset.shards),
             first,
             last,
+            settings.peak(number),
             _parts(batch, accumulation_steps, dataset.info.max_seq_length / shortest),
         )
-        for (name, dataset), (first, last) in zip(datasets, pairwise(borders), strict=True)
+        for number, ((name, dataset), (first, last)) in enumerate(zip(datasets, pairwise(borders), strict=True))
     ]
 
 
@@ -75,19 +88,34 @@ def longest_info(phases: Sequence[Phase]) -> PretrainingInfo:
     return info.with_length(common_info([phase.dataset.shards for phase in phases]).max_seq_length)
 
 
-def split_steps(steps: int, phases: int, last_share: float) -> list[int]:
-    """Return the steps at which phases begin and end: the last gets its share, the others equal parts of the rest.
+def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
+    """Return the steps at which phases begin and end: by their shares, or the last by its, the others alike.
 
-    >>> split_steps(1000, 2, 0.1), split_steps(7, 1, 0.1)
+    Raises ConfigError where there is not a share or a rate for each phase, or a phase would have no step.
+
+    >>> split_steps(PretrainSettings(max_steps=1000), 2), split_steps(PretrainSettings(max_steps=7), 1)
     ([0, 900, 1000], [0, 7])
+    >>> split_steps(PretrainSettings(max_steps=1000, phase_shares=("0.7", "0.2", "0.1")), 3)
+    [0, 700, 900, 1000]
     """
-    last = round(steps * last_share) if phases > 1 else steps
-    before = steps - last
-    borders = [before * number // max(phases - 1, 1) for number in range(phases)] + [steps]
+    steps, shares = settings.max_steps, numbers(settings, "phase_shares")
+    for name in ("phase_shares", "phase_learning_rates"):
+        given = getattr(settings, name)
+        if len(given) not in (0, phases):
+            raise ConfigError(
+                f"{flag_of(name)} {' '.join(given)} is for {len(given)} phases, and these shards have {phases}; give "
+                "one number for each"
+            )
+    if shares:
+        borders = [0, *(round(steps * total) for total in accumulate(shares))]
+    else:
+        last = round(steps * settings.last_share) if phases > 1 else steps
+        borders = [(steps - last) * number // max(phases - 1, 1) for number in range(phases)] + [steps]
     if phases > 1 and any(first == end for first, end in pairwise(borders)):
+        how = f"shares {' '.join(settings.phase_shares)}" if shares else f"{settings.last_share:g} for the last"
         raise ConfigError(
-            f"{steps} steps cannot be divided among {phases} phases with {last_share:g} for the last; take more "
-            "steps, or the folder of one phase"
+            f"{steps} steps cannot be divided among {phases} phases with {how}; take more steps, or the "
+            "folder of one phase"
         )
     return borders
 

@@ -19,6 +19,7 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import families
@@ -26,7 +27,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import adamw, own_randomness
+from bertdata.torch.training.optimization import make_optimizer, own_randomness
 from bertdata.torch.training.phases import Phase, longest_info, open_phases
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.steps import Run, train
@@ -40,6 +41,7 @@ _FREE = (
     "num_workers",
     "peak_tflops",
     "save_steps",
+    "save_total_limit",
     "validation_rows",
 )
 """Settings that a resumed run may change: they have no effect on what is learned, except for rounding and, on CUDA, the
@@ -53,27 +55,31 @@ def pretrain(
     settings: PretrainSettings | None = None,
     *,
     restart: bool = False,
+    branch: str | os.PathLike[str] = "",
     report: Callable[[LogRecord], None] | None = None,
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
     `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. An interrupted run
-    is resumed from its last checkpoint unless `restart`. `report` is called with each record of the log, and with
-    that of the first step. Raises ConfigError where the settings do not fit the shards or the checkpoint, and
-    DivergenceError where the loss is not finite.
+    is resumed from its last checkpoint unless `restart`. `branch` is a checkpoint of another run, or the output of one
+    for its last: its model is taken in place of `config`, and the state of its optimizer; the rows go on where that run
+    stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
+    run. So a decay can be tried from several checkpoints of a run with a constant rate. `report` is called with each
+    record of the log, and with that of the first step. Raises ConfigError where the settings do not fit the shards or
+    the checkpoint, and DivergenceError where the loss is not finite.
     """
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
         rows, parts = rows_of(settings, group), settings.gradient_accumulation_steps
-        phases = open_phases(shards, settings.max_steps, settings.last_share, rows, parts)
+        phases = open_phases(shards, settings, rows, parts)
         tokenizer = phases[0].dataset.shards.tokenizer()
         with output_lock(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
             group.barrier()
-            run = _start(config, phases, output, settings, group)
+            run = _start(config, phases, output, settings, group, os.fspath(branch))
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             for phase in phases:
                 if run.first < phase.last:
@@ -98,20 +104,32 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
 
 
 def _start(
-    config: str | EncoderConfig, phases: list[Phase], output: str, settings: PretrainSettings, group: Group
+    config: str | EncoderConfig,
+    phases: list[Phase],
+    output: str,
+    settings: PretrainSettings,
+    group: Group,
+    branch: str,
 ) -> Run:
-    info = longest_info(phases)
+    info, last = longest_info(phases), checkpoint.newest(files.join(output, "checkpoints"))
+    parent = checkpoint.of_branch(branch) if branch and last is None else None
+    if last is not None and branch:
+        config = last.directory
+    elif parent is not None:
+        config = parent.directory
     shape = families.resolve_config(config, info)
     kind = families.model_class(shape, info)
-    said = {name: value for name, value in asdict(settings).items() if name not in _FREE}
+    free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else {*()})
+    said = {name: value for name, value in stored_values(settings).items() if name not in free}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in asdict(shape).items()}
-    last = checkpoint.newest(files.join(output, "checkpoints"))
+    if branch:
+        said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
     torch.manual_seed(settings.seed)
     if last is not None:
         checkpoint.check_settings(last, said)
         [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
-        length = phase.run_epochs(settings.batch_size)
+        length = phase.run_epochs(settings)
         sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
@@ -120,7 +138,7 @@ def _start(
     else:
         model = kind(shape)
     model.to(group.device).train()
-    optimizer = adamw(model, settings.weight_decay, settings.adam_beta2)
-    if last is not None:
-        checkpoint.load_optimizer(last, optimizer, group.device)
-    return Run(model, optimizer, group, last, output, said, families.about(info))
+    optimizer = make_optimizer(model, settings.weight_decay, settings.adam_beta2, settings.optim)
+    if before := last or parent:
+        checkpoint.load_optimizer(before, optimizer, group.device)
+    return Run(model, optimizer, group, last, output, said, families.about(info), parent)

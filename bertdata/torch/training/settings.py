@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from bertdata.options.option import Settings, option
+from bertdata.options.option import Settings, flag_of, option, require
+from bertdata.torch.training.optimization import OPTIMIZERS
+from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,46 @@ class PretrainSettings(TrainingSettings):
         0.1, "share of the steps on the longest rows, in a build of several lengths", above=0, below=1
     )
     learning_rate: float = option(1e-4, "peak of the learning rate", above=0)
-    warmup_ratio: float = option(
-        0.01, "share of the steps with linear warm-up; then linear decay to 0", at_least=0, below=1
+    warmup_ratio: float = option(0.01, "share of the steps with linear warm-up", at_least=0, below=1)
+    lr_scheduler_type: str = option(
+        "linear", "what the learning rate does after the warm-up", SCHEDULES, items=SCHEDULES, later=True
     )
+    decay_ratio: float = option(
+        0.1,
+        "warmup_stable_decay: share of the steps, the last ones, in which the rate falls",
+        at_least=0,
+        at_most=1,
+        later=True,
+    )
+    decay_type: str = option("1-sqrt", "warmup_stable_decay: how the rate falls", DECAYS, later=True)
+    min_lr_ratio: float = option(
+        0.0, "the rate that it falls to, as a share of the peak", at_least=0, below=1, later=True
+    )
+    phase_shares: tuple[str, ...] = option(
+        (),
+        "the share of the steps of each phase of a build, as 0.8 0.15 0.05, in place of --last-share",
+        later=True,
+        metavar="SHARE",
+    )
+    phase_learning_rates: tuple[str, ...] = option(
+        (),
+        "the peak of the learning rate in each phase, as 8e-4 3e-4, in place of --learning-rate",
+        later=True,
+        metavar="RATE",
+    )
+    batch_warmup_ratio: float = option(
+        0.0,
+        "share of the steps in which an update takes more and more of its gradient accumulation steps, from one to all",
+        at_least=0,
+        at_most=1,
+        later=True,
+    )
+    optim: str = option("adamw", "the optimizer", OPTIMIZERS, items=OPTIMIZERS, later=True)
     adam_beta2: float = option(0.999, "AdamW's second beta (RoBERTa: 0.98)", at_least=0, below=1)
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
+    save_total_limit: int = option(1, "checkpoints that are kept, the last ones; 0: all", at_least=0, later=True)
     logging_steps: int = option(10, "steps between lines of the log, which are means over these steps", at_least=1)
     eval_steps: int = option(
         1000,
@@ -54,6 +90,53 @@ class PretrainSettings(TrainingSettings):
     peak_tflops: float = option(
         0.0, "peak TFLOPS of the device, for MFU in the log; 0: by its name, if known", at_least=0
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        trapezoid = self.lr_scheduler_type == "warmup_stable_decay"
+        for name in ("decay_ratio", "decay_type"):
+            require(
+                trapezoid or getattr(self, name) == getattr(type(self), name),
+                f"{flag_of(name)} is for --lr-scheduler-type warmup_stable_decay, not {self.lr_scheduler_type}",
+            )
+        require(
+            not trapezoid or self.warmup_ratio + self.decay_ratio <= 1,
+            f"--warmup-ratio {self.warmup_ratio:g} and --decay-ratio {self.decay_ratio:g} are more than all steps",
+        )
+        require(
+            not self.batch_warmup_ratio or self.gradient_accumulation_steps > 1,
+            "--batch-warmup-ratio begins with one of the --gradient-accumulation-steps, of which there is only one; "
+            "take more",
+        )
+        shares = numbers(self, "phase_shares")
+        require(
+            not shares or abs(sum(shares) - 1) < 1e-6,
+            f"--phase-shares {' '.join(self.phase_shares)} add up to {sum(shares):g}; expected 1",
+        )
+        numbers(self, "phase_learning_rates")
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the learning rate after the warm-up."""
+        return Shape(self.lr_scheduler_type, self.decay_ratio, self.decay_type, self.min_lr_ratio)
+
+    def peak(self, phase: int) -> float:
+        """Return the peak of the learning rate in a phase, counted from 0."""
+        rates = numbers(self, "phase_learning_rates")
+        return rates[phase] if rates else self.learning_rate
+
+
+def numbers(settings: PretrainSettings, name: str) -> list[float]:
+    """Return the numbers of a setting with one for each phase; raises ConfigError for what is none above 0."""
+    try:
+        found = [float(one) for one in getattr(settings, name)]
+    except ValueError:
+        found = [math.nan]
+    require(
+        all(0 < one < math.inf for one in found),
+        f"{flag_of(name)} is {' '.join(getattr(settings, name))}; expected a number above 0 for each phase",
+    )
+    return found
 
 
 @dataclass(frozen=True)

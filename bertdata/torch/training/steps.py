@@ -7,6 +7,7 @@ and on CUDA the dropout of attention probabilities, which torch's fused kernels 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -15,6 +16,7 @@ from typing import Any
 
 import torch
 
+from bertdata.errors import ConfigError, printable
 from bertdata.io import files
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
@@ -27,10 +29,12 @@ from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import learning_rate, peak_flops, seed_step, update
+from bertdata.torch.training.optimization import peak_flops, seed_step, update
 from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import PretrainSettings
 
+_LOG = logging.getLogger("bertdata")
 _REDRAW_AFTER = 60.0
 """Seconds after which the curves are drawn again; they are also drawn with each checkpoint."""
 
@@ -39,7 +43,8 @@ _REDRAW_AFTER = 60.0
 class Run:
     """A run: model, optimizer, processes, the checkpoint it is resumed from, its directory and settings.
 
-    `about` goes into `config.json`.
+    `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
+    step.
     """
 
     model: PreTrainedModel
@@ -49,6 +54,7 @@ class Run:
     output: str
     settings: dict[str, Any]
     about: dict[str, Any]
+    parent: Checkpoint | None = None
 
     @property
     def first(self) -> int:
@@ -78,7 +84,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
     drawn = time.monotonic()
     for step in range(first + 1, phase.last + 1):
         asked = time.perf_counter()
-        parts: list[Batch] = [next(batches) for _ in range(phase.accumulation_steps)]
+        parts: list[Batch] = [next(batches) for _ in range(phase.parts(step, settings))]
         interval.waited += time.perf_counter() - asked
         counts = [count(part, info.label, info.pad_token_id) for part in parts]
         own = add(counts)
@@ -99,7 +105,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 (share * group.world_size).backward()  # type: ignore[no-untyped-call]
             loss += share.detach()
             interval.sums.add(terms, size)
-        rate = learning_rate(step - 1, settings.max_steps, settings.learning_rate, settings.warmup_ratio)
+        rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
         norm = update(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
         interval.steps, interval.counts = interval.steps + 1, add([interval.counts, own])
         last = step == phase.last
@@ -128,8 +134,8 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
             interval = Interval(time.perf_counter())
         if saving and group.first:
             root = files.join(run.output, "checkpoints")
-            state = loader.state_dict()
-            checkpoint.save(root, step, run.model, run.optimizer, state, run.settings, run.about)
+            state, keep = loader.state_dict(), settings.save_total_limit
+            checkpoint.save(root, step, run.model, run.optimizer, state, run.settings, run.about, keep)
             interval.began = time.perf_counter()
     return record
 
@@ -140,13 +146,18 @@ def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> R
         phase.dataset,
         rows,
         epochs=None,
-        run_epochs=phase.run_epochs(settings.batch_size),
+        run_epochs=phase.run_epochs(settings),
         seed=settings.seed,
         rank=run.group.rank,
         world_size=run.group.world_size,
     )
     if run.last is not None and first > phase.first:
         sampler.load_state_dict(run.last.sampler)
+    elif run.parent is not None and first == 0:
+        try:
+            sampler.load_state_dict(run.parent.sampler)
+        except ConfigError as error:
+            _LOG.warning("the rows of this branch are gone through from the beginning: %s", printable(str(error)))
     tokenizer = phase.dataset.shards.tokenizer()
     return ResumableLoader(
         phase.dataset,

@@ -13,7 +13,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.training import checkpoint
-from bertdata.torch.training.optimization import adamw
+from bertdata.torch.training.optimization import make_optimizer
 
 CONFIG = BertConfig(
     vocab_size=30,
@@ -29,7 +29,7 @@ SAMPLER = {"epoch": 1, "batch": 3}
 def saved(root: Path, step: int) -> tuple[BertForPreTraining, torch.optim.Optimizer]:
     """Write the checkpoint of a step; returns what is in it."""
     model = BertForPreTraining(CONFIG)
-    optimizer = adamw(model, 0.01, 0.999)
+    optimizer = make_optimizer(model, 0.01, 0.999)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, step / 100)
     optimizer.step()
@@ -40,9 +40,10 @@ def saved(root: Path, step: int) -> tuple[BertForPreTraining, torch.optim.Optimi
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     model, optimizer = saved(tmp_path, 4)
     found = checkpoint.newest(str(tmp_path))
-    assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9})
+    assert found is not None
+    assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9}, found.digest)
     again = BertForPreTraining.from_pretrained(found.directory)
-    other = adamw(again, 0.01, 0.999)
+    other = make_optimizer(again, 0.01, 0.999)
     checkpoint.load_optimizer(found, other, torch.device("cpu"))
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), again.parameters(), strict=True))
     moments = [state["exp_avg"] for state in optimizer.state.values()]
@@ -130,7 +131,7 @@ def test_a_checkpoint_without_digests_is_refused(tmp_path: Path) -> None:
 
 
 def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_path: Path) -> None:
-    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"max_steps": 9, "max_grad_norm": 1.0, "seed": 3})
+    found = checkpoint.Checkpoint(str(tmp_path), 4, SAMPLER, {"max_steps": 9, "max_grad_norm": 1.0, "seed": 3}, "")
     checkpoint.check_settings(found, {"seed": 3, "max_grad_norm": 1.0, "max_steps": 9})
     with pytest.raises(
         ConfigError,

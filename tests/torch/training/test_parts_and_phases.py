@@ -12,16 +12,17 @@ import torch
 from torch import nn
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.config import Counts
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
-from bertdata.torch.training.optimization import learning_rate, peak_of
+from bertdata.torch.training.optimization import peak_of
 from bertdata.torch.training.phases import split_steps
 from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.schedules import learning_rate
+from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS
 from tests.torch.training.small_runs import SMALL, log, losses, stop_at
@@ -35,16 +36,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path
     output = tmp_path_factory.mktemp("whole")
     pretrain(dynamic_build, SMALL, output, SETTINGS)
     return output
-
-
-@pytest.fixture(scope="module")
-def two_lengths(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A build of rows of 16 and of 48 tokens."""
-    place = tmp_path_factory.mktemp("lengths")
-    for length in (16, 48):
-        write_build(place / str(length), ExamplesConfig(max_seq_length=length))
-    files.write_json(str(place / "manifest.json"), {"phases": ["16", "48"]})
-    return place
 
 
 @pytest.mark.parametrize(
@@ -148,7 +139,7 @@ def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
         pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, gradient_accumulation_steps=3))
     with pytest.raises(ConfigError, match="6 steps cannot be divided among 2 phases"):
         pretrain(two_lengths, SMALL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
-    assert split_steps(100, 3, 0.1) == [0, 45, 90, 100]
+    assert split_steps(PretrainSettings(max_steps=100), 3) == [0, 45, 90, 100]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from bertdata.masking.reference import draw
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining
-from bertdata.torch.training import metrics_log, optimization, pretrain
-from bertdata.torch.training.optimization import DivergenceError, adamw
+from bertdata.torch.training import metrics_log, optimization, pretrain, schedules
+from bertdata.torch.training.optimization import DivergenceError, make_optimizer
 from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
@@ -148,7 +148,7 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
 ) -> None:
     model = torch.nn.Linear(2, 1)
     before = [one.detach().clone() for one in model.parameters()]
-    optimizer = adamw(model, 0.01)
+    optimizer = make_optimizer(model, 0.01)
     for one in model.parameters():
         one.grad = torch.full_like(one, gradient)
     with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
@@ -239,7 +239,7 @@ def test_settings_that_cannot_be_met_are_refused(name: str) -> None:
 def test_biases_and_norms_do_not_decay() -> None:
     model = BertForPreTraining(SMALL)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
-    decayed, spared = adamw(model, 0.01).param_groups
+    decayed, spared = make_optimizer(model, 0.01).param_groups
     assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)
     assert all("LayerNorm" not in names[id(one)] and "bias" not in names[id(one)] for one in decayed["params"])
     assert all("LayerNorm" in names[id(one)] or "bias" in names[id(one)] for one in spared["params"])
@@ -247,10 +247,10 @@ def test_biases_and_norms_do_not_decay() -> None:
 
 
 def test_the_rate_rises_to_its_peak_and_falls_in_a_line() -> None:
-    rates = [optimization.learning_rate(step, 100, 1.0, 0.1) for step in range(100)]
+    rates = [schedules.learning_rate(step, 100, 1.0, 0.1) for step in range(100)]
     assert rates[:11] == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0])
     assert rates[10:] == pytest.approx([1 - i / 90 for i in range(90)])
-    assert optimization.learning_rate(0, 1, 1.0, 0.5) == 1.0
+    assert schedules.learning_rate(0, 1, 1.0, 0.5) == 1.0
 
 
 def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynamic_build: Path) -> None:
@@ -271,7 +271,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     command.add_arguments(parser)
     found = vars(parser.parse_args(["shards", "--output", "out"]))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
-    assert found.pop("restart") is False
+    assert (found.pop("restart"), found.pop("branch")) == (False, "")
     assert PretrainSettings(**found) == PretrainSettings()
 
 
