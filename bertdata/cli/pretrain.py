@@ -12,7 +12,7 @@ from bertdata.options.flags import add_flags, from_flags
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
-    from bertdata.torch.models.families import presets
+    from bertdata.torch.models.families import LIBRARIES, presets
     from bertdata.torch.training.settings import PretrainSettings
 
     parser.add_argument("shards", help="a finished build, of one length or several, or one of its splits")
@@ -21,6 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config",
         default="base",
         help=f"{', '.join(presets())}, or the directory of a model to start from (default: base)",
+    )
+    parser.add_argument(
+        "--library",
+        default="bertdata",
+        choices=LIBRARIES,
+        help="whose model it is; transformers: --config is a directory with the config.json of any of its encoders, or "
+        "a model type, such as deberta-v2 (default: bertdata)",
     )
     parser.add_argument("--restart", action="store_true", help="start from step 0 instead of the last checkpoint")
     parser.add_argument(
@@ -46,6 +53,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
             arguments.config,
             arguments.output,
             settings,
+            library=arguments.library,
             restart=arguments.restart,
             branch=arguments.branch,
             report=report,

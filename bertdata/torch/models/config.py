@@ -76,6 +76,10 @@ class EncoderConfig:
         """Return the operations of forward and backward passes: 6 for each weight and token (Kaplan et al. 2020)."""
         return 6.0 * self.weights * counts.tokens
 
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that make the model, as JSON: what a checkpoint is compared by."""
+        return asdict(self)
+
     def to_dict(self, architecture: str) -> dict[str, Any]:
         """Return the contents of `config.json` for a model class of this name."""
         return {"architectures": [architecture], "model_type": self.model_type, **self.fixed, **asdict(self)}

@@ -148,6 +148,30 @@ def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: i
         )
 
 
+@dataclass(frozen=True)
+class Library:
+    """What makes models of configs: the functions of this module, or others of their kind.
+
+    own: whether the models pack rows and have layers to be compiled.
+    """
+
+    presets: Callable[[], Mapping[str, Any]]
+    resolve_config: Callable[[Any, PretrainingInfo], EncoderConfig]
+    model_class: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
+    from_pretrained: Callable[[str, PretrainingInfo, Tokenizer], PreTrainedModel]
+    own: bool = False
+
+
+OWN = Library(presets, resolve_config, model_class, from_pretrained, own=True)
+LIBRARIES: Registry[Library] = Registry(
+    "library",
+    {
+        "bertdata": "bertdata.torch.models.families:OWN",
+        "transformers": "bertdata.torch.models.from_transformers:TRANSFORMERS",
+    },
+)
+
+
 def about(info: PretrainingInfo) -> dict[str, Any]:
     """Return the keys of `config.json` about the shards that a model was trained on."""
     return {PAIR_LABEL: info.label} if info.label else {}

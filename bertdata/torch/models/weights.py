@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.io import files
+from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.families import FAMILIES, load_config
@@ -32,11 +33,12 @@ def _safetensors() -> Any:
 class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
-    `tied` maps weights to others that they are the same as, which are saved in their place. The encoder is the
-    attribute with the name of the family.
+    `collator` makes the batches of its pretraining. `tied` maps weights to others that they are the same as, which are
+    saved in their place. The encoder is the attribute with the name of the family.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
+    collator: ClassVar[type[PretrainingCollator]] = PretrainingCollator
 
     def __init__(self, config: Any) -> None:
         super().__init__()

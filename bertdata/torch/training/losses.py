@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.pretraining import LossTerm
@@ -115,7 +114,7 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
     rows = chosen_rows(len(dataset), settings.validation_rows)
     share = rows[group.rank :: group.world_size]
     own, weight = (share, 1.0) if share else (rows[:1], 0.0)
-    collator = PretrainingCollator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
+    collator = model.collator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
     size = max(1, settings.batch_size // group.world_size // phase.accumulation_steps)
     sums, info = Sums(), dataset.info
     model.eval()

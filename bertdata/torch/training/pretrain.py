@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -24,6 +23,7 @@ from bertdata.shards import Shards
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
@@ -54,13 +54,15 @@ def pretrain(
     output: str | os.PathLike[str],
     settings: PretrainSettings | None = None,
     *,
+    library: str = "bertdata",
     restart: bool = False,
     branch: str | os.PathLike[str] = "",
     report: Callable[[LogRecord], None] | None = None,
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
-    `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. An interrupted run
+    `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. With `library`
+    "transformers" it is a directory with a `config.json` of any of its encoders, or a model type. An interrupted run
     is resumed from its last checkpoint unless `restart`. `branch` is a checkpoint of another run, or the output of one
     for its last: its model is taken in place of `config`, and the state of its optimizer; the rows go on where that run
     stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
@@ -79,7 +81,7 @@ def pretrain(
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
             group.barrier()
-            run = _start(config, phases, output, settings, group, os.fspath(branch))
+            run = _start(config, phases, output, settings, group, LIBRARIES[library], os.fspath(branch))
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             for phase in phases:
                 if run.first < phase.last:
@@ -109,6 +111,7 @@ def _start(
     output: str,
     settings: PretrainSettings,
     group: Group,
+    library: Library,
     branch: str,
 ) -> Run:
     info, last = longest_info(phases), checkpoint.newest(files.join(output, "checkpoints"))
@@ -117,12 +120,14 @@ def _start(
         config = last.directory
     elif parent is not None:
         config = parent.directory
-    shape = families.resolve_config(config, info)
-    kind = families.model_class(shape, info)
+    shape = library.resolve_config(config, info)
+    kind = library.model_class(shape, info)
+    if not library.own and (settings.packing or settings.compile):
+        raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
     free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else {*()})
     said = {name: value for name, value in stored_values(settings).items() if name not in free}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
-    said |= {f"config.{name}": value for name, value in asdict(shape).items()}
+    said |= {f"config.{name}": value for name, value in shape.settings().items()}
     if branch:
         said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
     torch.manual_seed(settings.seed)
@@ -133,8 +138,8 @@ def _start(
         sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
-    elif isinstance(config, str) and config not in families.presets():
-        model = families.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
+    elif isinstance(config, str) and config not in library.presets():
+        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
     else:
         model = kind(shape)
     model.to(group.device).train()

@@ -18,7 +18,6 @@ import torch
 
 from bertdata.errors import ConfigError, printable
 from bertdata.io import files
-from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import attached
@@ -162,7 +161,7 @@ def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> R
     return ResumableLoader(
         phase.dataset,
         sampler,
-        PretrainingCollator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
+        run.model.collator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
         num_workers=settings.num_workers,
         pin_memory=run.group.device.type == "cuda",
     )

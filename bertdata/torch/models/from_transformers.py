@@ -1,0 +1,278 @@
+"""Encoders of transformers in the training loop: what `AutoModelFor...` makes of a `config.json`, with our batches.
+
+`bertdata pretrain --library transformers --config CONFIG` uses the functions here in place of those of `families`. The
+model is saved as transformers saves it. Its dropout is from torch's generator, which is seeded by step and process, so
+a resumed run has the same losses; another number of processes or of gradient accumulation steps has other dropout.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.io import files
+from bertdata.io.os_errors import output_error
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.torch.data.dataset import PermutationLMCollator
+from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.encoder import mean_cross_entropy
+from bertdata.torch.models.families import Library, check_tokenizer
+from bertdata.torch.models.pretraining import PretrainingOutput
+from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
+
+_PROBED = 512
+"""Tokens of the row that is put through a model before the first step."""
+_OFFSET_BY_PADDING = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text")
+"""Models whose positions begin after that of the padding token (`create_position_ids_from_input_ids`)."""
+
+
+def _transformers() -> Any:
+    try:
+        import transformers
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("transformers", "examples") from error
+    return transformers
+
+
+@dataclass
+class TransformersConfig(EncoderConfig):
+    """A config of transformers. values: its `config.json`, without the version and where it was."""
+
+    model_type: ClassVar[str] = "transformers"
+    family: ClassVar[str] = "Transformers"
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def weights(self) -> int:
+        """The number of weights of the encoder."""
+        with torch.device("meta"):
+            return sum(one.numel() for one in _made(self.peer, "AutoModel").parameters())
+
+    def settings(self) -> dict[str, Any]:
+        return self.values
+
+    @property
+    def peer(self) -> Any:
+        """The config as an object of transformers."""
+        return _transformers().AutoConfig.for_model(**self.values)
+
+    @classmethod
+    def of(cls, peer: Any) -> Self:
+        """Return the config of one of transformers."""
+        values = json.loads(json.dumps(peer.to_dict()))
+        for name in ("transformers_version", "_name_or_path"):
+            values.pop(name, None)
+        length = getattr(peer, "max_position_embeddings", None)
+        if length and peer.model_type in _OFFSET_BY_PADDING:
+            length -= peer.pad_token_id + 1
+        return cls(
+            vocab_size=peer.vocab_size,
+            hidden_size=peer.hidden_size,
+            max_position_embeddings=length if isinstance(length, int) and length > 0 else 1 << 24,
+            pad_token_id=peer.pad_token_id,
+            values=values,
+        )
+
+    @classmethod
+    def load(cls, directory: str | os.PathLike[str]) -> Self:
+        return cls.of(_transformers().AutoConfig.from_pretrained(os.fspath(directory)))
+
+
+def _made(peer: Any, auto: str) -> Any:
+    try:
+        return getattr(_transformers(), auto).from_config(peer)
+    except Exception as error:
+        raise ConfigError(f"transformers cannot make a model of this {peer.model_type} config: {error}") from error
+
+
+class TransformersModel(PreTrainedModel):
+    """A masked language model of transformers with the loss that the training loop takes.
+
+    auto: the name of the class of transformers that makes it.
+    """
+
+    auto: ClassVar[str] = "AutoModelForMaskedLM"
+
+    def __init__(self, config: TransformersConfig, model: Any = None) -> None:
+        super().__init__(config)
+        self.model = _made(config.peer, self.auto) if model is None else model
+        taken = {*inspect.signature(self.model.forward).parameters}
+        if getattr(self.model.config, "type_vocab_size", 2) < 2:
+            taken.discard("token_type_ids")
+        self._taken = taken
+
+    @property
+    def architecture(self) -> str:
+        return type(self.model).__name__
+
+    def takes(self, name: str) -> bool:
+        """Return whether the model takes an input of this name."""
+        return name in self._taken
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        labels: Tensor | None = None,
+        next_sentence_label: Tensor | None = None,
+        sentence_order_label: Tensor | None = None,
+        **inputs: Tensor,
+    ) -> PretrainingOutput:
+        """Take the tensors of a padded batch of its collator."""
+        output = self.model(input_ids=input_ids, **{name: inputs[name] for name in inputs if name in self._taken})
+        logits = output.logits if "logits" in output else output.prediction_logits
+        pairs = output.get("seq_relationship_logits", output.get("sop_logits"))
+        if labels is None:
+            return PretrainingOutput(None, logits, pairs, logits)
+        labelled = labels != IGNORE_INDEX
+        found, targets = logits[labelled], labels[labelled]
+        mlm_loss = mean_cross_entropy(found, targets)
+        pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
+        if pairs is None or pair_label is None:
+            return PretrainingOutput(mlm_loss, found, pairs, logits, mlm_loss, None, targets)
+        pair_loss = mean_cross_entropy(pairs, pair_label)
+        return PretrainingOutput(mlm_loss + pair_loss, found, pairs, logits, mlm_loss, pair_loss, targets, pair_label)
+
+    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
+        """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""
+        place = os.fspath(directory)
+        try:
+            self.model.save_pretrained(place)
+        except OSError as error:
+            raise output_error(error, place) from error
+        path = files.join(place, "config.json")
+        files.write_json(path, files.read_json(path) | dict(extra or {}))
+
+    @classmethod
+    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
+        """Load what this class or transformers saved, as float32."""
+        place = os.fspath(directory)
+        return cls(TransformersConfig.load(place), getattr(_transformers(), cls.auto).from_pretrained(place).float())
+
+
+class TransformersForPreTraining(TransformersModel):
+    """A model with a head for pairs, as `BertForPreTraining` and `AlbertForPreTraining`."""
+
+    auto = "AutoModelForPreTraining"
+
+
+class TransformersForPermutationLM(TransformersModel):
+    """XLNet: predicted in the drawn orders of `PermutationLMCollator`."""
+
+    auto = "AutoModelForCausalLM"
+    collator = PermutationLMCollator
+
+
+def presets() -> dict[str, Any]:
+    """Return no configs: every one is of transformers."""
+    return {}
+
+
+def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> TransformersConfig:
+    """Return the config of a folder or file, of a name that transformers finds, or the default one of a model type.
+
+    That of a type, such as deberta-v2, gets the vocabulary of the shards. Raises ConfigError for what is none, and
+    where it does not fit the shards.
+    """
+    if isinstance(config, EncoderConfig):
+        raise ConfigError(f"--library transformers takes the path of a config.json; found a {type(config).__name__}")
+    library = _transformers()
+    if config in library.CONFIG_MAPPING and not files.exists(files.join(config, "config.json")):
+        ids = {f"{name}_token_id": getattr(info, f"{name}_token_id") for name in ("pad", "cls", "sep")}
+        ids |= {"bos_token_id": info.cls_token_id, "eos_token_id": info.sep_token_id, "vocab_size": info.vocab_size}
+        peer = library.AutoConfig.for_model(config, **ids)
+    else:
+        try:
+            peer = library.AutoConfig.from_pretrained(config.removesuffix("config.json") or ".")
+        except Exception as error:
+            reason = str(error).splitlines()[0]
+            raise ConfigError(
+                f"--config is {config!r}, of which transformers makes nothing ({reason}); expected a folder with a "
+                "config.json, or a model type such as deberta-v2"
+            ) from error
+    if getattr(peer, "pad_token_id", None) is None:
+        peer.pad_token_id = info.pad_token_id
+    if peer.vocab_size < info.vocab_size or peer.pad_token_id != info.pad_token_id:
+        raise ConfigError(
+            f"the config is for {peer.vocab_size:,} tokens with padding {peer.pad_token_id}, the shards have "
+            f"{info.vocab_size:,} with padding {info.pad_token_id}; change vocab_size and pad_token_id in config.json, "
+            "or take shards of its tokenizer"
+        )
+    found = TransformersConfig.of(peer)
+    padded = -(-info.max_seq_length // 8) * 8
+    if padded > found.max_position_embeddings:
+        raise ConfigError(
+            f"the rows have up to {info.max_seq_length} tokens, padded to a multiple of 8, and the model takes "
+            f"{found.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
+        )
+    return found
+
+
+def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[TransformersModel]:
+    """Return the class that is pretrained on shards; raises ConfigError where the config has no model for them."""
+    library, kind = _transformers(), config.values["model_type"]
+    if kind == "xlnet":
+        return TransformersForPermutationLM
+    peer = type(config.peer)
+    if info.label:
+        found = library.MODEL_FOR_PRETRAINING_MAPPING.get(peer, None)
+        if found is None or info.label not in inspect.signature(found.forward).parameters:
+            raise ConfigError(
+                f"transformers has no {kind} model with a head for {info.label}, which these shards "
+                f"({info.examples.objective}) have; build with --objective full-sentences, or take bert or albert"
+            )
+        return TransformersForPreTraining
+    if peer not in library.MODEL_FOR_MASKED_LM_MAPPING:
+        raise ConfigError(f"transformers has no {kind} model for masked tokens; take an encoder, such as deberta-v2")
+    return TransformersModel
+
+
+def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> TransformersModel:
+    """Return the model of a config: with the weights beside it, else fresh ones.
+
+    Raises ConfigError where the tokenizer beside it is not that of the shards, and for a model that cannot take their
+    rows, before the first step.
+    """
+    config = resolve_config(directory, info)
+    kind, place = model_class(config, info), directory.removesuffix("config.json") or "."
+    if files.exists(files.join(place, WEIGHTS)):
+        check_tokenizer(place, info.tokenizer, tokenizer.vocab_size)
+        model = kind.from_pretrained(place)
+    else:
+        model = kind(config)
+    _probe(model, info)
+    return model
+
+
+TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained)
+
+
+def _probe(model: TransformersModel, info: PretrainingInfo) -> None:
+    """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
+    length = min(-(-info.max_seq_length // 8) * 8, _PROBED)
+    ids = torch.full((1, length), info.sep_token_id)
+    types = torch.zeros_like(ids)
+    types[0, length // 2 :] = info.token_types - 1
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            model(ids, attention_mask=torch.ones_like(ids), token_type_ids=types)
+    except Exception as error:
+        raise ConfigError(
+            f"{model.architecture} cannot take a row of {length} tokens with {info.token_types} token types "
+            f"({type(error).__name__}: {error}); change the config"
+        ) from error
+    finally:
+        model.train(was_training)

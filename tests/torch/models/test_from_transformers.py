@@ -1,0 +1,143 @@
+"""Encoders of transformers are trained by our loop: resumed, saved, opened; what does not fit is told before a step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from bertdata.errors import ConfigError
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.shards import open_shards
+from bertdata.torch.models import from_transformers
+from bertdata.torch.training.pretrain import pretrain
+from tests.torch.build import write_build
+from tests.torch.training.small_runs import SETTINGS, log, losses, stop_at
+
+SMALL = {
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+    "vocab_size": 100,
+    "pad_token_id": 0,
+}
+KINDS: dict[str, dict[str, Any]] = {
+    "big_bird": {"attention_type": "original_full"},
+    "deberta": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]},
+    "deberta-v2": {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0},
+    "distilbert": {"dim": 16, "n_layers": 1, "n_heads": 2, "hidden_dim": 32},
+    "longformer": {"attention_window": [8], "type_vocab_size": 1},
+    "modernbert": {"global_attn_every_n_layers": 1},
+    "mpnet": {},
+    "xlm-roberta": {"type_vocab_size": 1},
+    "xlnet": {"d_model": 16, "n_layer": 1, "n_head": 2, "d_inner": 32},
+}
+RUN = replace(SETTINGS, max_steps=4, save_steps=2)
+
+
+def config_of(folder: Path, kind: str, **changes: Any) -> Path:
+    """Write the config.json of a small model of a type."""
+    values = SMALL | KINDS.get(kind, {}) | changes
+    if kind == "xlnet":
+        del values["max_position_embeddings"]
+    config = transformers.AutoConfig.for_model(kind, **values)
+    config.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of rows of single segments."""
+    place = tmp_path_factory.mktemp("single")
+    return write_build(place, ExamplesConfig(objective="full-sentences", max_seq_length=48))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_encoder_is_trained_resumed_and_opened_by_transformers(kind: str, build: Path, tmp_path: Path) -> None:
+    config = str(config_of(tmp_path / "config", kind))
+    pretrain(build, config, tmp_path / "whole", RUN, library="transformers")
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(build, config, tmp_path / "cut", RUN, library="transformers", report=stop_at(4))
+    pretrain(build, config, tmp_path / "cut", RUN, library="transformers")
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
+    auto = transformers.AutoModelForCausalLM if kind == "xlnet" else transformers.AutoModelForMaskedLM
+    models = [auto.from_pretrained(tmp_path / name).eval() for name in ("whole", "cut")]
+    ids = torch.arange(10, 26)[None]
+    outputs = [model(input_ids=ids).logits for model in models]
+    torch.testing.assert_close(outputs[0], outputs[1], rtol=0, atol=0)
+    assert transformers.AutoTokenizer.from_pretrained(tmp_path / "cut").vocab_size == 100
+
+
+@pytest.mark.parametrize(("kind", "objective"), [("bert", "nsp"), ("albert", "sop")])
+def test_pairs_are_learnt_with_the_head_that_transformers_has_for_them(
+    kind: str, objective: str, tmp_path: Path
+) -> None:
+    build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=48))
+    config = config_of(tmp_path / "config", kind, embedding_size=8)
+    pretrain(build, str(config), tmp_path / "out", RUN, library="transformers")
+    assert {"mlm_loss", "pair_loss", "pair_accuracy"} <= {*log(tmp_path / "out")[-1]}
+    again = transformers.AutoModelForPreTraining.from_pretrained(tmp_path / "out")
+    assert type(again).__name__ == f"{kind.capitalize()}ForPreTraining"
+
+
+def test_the_weights_of_a_folder_are_where_a_run_begins(build: Path, tmp_path: Path) -> None:
+    config = config_of(tmp_path / "config", "deberta-v2", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    run = replace(RUN, save_total_limit=0, warmup_ratio=0.0, lr_scheduler_type="constant_with_warmup")
+    pretrain(build, str(config), tmp_path / "first", run, library="transformers")
+    pretrain(build, str(tmp_path / "first"), tmp_path / "again", replace(run, max_steps=1), library="transformers")
+    began, went_on = log(tmp_path / "first")[0]["loss"], log(tmp_path / "again")[0]["loss"]
+    assert went_on < began
+    branch = tmp_path / "first" / "checkpoints" / "step-000000002"
+    pretrain(build, "", tmp_path / "branch", replace(run, max_steps=2), library="transformers", branch=branch)
+    assert losses(tmp_path / "branch") == losses(tmp_path / "first")[2:]
+
+
+def test_a_model_type_by_name_gets_the_vocabulary_of_the_shards(build: Path) -> None:
+    info = open_shards(build).expect_pretraining()
+    config = from_transformers.resolve_config("distilbert", info)
+    assert (config.vocab_size, config.pad_token_id, config.max_position_embeddings) == (100, info.pad_token_id, 512)
+    assert 42e6 < config.weights < 43e6
+    assert from_transformers.model_class(config, info).auto == "AutoModelForMaskedLM"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "message"),
+    [
+        ("bert", {"vocab_size": 90}, "the config is for 90 tokens with padding 0, the shards have 100 with padding 0"),
+        ("bert", {"pad_token_id": 3}, "with padding 3, the shards have 100 with padding 0"),
+        (
+            "bert",
+            {"max_position_embeddings": 32},
+            "the rows have up to 48 tokens, .* and the model takes 32; build",
+        ),
+        ("roberta", {"max_position_embeddings": 48}, "and the model takes 47"),
+        ("gpt2", {"n_embd": 16, "n_layer": 1, "n_head": 2}, "transformers has no gpt2 model for masked tokens"),
+        ("bert", {"hidden_size": 15}, "transformers cannot make a model of this bert config"),
+    ],
+)
+def test_a_config_that_does_not_fit_is_refused_before_the_first_step(
+    kind: str, changes: dict[str, Any], message: str, build: Path, tmp_path: Path
+) -> None:
+    config = config_of(tmp_path / "config", kind, **changes)
+    with pytest.raises(ConfigError, match=message):
+        pretrain(build, str(config), tmp_path / "out", RUN, library="transformers")
+
+
+def test_what_is_no_config_a_missing_head_and_packing_are_refused(
+    build: Path, dynamic_build: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"--config is 'nowhere/at all', of which transformers makes nothing"):
+        pretrain(build, "nowhere/at all", tmp_path / "a", RUN, library="transformers")
+    config = str(config_of(tmp_path / "config", "deberta-v2"))
+    with pytest.raises(ConfigError, match="no deberta-v2 model with a head for next_sentence_label, which these"):
+        pretrain(dynamic_build, config, tmp_path / "b", RUN, library="transformers")
+    with pytest.raises(ConfigError, match="--packing and --compile are for bertdata's own models"):
+        pretrain(build, config, tmp_path / "c", replace(RUN, packing=True), library="transformers")
+    with pytest.raises(ConfigError, match="there is no library 'jax'; expected one of bertdata, transformers"):
+        pretrain(build, config, tmp_path / "d", RUN, library="jax")
