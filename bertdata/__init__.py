@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         OutputError,
         VerificationError,
     )
-    from bertdata.pipelines.build_corpus import build
+    from bertdata.pipelines.in_python import build
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards import open_shards
     from bertdata.sources.books.read import clean_book
@@ -51,7 +51,7 @@ __all__ = [
 _HOMES = {
     "SentenceSegmenter": "bertdata.sentences",
     "WordPieceTokenizer": "bertdata.tokenizers.wordpiece",
-    "build": "bertdata.pipelines.build_corpus",
+    "build": "bertdata.pipelines.in_python",
     "clean_book": "bertdata.sources.books.read",
     "clean_wikitext": "bertdata.sources.wikipedia",
     "load_tokenizer": "bertdata.tokenizers.loading",

@@ -40,10 +40,14 @@ _PARQUET: Any = {
     "write_statistics": False,
     "write_page_checksum": True,
 }
+CHANGED = "changed by "
+"""What the counts of documents that a cleaner changed begin with."""
 OnDrop = Callable[[str], None]
-"""Called with the reason when a filter drops a document."""
-DropReasons = Callable[[pa.StringArray], pa.StringArray]
-"""Returns for each text why it is dropped, null where it is kept; see `bertdata.curation.filters.filtering`."""
+"""Called with the reason when a rule drops a document."""
+TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.StringArray]]
+"""Returns what becomes of texts, and why each is dropped, null where it is kept, and counts changes.
+
+See `bertdata.curation.text_rules`."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -58,12 +62,24 @@ def slot(document_id: str) -> int:
     return text_bits(document_id) >> 48
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
+    """Return a text that UTF-8 can hold, with U+FFFD for lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return _SURROGATES.sub("\ufffd", text)
     return text
+
+
+def paragraphs(text: str) -> str:
+    r"""Return text with one blank line between paragraphs and none at its ends.
+
+    >>> paragraphs("One.\nTwo."), paragraphs("One\nline.\n\n\nTwo.")
+    ('One.\n\nTwo.', 'One\nline.\n\nTwo.')
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    border = r"\n[^\S\n]*\n\s*" if re.search(r"\n[^\S\n]*\n", text) else r"\n+"
+    return "\n\n".join(part.strip() for part in re.split(border, text) if part.strip())
 
 
 class DocumentCount(StrEnum):
@@ -74,7 +90,7 @@ class DocumentCount(StrEnum):
 
 
 class DocumentWriter:
-    """Writes documents to one Parquet file, and counts those kept, and those that filters drop, by reason.
+    """Writes documents to one Parquet file, and counts those kept, and those that rules drop, by reason.
 
     >>> import io
     >>> with DocumentWriter(io.BytesIO(), counters := Counters()) as writer:
@@ -84,12 +100,12 @@ class DocumentWriter:
     """
 
     def __init__(
-        self, file: BinaryIO, counters: Counters, drop_reasons: DropReasons | None = None, *, columns: bool = False
+        self, file: BinaryIO, counters: Counters, rules: TextRules | None = None, *, columns: bool = False
     ) -> None:
         self._schema = WITH_COLUMNS if columns else SCHEMA
         self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET)
         self._counters = counters
-        self._drop_reasons = drop_reasons
+        self._rules = rules
         self._rows: list[tuple[str | bytes, ...]] = []
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
@@ -108,15 +124,15 @@ class DocumentWriter:
     ) -> None:
         """Write one document. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; in the id they are escaped.
 
-        A text in bytes is UTF-8. `on_drop` is called with the reason if a filter drops the document. A writer of
+        A text in bytes is UTF-8. `on_drop` is called with the reason if a rule drops the document. A writer of
         `columns` takes a JSON object of them.
         """
         document_id = document_id.encode("utf-8", "backslashreplace").decode()
-        source, title, url = map(_storable, (source, title, url))
-        text = _storable(text).encode() if isinstance(text, str) else text
+        source, title, url = map(storable, (source, title, url))
+        text = storable(text).encode() if isinstance(text, str) else text
         row = (document_id, source, title, url, text)
         self._rows.append((*row, columns or "{}") if self._schema is WITH_COLUMNS else row)
-        if self._drop_reasons:
+        if self._rules:
             self._on_drop.append(on_drop)
         self._bytes += len(text)
         if self._bytes >= ROW_GROUP_BYTES:
@@ -137,8 +153,11 @@ class DocumentWriter:
 
     def _write(self, columns: Sequence[pa.Array]) -> None:
         table = pa.Table.from_arrays(columns, schema=self._schema)
-        if self._drop_reasons:
-            table = self._kept(table, self._drop_reasons(table["text"].combine_chunks()))
+        if self._rules:
+            texts, reasons = self._rules(table["text"].combine_chunks(), self._counters)
+            table = self._kept(
+                table.set_column(self._schema.names.index("text"), self._schema.field("text"), texts), reasons
+            )
         if not len(table):
             return
         sizes = pc.binary_length(table["text"]).to_pylist()

@@ -4,7 +4,8 @@ An implementation is one file, and one line in the registry of its kind: its nam
 its first use. A package outside bertdata adds its own in a module that calls `Registry.add` when it is imported.
 bertdata imports such modules where they are named by the entry point group `bertdata.plugins` of an installed package,
 or by the environment variable BERTDATA_PLUGINS (module names separated by commas), which worker processes inherit. An
-object of a module can also be named where it is used, as `my_package.my_module:MY_OBJECT`.
+object of a module can also be named where it is used, as `my_package.my_module:MY_OBJECT`. One that no module has is
+handed over by itself (`bertdata.engine.own_objects`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from bertdata.errors import ConfigError
 
@@ -21,21 +22,26 @@ Item = TypeVar("Item")
 
 PLUGINS = "BERTDATA_PLUGINS"
 ENTRY_POINTS = "bertdata.plugins"
+handed_over: dict[tuple[str, str], object] = {}
+"""The objects that no module has, by their kind and name; worker processes get them with their tasks."""
 _loaded: set[str] = set()
 
 
 class Registry(Generic[Item]):
     """Named implementations of one kind; `kind` is what messages call one of them.
 
-    `builtin` gives for each name "module:attribute". Names are in the order in which they were given or added.
+    `builtin` gives for each name "module:attribute". Names are in the order in which they were given or added. `adapt`
+    makes an implementation of a name and an object that is not registered, as of a function or a class, and raises
+    ConfigError for one that is something else.
 
     >>> codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
     >>> codecs["json"]("[1]"), "xml" in codecs, list(codecs)
     ([1], False, ['json'])
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, builtin: Mapping[str, str], adapt: Callable[[str, Any], Item] | None = None) -> None:
         self.kind = kind
+        self._adapt = adapt
         self._builtin = frozenset(builtin)
         self._items: dict[str, Item | str] = dict(builtin)
 
@@ -71,7 +77,12 @@ class Registry(Generic[Item]):
         if name not in self._items:
             load_plugins()
         module, sign, attribute = name.partition(":")
-        if name in self._items or not sign:
+        if name in self._items:
+            return
+        if (self.kind, name) in handed_over:
+            self._items[name] = self.adapted(name, handed_over[self.kind, name])
+            return
+        if not sign:
             return
         try:
             found = getattr(importlib.import_module(module), attribute)
@@ -80,15 +91,28 @@ class Registry(Generic[Item]):
                 f"the {self.kind} {name!r} cannot be imported ({error}); expected module:name, with the folder of the "
                 "module in PYTHONPATH, which worker processes inherit"
             ) from error
-        self._items[name] = cast("Item", found)
+        self._items[name] = self.adapted(name, found)
+
+    def adapted(self, name: str, found: object) -> Item:
+        """Return an object as an implementation; raises ConfigError, with its name, for one of another kind."""
+        return self._adapt(name, found) if self._adapt else cast("Item", found)
+
+    def name_of(self, item: object) -> str:
+        """Return the name of an implementation that was used or added before; "" where there is none."""
+        return next((name for name, one in self._items.items() if one is item), "")
+
+    def forget(self, name: str) -> None:
+        """Import an implementation that is named as `module:name` again when it is asked for."""
+        if name not in self._builtin:
+            self._items.pop(name, None)
 
     def raised_revisions(self, names: Iterable[str]) -> list[list[str | int]]:
-        """Return [kind, name, revision] of those of the names whose implementation has a `revision` above 1.
+        """Return [kind, name, revision] of those of the names whose implementation has another `revision` than 1.
 
         The fingerprint of what they write holds these, so that it is written again when a revision is raised.
         """
         revisions = ((name, getattr(self[name], "revision", 1)) for name in names)
-        return [[self.kind, name, revision] for name, revision in revisions if revision > 1]
+        return [[self.kind, name, revision] for name, revision in revisions if revision != 1]
 
     def is_builtin(self, name: str) -> bool:
         """Return whether an implementation comes with bertdata."""
@@ -112,6 +136,26 @@ class Registry(Generic[Item]):
     def __len__(self) -> int:
         load_plugins()
         return len(self._items)
+
+
+def object_of(registry_kind: str, name: str, found: object, wanted: type[Item]) -> Item:
+    """Return an object of a class, made without arguments where `found` is a class; for `adapt` of a registry.
+
+    Raises ConfigError for anything else, and for a class that cannot be made so.
+    """
+    if isinstance(found, type):
+        try:
+            found = found()
+        except TypeError as error:
+            raise ConfigError(
+                f"the {registry_kind} {name!r} is a class that takes arguments ({error}); expected an object of it"
+            ) from error
+    if not isinstance(found, wanted):
+        raise ConfigError(
+            f"the {registry_kind} {name!r} is of the type {type(found).__name__}; expected {wanted.__name__}, as in "
+            f"{wanted.__module__}"
+        )
+    return found
 
 
 def load_plugins() -> None:

@@ -10,7 +10,6 @@ Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUM
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
+from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.filters import FILTERS
 from bertdata.curation.settings import DedupConfig
@@ -38,7 +38,6 @@ from bertdata.options.option import stored_values
 from bertdata.registry import Registry
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig, check_names, plan_phases, stored_phases
@@ -162,6 +161,7 @@ class Build:
         chosen: list[tuple[Registry[Any], list[str]]] = [
             (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in paths_of.items() for path in paths})),
             (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
+            (CLEANERS, list(settings.cleaning.clean)),
             (OBJECTIVES, sorted({phase.examples.objective for phase in settings.phases})),
             (
                 MASK_UNITS,
@@ -238,7 +238,8 @@ def sources_of(output: str) -> Sources:
     return sources
 
 
-def _parser() -> command_line.Parser:
+def make_parser() -> command_line.Parser:
+    """Return the parser of the command."""
     parser = command_line.Parser(
         prog=f"bertdata {COMMAND}",
         description="Dumps, books and other documents to shards; the sample corpus if none are given.",
@@ -266,35 +267,12 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
 
 
-def build(
-    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
-) -> BuiltCorpus:
-    """Build shards in `output` as `bertdata build` does, and return them with their manifest.
-
-    settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
-    them), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to weight), `workers`, `force`, and all
-    settings such as `objective`, `max_seq_length` and `mask_unit`. runner_flags: those after `--` on the command line.
-    Without sources it builds those of the output, or the sample corpus. Progress is written to standard error. Raises
-    ConfigError for a setting that does not exist, does not fit or has no effect, and as the command fails.
-
-        corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
-        corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
-    """
-    for name in settings.keys() & {"dry_run", "save_recipe"}:
-        raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
-    flags = command_line.flags_of(_parser(), {"output": output} | settings)
-    flags.runner_flags = tuple(runner_flags)
-    sources, chosen = _settings_of(flags)
-    manifest, _ = build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)
-    return BuiltCorpus(os.fspath(flags.output), manifest)
-
-
-def _settings_of(flags: argparse.Namespace) -> tuple[Sources, Settings]:
+def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     """Return the sources and settings that flags stand for; sets `flags.output` to its default.
 
     With --save-recipe they are written, and there need be no --output.
     """
-    apply_recipe(flags, _parser(), GROUPS)
+    apply_recipe(flags, make_parser(), GROUPS)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
@@ -323,8 +301,8 @@ def _save_recipe(path: str, settings: Settings) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()
-    flags = command_line.parse(_parser(), arguments)
-    sources, settings = _settings_of(flags)
+    flags = command_line.parse(make_parser(), arguments)
+    sources, settings = settings_of_flags(flags)
     runner = command_line.runner(flags)
     if flags.save_recipe:
         _save_recipe(flags.save_recipe, settings)

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig)
     parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
-    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter"})
+    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter", "clean"})
     flags = command_line.parse(parser, arguments)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
     documents, columns = find_documents(flags.documents), columns_of(phases)

@@ -16,13 +16,22 @@ from bertdata.engine.parts import PartFunction, PartResult, Task, run_once
 from bertdata.engine.stages import Grouping, Step
 from bertdata.errors import BertDataError
 from bertdata.io import files
+from bertdata.registry import handed_over
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
-    """Does a task once; writes its error to a file beside the record, for the process that started the build."""
+    """Does a task once; writes its error to a file beside the record, for the process that started the build.
+
+    Beam pickles it by value for the workers, with the objects that were handed over to registries in this process.
+    """
 
     def __init__(self, make: PartFunction) -> None:
         self._make = make
+        self._handed_over = dict(handed_over)
+
+    def setup(self) -> None:
+        for name, item in self._handed_over.items():
+            handed_over.setdefault(name, item)
 
     def process(self, task: Task) -> Iterator[PartResult]:
         try:

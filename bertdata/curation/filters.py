@@ -2,7 +2,7 @@
 
 A filter is one object in a registry. `--filter NAME[=ARGUMENT]` applies it; of several, a document is counted under the
 first that drops it. A package outside bertdata adds one with `FILTERS.add(name, Filter(...))` in a module that
-`bertdata.registry` loads.
+`bertdata.registry` loads. A function of one text, named as `module:name`, is a filter without an argument.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.documents import DropReasons
+from bertdata.curation.of_each_text import of_each_text
+from bertdata.engine.own_objects import digest
 from bertdata.engine.parts import Task, fingerprint
 from bertdata.errors import ConfigError
-from bertdata.registry import Registry
+from bertdata.registry import Registry, object_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +31,34 @@ class Filter:
     nulls. It must decide on each text alone, so that the result does not depend on how documents are grouped.
     parse: makes the argument of the text after NAME=; its ValueError says what was expected.
     default: the argument where none is given; None: it must be given.
-    revision: to be raised when what it keeps changes, so that documents are written again.
+    revision: to be raised when what it keeps changes, so that documents are written again; of a function the digest of
+    its code.
     """
 
     help: str
     keep: Callable[[pa.StringArray, Any], pa.BooleanArray]
     parse: Callable[[str], Any]
     default: str | None = None
-    revision: int = 1
+    revision: int | str = 1
+
+
+def _filter(name: str, found: object) -> Filter:
+    """Return the filter that an object is, or that keeps the texts for which a function returns true."""
+    if isinstance(found, Filter | type) or not callable(found):
+        return object_of("filter", name, found, Filter)
+    return Filter(
+        help=f"drops documents for which {name} does not return true",
+        keep=lambda texts, argument: of_each_text(f"the filter {name}", found, texts, bool),
+        parse=partial(_no_argument, name),
+        default="",
+        revision=digest(found),
+    )
+
+
+def _no_argument(name: str, text: str) -> str:
+    if text:
+        raise ValueError(f"{name} is a function of a text alone; expected no argument")
+    return text
 
 
 FILTERS: Registry[Filter] = Registry(
@@ -46,6 +67,7 @@ FILTERS: Registry[Filter] = Registry(
         "min-characters": "bertdata.curation.filters:MIN_CHARACTERS",
         "max-symbol-ratio": "bertdata.curation.filters:MAX_SYMBOL_RATIO",
     },
+    _filter,
 )
 
 
@@ -75,11 +97,6 @@ def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
         replace(task, filters=tuple(filters), fingerprint=fingerprint(task.fingerprint, "filters", values))
         for task in tasks
     ]
-
-
-def filtering(filters: Sequence[str]) -> DropReasons | None:
-    """Return the `DropReasons` of filters for a `DocumentWriter`; None without filters."""
-    return partial(drop_reasons, filters=filters) if filters else None
 
 
 def drop_reasons(texts: pa.StringArray, filters: Sequence[str]) -> pa.StringArray:

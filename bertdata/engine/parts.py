@@ -66,8 +66,8 @@ def fingerprint(*parts: Any) -> str:
 class Task:
     """One part to be made: where, from what (`payload`), its fingerprint, and its work in bytes (`weight`).
 
-    records: the directory of its record if it is not that of its data. filters: the rules by which documents are kept,
-    if it is a part of documents (`bertdata.curation.filters`).
+    records: the directory of its record if it is not that of its data. filters, cleaners: the rules by which documents
+    are kept and changed, if it is a part of documents (`bertdata.curation`).
     """
 
     directory: str
@@ -78,6 +78,7 @@ class Task:
     payload: Any
     records: str = ""
     filters: tuple[str, ...] = ()
+    cleaners: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:

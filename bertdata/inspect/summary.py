@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bertdata.documents import CHANGED
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
@@ -27,6 +28,7 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         shown = " and ".join(units) or KINDS.get(name, "rows")
         rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
+        rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if name.startswith(CHANGED)]
         broken = source["broken"]
         for entry in broken[:_SHOWN_BROKEN]:
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")

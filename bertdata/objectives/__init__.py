@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.registry import Registry
+from bertdata.registry import Registry, object_of
+
+
+def _objective(name: str, found: object) -> Any:
+    from bertdata.objectives.objective import Objective
+
+    return object_of("objective", name, found, Objective)  # type: ignore[type-abstract]
+
 
 OBJECTIVES: Registry[Any] = Registry(
     "objective",
@@ -18,5 +25,6 @@ OBJECTIVES: Registry[Any] = Registry(
         "doc-chunks": "bertdata.objectives.doc_chunks:DOC_CHUNKS",
         "joined-chunks": "bertdata.objectives.joined_chunks:JOINED_CHUNKS",
     },
+    _objective,
 )
 """The objectives that `--objective` names, each an `Objective`."""

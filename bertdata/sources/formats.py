@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from bertdata.curation.filters import filtering
+from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import ConfigError
@@ -144,7 +144,7 @@ class RangeFormat(SourceFormat):
         """Write the documents of one range."""
         counters = Counters()
         columns = bool(task.payload.columns)
-        with DocumentWriter(file, counters, filtering(task.filters), columns=columns) as writer:
+        with DocumentWriter(file, counters, text_rules(task), columns=columns) as writer:
             self.read(task.payload, writer, counters)
         if InputCount.ROWS not in counters.counts and (counters.counts or counters.drops):
             module = sys.modules.get(type(self).__module__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS, parse_filter
 from bertdata.options.option import MIB, Settings, option
 
@@ -27,12 +28,21 @@ class CleaningConfig(Settings):
         items=FILTERS,
         later=True,
     )
+    clean: tuple[str, ...] = option(
+        (),
+        "what changes the text of each document before filters, in this order",
+        metavar="NAME",
+        items=CLEANERS,
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for text in self.filter:
             parse_filter(text)
+        for name in self.clean:
+            CLEANERS[name]  # raises ConfigError for an unknown one
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, labels, read_record
@@ -54,9 +55,10 @@ class ReadSource:
     def plan(self, standing: Standing) -> Plan:
         """Plan the parts, after those of the sources before it."""
         own = finished_parts(self.source_of) if self.kind == "documents" else []
-        if own and self.config.filter:
+        if own and (self.config.filter or self.config.clean):
+            flag = "--filter" if self.config.filter else "--clean"
             raise ConfigError(
-                "these documents are written already, and --filter is for where they are; give it to clean-wikipedia "
+                f"these documents are written already, and {flag} is for where they are; give it to clean-wikipedia "
                 "or clean-books",
                 path=own[0][0].path,
             )
@@ -97,7 +99,7 @@ class ReadSource:
         if len(by_format) > 1:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])
-        return with_filters(tasks, self.config.filter), notes
+        return with_cleaners(with_filters(tasks, self.config.filter), self.config.clean), notes
 
     def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> None:
         """Raise ConfigError where no file has a column that is to be kept."""

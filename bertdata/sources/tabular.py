@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import date, time
@@ -19,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.documents import SCHEMA, DocumentWriter, open_parquet
+from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import compression, files
@@ -226,14 +225,3 @@ def _kept(row: dict[str, Any], chosen: FileRange) -> str:
 
 def _text(value: Any, default: str) -> str:
     return default if value is None or value == "" else str(value)
-
-
-def paragraphs(text: str) -> str:
-    r"""Return text with one blank line between paragraphs and none at its ends.
-
-    >>> paragraphs("One.\nTwo."), paragraphs("One\nline.\n\n\nTwo.")
-    ('One.\n\nTwo.', 'One\nline.\n\nTwo.')
-    """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    border = r"\n[^\S\n]*\n\s*" if re.search(r"\n[^\S\n]*\n", text) else r"\n+"
-    return "\n\n".join(part.strip() for part in re.split(border, text) if part.strip())

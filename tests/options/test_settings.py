@@ -62,6 +62,7 @@ DEFAULTS: dict[type[Any], dict[str, Any]] = {
         "min_words": 0,
         "templates": "",
         "filter": (),
+        "clean": (),
         "rejects": "",
     },
     DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bertdata import build
 from bertdata.cli.main import main
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import ABOUT, read_recipe, recipe_names
@@ -36,7 +37,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_recipe_that_ships_is_built_as_it_says_and_verified(name: str, texts: str, tmp_path: Path) -> None:
     recipe = read_recipe(name)
     assert all(recipe.about[key] for key in ABOUT)
-    manifest = build_corpus.build(tmp_path / "out", documents=texts, recipe=name, **SMALL)
+    manifest = build(tmp_path / "out", documents=texts, recipe=name, **SMALL)
     verify(tmp_path / "out")
     said = [{**recipe.settings, **phase} for phase in recipe.phases or [{}]]
     for one, expected in zip(manifest.get("phases", {"": manifest}).values(), said, strict=True):
@@ -54,10 +55,10 @@ def test_flags_win_over_a_recipe_and_a_phase_over_its_top(texts: str, tmp_path: 
         '[[phase]]\nname = "a"\nmax_seq_length = 32\n[[phase]]\nname = "b"\nmax_seq_length = 64\nmasked_lm_prob = 0.1\n'
     )
     settings: dict[str, Any] = {"documents": texts, "recipe": str(path), "workers": 1}
-    phases = build_corpus.build(tmp_path / "out", **settings, seed=3)["phases"]
+    phases = build(tmp_path / "out", **settings, seed=3)["phases"]
     assert [one["info"]["masking"]["masked_lm_prob"] for one in phases.values()] == [0.3, 0.1]
     assert [one["info"]["examples"]["seed"] for one in phases.values()] == [3, 3]
-    phases = build_corpus.build(tmp_path / "out", **settings, masked_lm_prob=0.2)["phases"]
+    phases = build(tmp_path / "out", **settings, masked_lm_prob=0.2)["phases"]
     assert [one["info"]["masking"]["masked_lm_prob"] for one in phases.values()] == [0.2, 0.2]
 
 
@@ -97,7 +98,7 @@ def test_a_mistake_in_a_recipe_is_told_with_its_file_before_any_work(
     path = tmp_path / "own.toml"
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        build_corpus.build(tmp_path / "out", documents=texts, recipe=str(path))
+        build(tmp_path / "out", documents=texts, recipe=str(path))
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert not (tmp_path / "out").exists()

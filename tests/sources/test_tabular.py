@@ -13,13 +13,13 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.documents import DocumentWriter
+from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.stage import record_of_part
-from bertdata.sources.tabular import JSON_LINES, PARQUET, paragraphs
+from bertdata.sources.tabular import JSON_LINES, PARQUET
 from tests.sources.planned import plan_documents
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from bertdata.curation.filters import filtering
+from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
@@ -78,7 +78,7 @@ class BooksFormat(SourceFormat):
         broken: list[dict[str, Any]] = []
         drops: Counter[str] = Counter()
         encodings: Counter[str] = Counter()
-        with DocumentWriter(file, counters, filtering(task.filters)) as writer:
+        with DocumentWriter(file, counters, text_rules(task)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
                 for book in read_books(path, notes=encodings, members=volume.members):

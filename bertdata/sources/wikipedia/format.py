@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
-from bertdata.curation.filters import filtering
+from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
@@ -109,7 +109,7 @@ class WikipediaFormat(SourceFormat):
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
         broken: list[dict[str, Any]] = []
-        with _rejects(work.rejects) as reject, DocumentWriter(file, counters, filtering(task.filters)) as writer:
+        with _rejects(work.rejects) as reject, DocumentWriter(file, counters, text_rules(task)) as writer:
             for page in read_pages(work.span, site, compiled=work.compiled):
                 counters.add(InputCount.PAGES)
                 if isinstance(page, Page):

@@ -1,0 +1,156 @@
+"""Objects of the user's own that are handed over in Python: how worker processes find them, and when they have changed.
+
+An object of a module is named as `module:name`, and workers import it. One that no module has, as a lambda, or what a
+notebook or a script defines, is named after its code, as `shorter@1f0c2a9b`, and goes to the workers with their tasks,
+pickled by value. So it has another name once its code is another, and the parts that it made are made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import pickle
+import sys
+from collections.abc import Mapping
+from functools import partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from bertdata.errors import ConfigError
+from bertdata.registry import Registry, handed_over
+
+_MAIN = ("__main__", "__mp_main__")
+
+
+def name_of(registry: Registry[Any], item: Any, *, keep: bool = False) -> str:
+    """Return the name by which a registry finds an object here and in worker processes.
+
+    item: an object, or already a name. keep: what is built says the name, and later programs look it up by it: an
+    object that no module has is refused with ConfigError, as is an object of another kind.
+    """
+    if isinstance(item, str):
+        return item
+    if name := registry.name_of(item):
+        return name
+    label = getattr(item, "__name__", type(item).__name__).strip("<>")
+    registry.adapted(label, item)
+    if name := importable_name(item):
+        registry.forget(name)  # the module may have been reloaded since
+        return name
+    if keep:
+        raise ConfigError(
+            f"the {registry.kind} {label} is in no module that worker processes, and those who read the build, can "
+            "import; write it into a file beside this one, in a notebook with %%writefile my_objects.py, and import it "
+            "from there"
+        )
+    name = f"{label}@{digest(item)[:8]}"
+    handed_over[registry.kind, name] = item
+    return name
+
+
+def importable_name(item: Any) -> str:
+    """Return `module:name` of a function, a class or an object at the top of a module, "" where there is none.
+
+    >>> import json
+    >>> importable_name(json.loads), importable_name(json.decoder.WHITESPACE), importable_name(lambda text: text)
+    ('json:loads', 'json.decoder:WHITESPACE', '')
+    """
+    home = getattr(item, "__module__", None) or type(item).__module__
+    if isinstance(item, FunctionType | type):
+        return next((f"{home}:{name}" for name in _names(home, item)), "")
+    others = sorted(name for name in list(sys.modules) if name != home)
+    return next((f"{module}:{name}" for module in [home, *others] for name in _names(module, item)), "")
+
+
+def _names(module: str, item: Any) -> list[str]:
+    """Return the names of an object in a module that another process can import."""
+    found = sys.modules.get(module)
+    if module in _MAIN or not isinstance(found, ModuleType):
+        return []
+    names = [name for name, value in list(vars(found).items()) if value is item and name.isidentifier()]
+    try:
+        spec = importlib.util.find_spec(module) if names else None
+    except (ImportError, ValueError):
+        return []
+    return names if spec and spec.origin == getattr(found, "__file__", None) else []
+
+
+def digest(item: Any) -> str:
+    """Return 32 hexadecimal digits that change with the code of a function, or of an object and its class.
+
+    The code includes default arguments, variables of functions around it, and the functions, classes and values of its
+    own module that it reads, not those of other modules, which count by their names. Another version of Python
+    compiles other code. Raises ConfigError for a value that cannot be pickled.
+
+    >>> digest(lambda text: text.lower()) == digest(lambda text: text.lower()), digest(len) == digest(max)
+    (True, False)
+    """
+    home = str(getattr(item, "__module__", None) or type(item).__module__)
+    return hashlib.sha256(repr(_described(item, home, {})).encode()).hexdigest()[:32]
+
+
+def _described(item: Any, home: str, seen: dict[int, int]) -> Any:
+    """Return nested tuples of text that tell what an object is; one that was seen is its number."""
+    if item is None or isinstance(item, bool | int | float | str | bytes):
+        return repr(item)
+    if id(item) in seen:
+        return ("seen", seen[id(item)])
+    seen[id(item)] = len(seen)
+
+    def all_of(values: Any) -> tuple[Any, ...]:
+        return tuple(_described(value, home, seen) for value in values)
+
+    match item:
+        case ModuleType():
+            return ("module", item.__name__)
+        case CodeType():
+            names = (item.co_names, item.co_varnames, item.co_freevars)
+            return ("code", item.co_code.hex(), names, all_of(item.co_consts))
+        case tuple() | list():
+            return (type(item).__name__, *all_of(item))
+        case set() | frozenset():
+            return ("set", *sorted(map(repr, all_of(sorted(item, key=repr)))))
+        case Mapping():
+            return ("mapping", *all_of(item.keys()), *all_of(item.values()))
+        case MethodType():
+            return ("method", *all_of([item.__self__, item.__func__]))
+        case partial():
+            return ("partial", *all_of([item.func, item.args, item.keywords]))
+        case property():
+            return ("property", *all_of([item.fget, item.fset]))
+        case classmethod() | staticmethod():
+            return (type(item).__name__, *all_of([item.__func__]))
+        case FunctionType() if _is_own(item, home):
+            inside = [item.__code__, item.__defaults__, item.__kwdefaults__]
+            cells = [cell.cell_contents for cell in item.__closure__ or ()]
+            read = [item.__globals__.get(name) for name in sorted(_read(item.__code__))]
+            return ("function", *all_of([*inside, *cells, *read]))
+        case type() if _is_own(item, home):
+            return ("class", item.__qualname__, *all_of([*item.__bases__, _members(item)]))
+        case FunctionType() | type():
+            return ("named", item.__module__, item.__qualname__)
+    if isinstance(getattr(item, "__dict__", None), dict):
+        return ("object", *all_of([type(item), vars(item)]))
+    try:
+        return ("pickled", pickle.dumps(item, protocol=4).hex())
+    except Exception as error:
+        raise ConfigError(
+            f"{type(item).__name__} cannot be handed over to worker processes ({error}); make it where it is used, or "
+            "put the object into a module"
+        ) from error
+
+
+def _is_own(item: Any, home: str) -> bool:
+    return getattr(item, "__module__", None) in (home, *_MAIN)
+
+
+def _members(kind: type) -> dict[str, Any]:
+    """Return what a class defines: its methods and its other attributes."""
+    left_out = ("__", "_abc_impl")
+    return {name: one for name, one in vars(kind).items() if callable(one) or not name.startswith(left_out)}
+
+
+def _read(code: CodeType) -> set[str]:
+    """Return the names that a function and those inside it read."""
+    inner = (_read(one) for one in code.co_consts if isinstance(one, CodeType))
+    return {*code.co_names}.union(*inner)

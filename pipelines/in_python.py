@@ -1,0 +1,65 @@
+"""A build from Python: the settings of `bertdata build` as keywords, also objects and documents that have no name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bertdata.cli import command_line
+from bertdata.curation.cleaners import CLEANERS
+from bertdata.curation.filters import FILTERS
+from bertdata.engine.own_objects import name_of
+from bertdata.errors import ConfigError
+from bertdata.masking import MASK_UNITS
+from bertdata.objectives import OBJECTIVES
+from bertdata.registry import Registry
+from bertdata.shards.built_corpus import BuiltCorpus
+
+from .build_corpus import build_corpus, make_parser, settings_of_flags
+
+KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}
+"""What the shards name, and those who read them look up."""
+WHILE_BUILDING: dict[str, Registry[Any]] = {"clean": CLEANERS, "filter": FILTERS}
+
+
+def build(
+    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
+) -> BuiltCorpus:
+    """Build shards in `output` as `bertdata build` does, and return them with their manifest.
+
+    settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
+    them), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to weight), `workers`, `force`, and all
+    settings such as `objective`, `max_seq_length` and `mask_unit`. `clean`, `filter`, `objective` and `mask_unit` also
+    take objects, and the first two functions of a text (see docs/python.md). runner_flags: those after `--` on the
+    command line. Without sources it builds those of the output, or the sample corpus. Progress is shown by tqdm.auto,
+    on standard error. Raises ConfigError for a setting that does not exist, does not fit or has no effect, and as the
+    command fails.
+
+        corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
+        corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
+    """
+    for name in settings.keys() & {"dry_run", "save_recipe"}:
+        raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
+    flags = command_line.flags_of(make_parser(), {"output": output} | _named(settings))
+    flags.runner_flags = tuple(runner_flags)
+    sources, chosen = settings_of_flags(flags)
+    manifest, _ = build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)
+    return BuiltCorpus(os.fspath(flags.output), manifest)
+
+
+def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with names in the place of objects; raises ConfigError where one cannot be handed over."""
+    named = dict(settings)
+    for setting, registry in KEPT.items():
+        if setting in named:
+            named[setting] = name_of(registry, named[setting], keep=True)
+    for setting, registry in WHILE_BUILDING.items():
+        given = named.get(setting)
+        if isinstance(given, Mapping):
+            named[setting] = {name_of(registry, item): argument for item, argument in given.items()}
+        elif isinstance(given, list | tuple):
+            named[setting] = [name_of(registry, item) for item in given]
+        elif given is not None:
+            named[setting] = name_of(registry, given)
+    return named
