@@ -31,8 +31,8 @@ class Registry(Generic[Item]):
     """Named implementations of one kind; `kind` is what messages call one of them.
 
     `builtin` gives for each name "module:attribute". Names are in the order in which they were given or added. `adapt`
-    makes an implementation of a name and an object that is not registered, as of a function or a class, and raises
-    ConfigError for one that is something else.
+    is the class, as "module:attribute", of which an object must be that is not registered, or makes an implementation
+    of a name and such an object, as of a function.
 
     >>> codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
     >>> codecs["json"]("[1]"), "xml" in codecs, list(codecs)
@@ -95,6 +95,9 @@ class Registry(Generic[Item]):
 
     def adapted(self, name: str, found: object) -> Item:
         """Return an object as an implementation; raises ConfigError, with its name, for one of another kind."""
+        if isinstance(self._adapt, str):
+            module, _, attribute = self._adapt.partition(":")
+            return object_of(self.kind, name, found, getattr(importlib.import_module(module), attribute))
         return self._adapt(name, found) if self._adapt else cast("Item", found)
 
     def name_of(self, item: object) -> str:
@@ -138,21 +141,21 @@ class Registry(Generic[Item]):
         return len(self._items)
 
 
-def object_of(registry_kind: str, name: str, found: object, wanted: type[Item]) -> Item:
-    """Return an object of a class, made without arguments where `found` is a class; for `adapt` of a registry.
+def object_of(kind: str, name: str, found: object, wanted: type[Item]) -> Item:
+    """Return an object if it is of a class; where it is a class itself, an object of it that is made without arguments.
 
-    Raises ConfigError for anything else, and for a class that cannot be made so.
+    Raises ConfigError, which names the `kind` of object that was expected, for anything else.
     """
     if isinstance(found, type):
         try:
             found = found()
         except TypeError as error:
             raise ConfigError(
-                f"the {registry_kind} {name!r} is a class that takes arguments ({error}); expected an object of it"
+                f"the {kind} {name!r} is a class that takes arguments ({error}); expected an object of it"
             ) from error
     if not isinstance(found, wanted):
         raise ConfigError(
-            f"the {registry_kind} {name!r} is of the type {type(found).__name__}; expected {wanted.__name__}, as in "
+            f"the {kind} {name!r} is of the type {type(found).__name__}; expected {wanted.__name__}, as in "
             f"{wanted.__module__}"
         )
     return found

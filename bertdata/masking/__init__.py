@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.registry import Registry, object_of
-
-
-def _mask_unit(name: str, found: object) -> Any:
-    from bertdata.masking.units import MaskUnit
-
-    return object_of("masking unit", name, found, MaskUnit)
-
+from bertdata.registry import Registry
 
 MASK_UNITS: Registry[Any] = Registry(
     "masking unit",
@@ -22,6 +15,6 @@ MASK_UNITS: Registry[Any] = Registry(
         "token-ngram": "bertdata.masking.units:TOKEN_NGRAM",
         "span": "bertdata.masking.units:SPAN",
     },
-    _mask_unit,
+    "bertdata.masking.units:MaskUnit",
 )
 """What `--mask-unit` names, each a `MaskUnit`."""

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.registry import Registry, object_of
-
-
-def _objective(name: str, found: object) -> Any:
-    from bertdata.objectives.objective import Objective
-
-    return object_of("objective", name, found, Objective)  # type: ignore[type-abstract]
-
+from bertdata.registry import Registry
 
 OBJECTIVES: Registry[Any] = Registry(
     "objective",
@@ -25,6 +18,6 @@ OBJECTIVES: Registry[Any] = Registry(
         "doc-chunks": "bertdata.objectives.doc_chunks:DOC_CHUNKS",
         "joined-chunks": "bertdata.objectives.joined_chunks:JOINED_CHUNKS",
     },
-    _objective,
+    "bertdata.objectives.objective:Objective",
 )
 """The objectives that `--objective` names, each an `Objective`."""
