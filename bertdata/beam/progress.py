@@ -6,19 +6,16 @@ So it works the same under every runner and after a restart.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-
-from tqdm import tqdm
+from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.io import files
-
-_PLAIN_SECONDS = 30.0
+from bertdata.io.progress_bar import progress_bar
 
 
 @dataclass(frozen=True)
@@ -66,13 +63,13 @@ def expected(steps: Sequence[tuple[Step, Sequence[Task]]]) -> list[Expected]:
 
 
 class Progress:
-    """Shows the progress of steps, one after another: a live line on a terminal, elsewhere a new line every 30 s."""
+    """Shows the progress of steps, one after another (see `bertdata.io.progress_bar`)."""
 
     def __init__(self, steps: Sequence[Expected]) -> None:
         self._waiting = list(steps)
         self._remote = any(files.is_remote(path) for step in steps for path in step.sizes)
         self._looked = 0.0
-        self._line: tqdm[None] | None = None
+        self._line: Any = None
 
     def update(self, *, final: bool = False) -> None:
         """Show what is done, unless that was just done; the last call is `final`."""
@@ -93,36 +90,15 @@ class Progress:
             self._waiting.pop(0)
 
 
-def _open(step: Expected, done: int, total: int) -> tqdm[None]:
-    terminal = sys.stderr.isatty()
-    return tqdm(
+def _open(step: Expected, done: int, total: int) -> Any:
+    return progress_bar(
+        lines=True,
         total=total,
         initial=done,
         desc=f"{step.title:<16}",
         unit=" " + step.unit if step.unit != "B" else "B",
         unit_scale=step.unit == "B",
-        file=sys.stderr if terminal else _Lines(),
-        mininterval=0.2 if terminal else _PLAIN_SECONDS,
+        mininterval=0.2,
         miniters=0,
-        dynamic_ncols=terminal,
-        ascii=not terminal,
         leave=True,
     )
-
-
-class _Lines:
-    """A stream for tqdm that prints each state on its own line, from when something is done; the last one once."""
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def write(self, text: str) -> None:
-        text = text.strip("\r\n ")
-        state = text.partition(" [")[0]
-        if not text or " 0%|" in text or ("100%|" in text and state == self._last):
-            return
-        self._last = state
-        print(text, file=sys.stderr, flush=True)
-
-    def flush(self) -> None:
-        """Do nothing: each line is flushed."""

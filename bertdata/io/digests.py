@@ -18,13 +18,13 @@ def damaged(expected: Sequence[tuple[str, str]], title: str) -> Iterator[tuple[s
 
     expected: pairs of a path and its SHA-256; title: that of the progress line, which is shown after two seconds.
     """
-    from tqdm import tqdm
+    from bertdata.io.progress_bar import progress_bar
 
     if not expected:
         return
     with ThreadPoolExecutor(min(len(expected), cores()), "bertdata-digest") as pool:
         problems = pool.map(_problem, *zip(*expected, strict=True))
-        shown = tqdm(problems, title, len(expected), unit="file", delay=SHOW_AFTER, leave=False, disable=None)
+        shown = progress_bar(problems, desc=title, total=len(expected), unit="file", delay=SHOW_AFTER, leave=False)
         for (path, _), problem in zip(expected, shown, strict=True):
             if problem:
                 yield path, problem
