@@ -39,7 +39,9 @@ class Registry(Generic[Item]):
     ([1], False, ['json'])
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, str], adapt: Callable[[str, Any], Item] | None = None) -> None:
+    def __init__(
+        self, kind: str, builtin: Mapping[str, str], adapt: Callable[[str, Any], Item] | str | None = None
+    ) -> None:
         self.kind = kind
         self._adapt = adapt
         self._builtin = frozenset(builtin)
@@ -101,8 +103,9 @@ class Registry(Generic[Item]):
         return self._adapt(name, found) if self._adapt else cast("Item", found)
 
     def name_of(self, item: object) -> str:
-        """Return the name of an implementation that was used or added before; "" where there is none."""
-        return next((name for name, one in self._items.items() if one is item), "")
+        """Return the name of an implementation that a module has or added, if it was used before; else ""."""
+        found = (name for name, one in self._items.items() if one is item and (self.kind, name) not in handed_over)
+        return next(found, "")
 
     def forget(self, name: str) -> None:
         """Import an implementation that is named as `module:name` again when it is asked for."""

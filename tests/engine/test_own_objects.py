@@ -63,6 +63,14 @@ def test_a_name_an_entry_and_an_object_are_found_by_a_registry(codecs: Registry[
     assert name_of(codecs, shout) == name
 
 
+def test_an_object_that_has_changed_has_another_name(codecs: Registry[Any]) -> None:
+    rule = Rule(str.isalpha)
+    first = name_of(codecs, rule)
+    assert codecs[first] is rule
+    rule.keep = of_code("def f(text): return True")
+    assert name_of(codecs, rule) != first
+
+
 def test_an_object_that_is_looked_up_later_must_be_in_a_module(codecs: Registry[Any]) -> None:
     assert name_of(codecs, at_the_top, keep=True).endswith(":at_the_top")
     with pytest.raises(ConfigError, match=r"the codec f is in no module .*write it into a file.*%%writefile"):
