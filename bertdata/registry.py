@@ -31,8 +31,9 @@ class Registry(Generic[Item]):
     """Named implementations of one kind; `kind` is what messages call one of them.
 
     `builtin` gives for each name "module:attribute". Names are in the order in which they were given or added. `adapt`
-    is the class, as "module:attribute", of which an object must be that is not registered, or makes an implementation
-    of a name and such an object, as of a function.
+    is for objects that are not registered: their class, or a function that makes an implementation of a name and an
+    object, as of a function; or "module:attribute" of one of these. Objects that were named as `module:name` are not
+    among the names.
 
     >>> codecs: Registry[Any] = Registry("codec", {"json": "json:loads"})
     >>> codecs["json"]("[1]"), "xml" in codecs, list(codecs)
@@ -40,12 +41,16 @@ class Registry(Generic[Item]):
     """
 
     def __init__(
-        self, kind: str, builtin: Mapping[str, str], adapt: Callable[[str, Any], Item] | str | None = None
+        self,
+        kind: str,
+        builtin: Mapping[str, str],
+        adapt: type[Item] | Callable[[str, Any], Item] | str | None = None,
     ) -> None:
         self.kind = kind
         self._adapt = adapt
         self._builtin = frozenset(builtin)
         self._items: dict[str, Item | str] = dict(builtin)
+        self._found: dict[str, Item] = {}
 
     def add(self, name: str, item: Item) -> None:
         """Add an implementation.
@@ -58,9 +63,11 @@ class Registry(Generic[Item]):
 
     def __getitem__(self, name: str) -> Item:
         """Return the implementation of a name; raises ConfigError, with the names there are, for an unknown name."""
-        self._find(name)
-        if name not in self._items:
-            raise ConfigError(f"there is no {self.kind} {name!r}; expected one of {', '.join(self._items)}")
+        if name not in self:
+            hint = "; it was handed over in Python, which has to be done again" if "@" in name else ""
+            raise ConfigError(f"there is no {self.kind} {name!r}{hint}; expected one of {', '.join(self._items)}")
+        if name in self._found:
+            return self._found[name]
         item = self._items[name]
         if isinstance(item, str):
             module, _, attribute = item.partition(":")
@@ -79,10 +86,10 @@ class Registry(Generic[Item]):
         if name not in self._items:
             load_plugins()
         module, sign, attribute = name.partition(":")
-        if name in self._items:
+        if name in self._items or name in self._found:
             return
         if (self.kind, name) in handed_over:
-            self._items[name] = self.adapted(name, handed_over[self.kind, name])
+            self._found[name] = self.adapted(name, handed_over[self.kind, name])
             return
         if not sign:
             return
@@ -93,24 +100,27 @@ class Registry(Generic[Item]):
                 f"the {self.kind} {name!r} cannot be imported ({error}); expected module:name, with the folder of the "
                 "module in PYTHONPATH, which worker processes inherit"
             ) from error
-        self._items[name] = self.adapted(name, found)
+        self._found[name] = self.adapted(name, found)
 
     def adapted(self, name: str, found: object) -> Item:
         """Return an object as an implementation; raises ConfigError, with its name, for one of another kind."""
-        if isinstance(self._adapt, str):
-            module, _, attribute = self._adapt.partition(":")
-            return object_of(self.kind, name, found, getattr(importlib.import_module(module), attribute))
-        return self._adapt(name, found) if self._adapt else cast("Item", found)
+        adapt: Any = self._adapt
+        if isinstance(adapt, str):
+            module, _, attribute = adapt.partition(":")
+            adapt = getattr(importlib.import_module(module), attribute)
+        if isinstance(adapt, type):
+            return cast("Item", object_of(self.kind, name, found, adapt))
+        return cast("Item", adapt(name, found) if adapt else found)
 
     def name_of(self, item: object) -> str:
         """Return the name of an implementation that a module has or added, if it was used before; else ""."""
-        found = (name for name, one in self._items.items() if one is item and (self.kind, name) not in handed_over)
+        known = {**self._items, **self._found}
+        found = (name for name, one in known.items() if one is item and (self.kind, name) not in handed_over)
         return next(found, "")
 
     def forget(self, name: str) -> None:
         """Import an implementation that is named as `module:name` again when it is asked for."""
-        if name not in self._builtin:
-            self._items.pop(name, None)
+        self._found.pop(name, None)
 
     def raised_revisions(self, names: Iterable[str]) -> list[list[str | int]]:
         """Return [kind, name, revision] of those of the names whose implementation has another `revision` than 1.
@@ -133,7 +143,7 @@ class Registry(Generic[Item]):
     def __contains__(self, name: object) -> bool:
         if isinstance(name, str):
             self._find(name)
-        return name in self._items
+        return name in self._items or name in self._found
 
     def __iter__(self) -> Iterator[str]:
         load_plugins()

@@ -101,6 +101,7 @@ class Build:
 
     def __init__(self, sources: Sources, output: str, settings: Settings) -> None:
         self.inputs, self.output, self.settings = sources.inputs(), output, settings
+        self.formats = sources.formats
         for phase in settings.phases:
             phase.check_sources(self.inputs.names())
         check_names(settings.phases)
@@ -114,6 +115,7 @@ class Build:
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
         stored = settings.stored() | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        stored |= {"source_format": list(self.formats)} if self.formats else {}
         self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), stored, sample=sources == SAMPLE)
 
     def _stages(self, text_column: str) -> list[Stage]:
@@ -137,6 +139,7 @@ class Build:
                     settings.cleaning,
                     text_column,
                     self.columns if kind == "documents" else (),
+                    self.formats if kind == "documents" else (),
                 )
                 for kind, name in FOLDERS.items()
             ),
@@ -153,13 +156,17 @@ class Build:
         if any(self.similar_words):
             configs["masking"] |= {"similar_words": self.similar_words}
         column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
-        return fingerprint("build", __version__, configs, identities, *column, *self._outside_revisions())
+        own = [*column, *([["formats", *self.formats]] if self.formats else [])]
+        return fingerprint("build", __version__, configs, identities, *own, *self._outside_revisions())
 
     def _outside_revisions(self) -> list[list[str | int]]:
         """Return the revisions of what other packages added to registries; what comes with bertdata has its version."""
         paths_of, settings = self.inputs.by_kind, self.settings
         chosen: list[tuple[Registry[Any], list[str]]] = [
-            (SOURCE_FORMATS, sorted({format_of(path, kind) for kind, paths in paths_of.items() for path in paths})),
+            (
+                SOURCE_FORMATS,
+                sorted({format_of(path, kind, self.formats) for kind, paths in paths_of.items() for path in paths}),
+            ),
             (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
             (CLEANERS, list(settings.cleaning.clean)),
             (OBJECTIVES, sorted({phase.examples.objective for phase in settings.phases})),
@@ -248,6 +255,15 @@ def make_parser() -> command_line.Parser:
         text = f"{what}: files, folders or globs; NAME={metavar} names their source"
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar=metavar, help=text)
     command_line.add_documents(parser, required=False)
+    parser.add_argument(
+        "--source-format",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="MODULE:NAME",
+        help="a source format of your own, which comes before those for the files of --documents; a function of a path "
+        "that returns rows reads all of them",
+    )
     command_line.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
@@ -262,6 +278,9 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     command_line.refuse_unread(
         flags, vars(VocabularyConfig()), not flags.vocab, "the vocabulary is given by --vocab and not trained"
     )
+    command_line.refuse_unread(
+        flags, ["source_format"], bool(sources.documents), "it is for --documents, and there is none"
+    )
     for kind in KINDS:
         given = bool(getattr(sources, kind))
         command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
@@ -273,12 +292,15 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     With --save-recipe they are written, and there need be no --output.
     """
     apply_recipe(flags, make_parser(), GROUPS)
-    sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), flags.text_column)
+    given = (flags.text_column, tuple(flags.source_format))
+    sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), *given)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
         sources = sources_of(flags.output)
         if flags.text_column != Sources.text_column:
             sources = replace(sources, text_column=flags.text_column)
+        if flags.source_format:
+            sources = replace(sources, formats=tuple(flags.source_format))
         if sources != SAMPLE:
             shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)

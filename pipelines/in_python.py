@@ -15,12 +15,15 @@ from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
 from bertdata.shards.built_corpus import BuiltCorpus
+from bertdata.sources.formats import SOURCE_FORMATS
+from bertdata.sources.handed_over import paths_of
+from bertdata.sources.inputs import Sources
 
 from .build_corpus import build_corpus, make_parser, settings_of_flags
 
 KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}
 """What the shards name, and those who read them look up."""
-WHILE_BUILDING: dict[str, Registry[Any]] = {"clean": CLEANERS, "filter": FILTERS}
+WHILE_BUILDING: dict[str, Registry[Any]] = {"source_format": SOURCE_FORMATS, "clean": CLEANERS, "filter": FILTERS}
 
 
 def build(
@@ -29,18 +32,21 @@ def build(
     """Build shards in `output` as `bertdata build` does, and return them with their manifest.
 
     settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
-    them), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to weight), `workers`, `force`, and all
-    settings such as `objective`, `max_seq_length` and `mask_unit`. `clean`, `filter`, `objective` and `mask_unit` also
-    take objects, and the first two functions of a text (see docs/python.md). runner_flags: those after `--` on the
-    command line. Without sources it builds those of the output, or the sample corpus. Progress is shown by tqdm.auto,
-    on standard error. Raises ConfigError for a setting that does not exist, does not fit or has no effect, and as the
-    command fails.
+    them, or a mapping from names of sources), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to
+    weight), `workers`, `force`, and all settings such as `objective`, `max_seq_length` and `mask_unit`. `documents`
+    also takes rows, `clean`, `filter`, `source_format`, `objective` and `mask_unit` objects, the first three functions
+    too (docs/python.md). runner_flags: those after `--` on the command line. Without sources it builds those of the
+    output, or the sample corpus. Progress is shown by tqdm.auto, on standard error. Raises ConfigError for a setting
+    that does not exist, does not fit or has no effect, and as the command fails.
 
         corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
     for name in settings.keys() & {"dry_run", "save_recipe"}:
         raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
+    if "documents" in settings:
+        rows = paths_of(settings["documents"], os.fspath(output), settings.get("text_column", Sources.text_column))
+        settings["documents"] = rows
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(settings))
     flags.runner_flags = tuple(runner_flags)
     sources, chosen = settings_of_flags(flags)

@@ -71,7 +71,7 @@ def refuse_unread(flags: argparse.Namespace) -> None:
     unit, objective = flags.mask_unit, flags.objective
     for flag, registry, chosen in (("--mask-unit", MASK_UNITS, unit), ("--objective", OBJECTIVES, objective)):
         readers: dict[str, list[str]] = {}
-        for name in registry:
+        for name in dict.fromkeys([*registry, chosen]):
             for setting in registry[name].settings:
                 readers.setdefault(setting, []).append(name)
         for setting, names in readers.items():

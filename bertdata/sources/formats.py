@@ -38,7 +38,8 @@ class SourceFile:
 class Request:
     """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings.
 
-    columns: those of tables that are kept beside the text, as `score` or `metadata.score`.
+    columns: those of tables that are kept beside the text, as `score` or `metadata.score`. format: the name by which
+    workers find the format.
     """
 
     directory: str
@@ -46,6 +47,7 @@ class Request:
     config: CleaningConfig
     text_column: str = "text"
     columns: tuple[str, ...] = ()
+    format: str = ""
 
 
 class SourceFormat(ABC):
@@ -57,14 +59,15 @@ class SourceFormat(ABC):
     settings   the fields of `CleaningConfig`, or text_column, that it reads beside range_bytes
     revision   raise it when it writes other documents, so that parts are made again; `plan` puts it into fingerprints
 
-    A task's payload has a `path`, the file (or the first of the files) that it reads, and a `format`, this one's name.
+    A task's payload has a `path`, the file (or the first of the files) that it reads, and a `format`, that of the
+    `Request`.
     """
 
     kind = "documents"
     suffixes: tuple[str, ...] = ()
     described = ""
     settings: tuple[str, ...] = ()
-    revision = 1
+    revision: int | str = 1
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the files among those of its suffixes that are its own; raises InputError where there are none."""
@@ -131,7 +134,7 @@ class RangeFormat(SourceFormat):
         for source in sources:
             ranges = self.ranges(source.path, request.target_bytes, request.text_column)
             for number, (start, end, weight) in enumerate(ranges):
-                given = (request.text_column, self.name, request.columns)
+                given = (request.text_column, request.format or self.name, request.columns)
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else [])]
                 identity = files.identity(source.path)
@@ -165,23 +168,25 @@ SOURCE_FORMATS: Registry[SourceFormat] = Registry(
         "json-lines": "bertdata.sources.tabular:JSON_LINES",
         "plain-text": "bertdata.sources.plain_text:PLAIN_TEXT",
     },
+    "bertdata.sources.own_formats:own_format",
 )
 _DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-lines"}
 """The format of a file of each kind whose name has the suffix of none."""
 
 
-def formats_of(kind: str) -> dict[str, SourceFormat]:
-    """Return the formats that the flag of a kind takes, by name."""
-    return {name: one for name in SOURCE_FORMATS if (one := SOURCE_FORMATS[name]).kind == kind}
+def formats_of(kind: str, own: Sequence[str] = ()) -> dict[str, SourceFormat]:
+    """Return the formats that the flag of a kind takes, by name: first `own`, that are not registered."""
+    names = [*own, *SOURCE_FORMATS]
+    return {name: one for name in names if (one := SOURCE_FORMATS[name]).kind == kind}
 
 
-def format_of(path: str, kind: str) -> str:
+def format_of(path: str, kind: str, own: Sequence[str] = ()) -> str:
     """Return the name of the format of a file of a kind.
 
     >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
     ('plain-text', 'json-lines')
     """
-    for name, one in formats_of(kind).items():
+    for name, one in formats_of(kind, own).items():
         if ends_in(path, one.suffixes):
             return name
     return _DEFAULTS[kind]
@@ -195,9 +200,9 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
     return counters
 
 
-def find_kind(kind: str, paths: Sequence[str]) -> list[str]:
+def find_kind(kind: str, paths: Sequence[str], own: Sequence[str] = ()) -> list[str]:
     """Return the files of a kind that paths, folders and globs name; raises InputError where there are none."""
-    formats = formats_of(kind).values()
+    formats = formats_of(kind, own).values()
     found = files.expand(paths, [suffix for one in formats for suffix in one.suffixes])
     for one in formats:
         found = one.select(found)

@@ -16,8 +16,9 @@ from typing import Any
 from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.options.option import require
 from bertdata.sources import unsupported
-from bertdata.sources.formats import find_kind
+from bertdata.sources.formats import SOURCE_FORMATS, find_kind
 from bertdata.sources.names import KINDS, anywhere, find_files, order_sources, refuse_shared
 
 SourcePart = tuple[str, PartResult]
@@ -29,16 +30,24 @@ class Sources:
     """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
 
     NAME= in front of a path names its source (see `sources.names`); the others are of that named after their kind.
+    formats: names of source formats that are not registered, of documents.
     """
 
     wikipedia: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
     text_column: str = "text"
+    formats: tuple[str, ...] = ()
 
     def inputs(self) -> Inputs:
-        """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice."""
-        by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind)) for kind in KINDS}
+        """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice.
+
+        And ConfigError for a format that is not of documents.
+        """
+        for name in self.formats:
+            kind = SOURCE_FORMATS[name].kind
+            require(kind == "documents", f"--source-format {name} is of --{kind}; expected one of --documents")
+        by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind, self.formats)) for kind in KINDS}
         refuse_shared(by_kind)
         return Inputs(by_kind)
 
@@ -50,13 +59,14 @@ class Sources:
     def given(self) -> dict[str, Any]:
         """Return what names the same files from any other folder, as JSON."""
         paths = {kind: [anywhere(one) for one in getattr(self, kind)] for kind in KINDS}
-        return paths | {"text_column": self.text_column}
+        own = {"formats": list(self.formats)} if self.formats else {}
+        return paths | {"text_column": self.text_column} | own
 
     @staticmethod
     def from_given(value: Mapping[str, Any]) -> Sources:
         """Make it of what `given` returned."""
         wikipedia, books, documents = (tuple(value[kind]) for kind in KINDS)
-        return Sources(wikipedia, books, documents, value["text_column"])
+        return Sources(wikipedia, books, documents, value["text_column"], tuple(value.get("formats", ())))
 
 
 def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
@@ -64,12 +74,12 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
     Raises InputError where there are none, ConfigError for a file of two sources.
     """
-    return find_files(given, default, partial(_expand, "documents"))
+    return find_files(given, default, partial(_expand, "documents", ()))
 
 
-def _expand(kind: str, paths: Sequence[str]) -> list[str]:
+def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
     try:
-        return find_kind(kind, paths)
+        return find_kind(kind, paths, own)
     except InputError:
         for path in paths if kind == "documents" else ():
             if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.engine.output_lock import MARKER
-from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, labels, read_record
+from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
 from bertdata.engine.stages import Plan, Standing, Step
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
@@ -34,7 +34,8 @@ class FinishedPart:
 class ReadSource:
     """The stage that makes documents of files of one kind, each given with its source, as parts in `directory`.
 
-    columns: those of tables that are kept beside the text, for selections.
+    columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
+    are not registered.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -45,6 +46,7 @@ class ReadSource:
     config: CleaningConfig
     text_column: str = "text"
     columns: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
     first = True
 
     @property
@@ -68,7 +70,7 @@ class ReadSource:
 
         def prepare() -> None:
             refuse_damaged(own)
-            for one in formats_of(self.kind).values():
+            for one in formats_of(self.kind, self.formats).values():
                 one.prepare(tasks, self.config)
 
         return Plan(
@@ -87,12 +89,12 @@ class ReadSource:
         by_format: dict[str, list[SourceFile]] = {}
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path])
-            by_format.setdefault(format_of(path, self.kind), []).append(source)
+            by_format.setdefault(format_of(path, self.kind, self.formats), []).append(source)
         self._check_columns(by_format)
         tasks, notes = [], []
         for name, sources in by_format.items():
-            planned, said = SOURCE_FORMATS[name].plan(sources, request)
-            tasks += planned
+            planned, said = SOURCE_FORMATS[name].plan(sources, replace(request, format=name))
+            tasks += self._own(planned, name) if name in self.formats else planned
             notes += said
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
@@ -100,6 +102,19 @@ class ReadSource:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])
         return with_cleaners(with_filters(tasks, self.config.filter), self.config.clean), notes
+
+    def _own(self, tasks: Sequence[Task], name: str) -> list[Task]:
+        """Return the tasks of a format that is not registered, with its name in their fingerprints.
+
+        Raises ConfigError where they name another one.
+        """
+        if other := next((task.payload.format for task in tasks if task.payload.format != name), None):
+            raise ConfigError(
+                f"the source format {name} plans tasks whose payload has the format {other!r}; expected that of the "
+                "request"
+            )
+        revision = SOURCE_FORMATS[name].revision
+        return [replace(task, fingerprint=fingerprint(task.fingerprint, "format", name, revision)) for task in tasks]
 
     def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> None:
         """Raise ConfigError where no file has a column that is to be kept."""

@@ -28,14 +28,15 @@ from bertdata.sources.names import InputCount
 
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
-_LOOKED_AT = 1000
+LOOKED_AT = 1000
+"""How many rows are looked at for the columns of a file without a schema."""
 
 
 class TableFormat(RangeFormat):
     """A format of rows, of which one column is the text."""
 
     settings = ("text_column",)
-    revision = 2
+    revision: int | str = 2
 
     @abstractmethod
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -151,7 +152,7 @@ class JsonLinesFormat(TableFormat):
     def columns_of(self, path: str) -> list[str]:
         """Return the columns of the first thousand rows, which need not all have them."""
         with compression.open_decompressed(path) as stream:
-            rows = [row for line in islice(stream, _LOOKED_AT) if isinstance(row := _parse(line), dict)]
+            rows = [row for line in islice(stream, LOOKED_AT) if isinstance(row := _parse(line), dict)]
         return list(dict.fromkeys(name for row in rows for name in row))
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -152,7 +152,7 @@ def test_fingerprints_name_cleaners_and_their_revision_only_where_there_are_any(
     assert len(set(marks)) == len(marks)
     function = CLEANERS[own("without_digits")]
     before = mark(own("without_digits"))
-    monkeypatch.setitem(CLEANERS._items, own("without_digits"), replace(function, revision="other code"))
+    monkeypatch.setitem(CLEANERS._found, own("without_digits"), replace(function, revision="other code"))
     assert mark(own("without_digits")) != before
     assert "clean" not in stored_values(CleaningConfig())
 

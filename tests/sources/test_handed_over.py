@@ -1,0 +1,130 @@
+"""Rows in memory become a file beside a build, written once, and are built as that file is."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import bertdata
+from bertdata.errors import ConfigError, InputError
+from bertdata.sources.handed_over import paths_of
+from tests.pipelines.builds import digests
+from tests.shards.build import text_of
+
+ROWS = [{"id": f"d{number}", "text": text_of(number), "score": number % 5} for number in range(60)]
+SETTINGS: dict[str, Any] = {"vocab": "bertdata-30k-uncased", "workers": 1, "max_seq_length": 64}
+
+
+def dataset(rows: list[dict[str, Any]]) -> Any:
+    datasets = pytest.importorskip("datasets")
+    return datasets.Dataset.from_list(rows)
+
+
+def shuffled(rows: list[dict[str, Any]]) -> Any:
+    return dataset(rows[::-1]).select(range(len(rows) - 1, -1, -1))
+
+
+def frame(rows: list[dict[str, Any]]) -> Any:
+    return pytest.importorskip("pandas").DataFrame(rows)
+
+
+def reader(rows: list[dict[str, Any]]) -> pa.RecordBatchReader:
+    return pa.Table.from_pylist(rows).to_reader(max_chunksize=7)
+
+
+def generator(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield from rows
+
+
+@pytest.mark.parametrize("make", [dataset, shuffled, frame, pa.Table.from_pylist, reader])
+def test_tables_are_written_as_parquet_with_their_columns(
+    make: Callable[[list[dict[str, Any]]], Any], tmp_path: Path
+) -> None:
+    [path] = paths_of(make(ROWS), str(tmp_path / "corpus"))
+    assert path == str(tmp_path / "corpus-documents" / "documents.parquet")
+    assert pq.read_table(path).to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("make", [list, generator])
+def test_rows_of_python_are_written_as_json_lines(make: Callable[[list[dict[str, Any]]], Any], tmp_path: Path) -> None:
+    [path] = paths_of(make(ROWS), f"{tmp_path}/corpus/")
+    assert path == str(tmp_path / "corpus-documents" / "documents.jsonl")
+    assert [json.loads(line) for line in Path(path).read_text().splitlines()] == ROWS
+
+
+def test_a_text_is_a_row_and_dates_and_numbers_of_numpy_are_plain(tmp_path: Path) -> None:
+    [path] = paths_of(iter(["Salt.", {"body": "Sea.", "on": datetime.date(2024, 2, 1), "n": np.int64(3)}]), "c", "body")
+    try:
+        rows = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    finally:
+        os.unlink(path)
+        os.rmdir("c-documents")
+    assert rows == [{"body": "Salt."}, {"body": "Sea.", "on": "2024-02-01", "n": 3}]
+
+
+def test_paths_stay_and_sources_and_lists_have_files_of_their_own(tmp_path: Path) -> None:
+    given = {"news": ["a.jsonl", Path("b.parquet"), pa.table({"text": ["Salt."]})], "web": ROWS[:2]}
+    assert paths_of(given, f"{tmp_path}/c") == [
+        "news=a.jsonl",
+        "news=b.parquet",
+        f"news={tmp_path}/c-documents/news-2.parquet",
+        f"web={tmp_path}/c-documents/web.jsonl",
+    ]
+    assert paths_of("a/*.jsonl", "c") == ["a/*.jsonl"]
+    assert paths_of(["a.txt", "web=b.txt"], "c") == ["a.txt", "web=b.txt"]
+
+
+def test_the_same_rows_are_not_written_again_and_others_are(tmp_path: Path) -> None:
+    [path] = paths_of(iter(ROWS), f"{tmp_path}/c")
+    os.utime(path, ns=(1, 1))
+    paths_of(iter(ROWS), f"{tmp_path}/c")
+    assert os.stat(path).st_mtime_ns == 1
+    paths_of(iter(ROWS[1:]), f"{tmp_path}/c")
+    assert os.stat(path).st_mtime_ns > 1
+    assert os.listdir(tmp_path / "c-documents") == ["documents.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (3, ConfigError, r"documents is int; expected paths, an Arrow table, a dataset, or an iterable"),
+        (iter([3]), ConfigError, r"row 1 of documents is int; expected a dict, or a text"),
+        ([{"text": "a"}, {"text": {1}}], ConfigError, r"row 2 of documents cannot be written as JSON \(it holds set\)"),
+        (iter([]), InputError, r"documents.jsonl: there are no rows"),
+        (pa.table({"text": pa.array([], pa.string())}), InputError, r"documents.parquet: there are no rows"),
+    ],
+)
+def test_what_is_no_documents_is_refused_and_leaves_no_file(
+    given: Any, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        paths_of(given, f"{tmp_path}/c")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_build_of_rows_is_that_of_the_same_file(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "documents.parquet")
+    expected = bertdata.build(
+        tmp_path / "file", documents=tmp_path / "documents.parquet", where="score > 1", **SETTINGS
+    )
+    corpus = bertdata.build(tmp_path / "rows", documents=dataset(ROWS), where="score > 1", **SETTINGS)
+    assert digests(tmp_path / "rows") == digests(tmp_path / "file")
+    assert corpus["info"] == expected["info"]
+
+
+def test_a_later_build_in_the_output_takes_the_rows_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bertdata.build(tmp_path / "c", documents={"news": ROWS}, **SETTINGS)
+    bertdata.build(tmp_path / "c", documents={"news": iter(ROWS)}, **SETTINGS)
+    capsys.readouterr()
+    corpus = bertdata.build(tmp_path / "c", mask_unit="word", **SETTINGS)
+    assert list(corpus["sources"]) == ["news"]
+    assert "read documents" not in capsys.readouterr().err
