@@ -63,7 +63,8 @@ def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
     for setting, registry in WHILE_BUILDING.items():
         given = named.get(setting)
         if isinstance(given, Mapping):
-            named[setting] = {name_of(registry, item): argument for item, argument in given.items()}
+            arguments = {name_of(registry, item): argument for item, argument in given.items()}
+            named[setting] = [name if text is None else f"{name}={text}" for name, text in arguments.items()]
         elif isinstance(given, list | tuple):
             named[setting] = [name_of(registry, item) for item in given]
         elif given is not None:

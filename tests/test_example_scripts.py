@@ -1,4 +1,4 @@
-"""Each script in `examples/` runs on a small build, and run in two parts it gives the losses of one run."""
+"""Each script in `examples/` runs: those that train on a small build, in two parts with the losses of one run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.shards.verify.build import verify
 from tests.small_build import write_build
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,6 +23,14 @@ NEEDS = {
     "with_lightning.py": ("transformers", "lightning"),
     "numpy_batches.py": (),
 }
+"""The scripts that train, and what they need."""
+BUILDS = {
+    "own_cleaner.py": r"wikipedia: [1-9]\d* of \d+ documents changed\nbooks: [1-9]",
+    "own_filter.py": r"dropped: .*'filter LONGER@\w+=3000': [1-9]",
+    "own_objective.py": r"[1-9][\d,]* tokens are in no row",
+    "own_source.py": r"[1-9]\d* examples in train.*\n9 documents of rows in memory",
+}
+"""The scripts that build, and what they print."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +58,19 @@ def losses(script: str, build: Path, output: Path, steps: int, *, processes: int
 
 
 def test_every_script_is_tested() -> None:
-    assert {path.name for path in (ROOT / "examples").glob("*.py")} == set(NEEDS)
+    assert {path.name for path in (ROOT / "examples").glob("*.py")} == {*NEEDS, *BUILDS}
+
+
+@pytest.mark.parametrize("script", BUILDS)
+def test_a_script_builds_with_what_is_its_own(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, str(ROOT / "examples" / script), str(tmp_path / "corpus")]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=240
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert re.search(BUILDS[script], done.stdout), done.stdout
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    verify(tmp_path / "corpus")
 
 
 @pytest.mark.slow

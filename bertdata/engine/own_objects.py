@@ -32,7 +32,7 @@ def name_of(registry: Registry[Any], item: Any, *, keep: bool = False) -> str:
         return item
     if name := registry.name_of(item):
         return name
-    label = getattr(item, "__name__", type(item).__name__).strip("<>")
+    label = _label(item)
     registry.adapted(label, item)
     if name := importable_name(item):
         registry.forget(name)  # the module may have been reloaded since
@@ -46,6 +46,14 @@ def name_of(registry: Registry[Any], item: Any, *, keep: bool = False) -> str:
     name = f"{label}@{digest(item)[:8]}"
     handed_over[registry.kind, name] = item
     return name
+
+
+def _label(item: Any) -> str:
+    """Return what an object is called: by its own name, or by the variable that a script has it in."""
+    if name := getattr(item, "__name__", ""):
+        return str(name).strip("<>")
+    main = vars(sys.modules["__main__"])
+    return next((name for name, value in list(main.items()) if value is item and name[0] != "_"), type(item).__name__)
 
 
 def importable_name(item: Any) -> str:
