@@ -54,7 +54,7 @@ from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_shards import load_segmenter, load_tokenizer_for, print_build
 from .dry_run import end_rows, setting_rows, source_rows, stage_rows
-from .phases import OF_A_PHASE, columns_of, phases_of, require_columns
+from .phases import OF_A_PHASE, add_model_length, columns_of, phases_of, require_columns, require_model_length
 from .recipe import add_recipe, apply_recipe, save_recipe
 
 COMMAND = "build"
@@ -266,6 +266,7 @@ def make_parser() -> command_line.Parser:
     )
     command_line.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
+    add_model_length(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
     for kind in GROUPS.values():
         add_flags(parser, kind)
@@ -308,15 +309,18 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
         raise ConfigError("--output is missing; give a folder for the shards")
     _refuse_unread(flags, sources)
     groups = {name: from_flags(flags, GROUPS[name]) for name in GROUPS if name not in OF_A_PHASE}
-    return sources, Settings(phases=phases_of(flags), vocab=flags.vocab, **groups)
+    phases = phases_of(flags)
+    require_model_length(flags, phases)
+    return sources, Settings(phases=phases, vocab=flags.vocab, **groups)
 
 
-def _save_recipe(path: str, settings: Settings) -> None:
-    """Write settings as a recipe and say how to use it."""
+def _save_recipe(path: str, settings: Settings, length: int) -> None:
+    """Write settings as a recipe, with the `length` that rows of the model have at most, and say how to use it."""
     groups = [group for name, group in vars(settings).items() if name in GROUPS]
     trained = settings.vocabulary if settings.vocab else None
     values = {one.name: getattr(group, one.name) for group in groups if group is not trained for one in fields(group)}
-    save_recipe(path, ({"vocab": settings.vocab} if settings.vocab else {}) | values, settings.phases)
+    of_command = {"vocab": settings.vocab, "model_max_length": length}
+    save_recipe(path, {name: value for name, value in of_command.items() if value} | values, settings.phases)
     print(f"wrote {path}; build with it: bertdata build --recipe {path} ... --output DIR")
 
 
@@ -327,7 +331,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sources, settings = settings_of_flags(flags)
     runner = command_line.runner(flags)
     if flags.save_recipe:
-        _save_recipe(flags.save_recipe, settings)
+        _save_recipe(flags.save_recipe, settings, flags.model_max_length)
         return 0
     if flags.dry_run:
         print(dry_run(sources, flags.output, settings, runner, force=flags.force))

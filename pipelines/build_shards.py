@@ -35,7 +35,7 @@ from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
 
 from .from_documents import finished, make_parser, stages_folder
-from .phases import OF_A_PHASE, columns_of, phases_of, require_columns
+from .phases import OF_A_PHASE, add_model_length, columns_of, phases_of, require_columns, require_model_length
 
 COMMAND = "build-shards"
 
@@ -72,9 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig)
     parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
+    add_model_length(parser)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter", "clean"})
     flags = command_line.parse(parser, arguments)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
+    require_model_length(flags, phases)
     documents, columns = find_documents(flags.documents), columns_of(phases)
     sources = GivenDocuments(documents)
     for phase in phases:

@@ -17,6 +17,7 @@ from bertdata.options.flags import each_from_flags, from_flags
 from bertdata.options.option import require
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
+from bertdata.tokenizers.loading import model_max_length
 
 OF_A_PHASE: dict[str, type[Any]] = {
     "examples": ExamplesConfig,
@@ -25,6 +26,18 @@ OF_A_PHASE: dict[str, type[Any]] = {
     "selection": SelectionConfig,
 }
 """The classes of settings that a phase has of its own, by their fields of `PhaseConfig`."""
+
+
+def add_model_length(parser: argparse.ArgumentParser) -> None:
+    """Add --model-max-length."""
+    parser.add_argument(
+        "--model-max-length",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the most tokens of a row that the model takes which the rows are for: longer ones are refused (default: "
+        "what the recipe says, else the tokenizer_config.json of --vocab)",
+    )
 
 
 def phases_of(flags: argparse.Namespace) -> tuple[PhaseConfig, ...]:
@@ -63,6 +76,24 @@ def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:
         not columns or bool(tables),
         f"--where or --source-where names the column {', '.join(map(repr, columns))}, and only --documents have such; "
         f"expected some of {', '.join(OF_ALL)}",
+    )
+
+
+def require_model_length(flags: argparse.Namespace, phases: Sequence[PhaseConfig]) -> None:
+    """Raise ConfigError for rows that are longer than the model takes which flags, a recipe or a tokenizer name."""
+    length, limit, said = max(phase.examples.max_seq_length for phase in phases), flags.model_max_length, ""
+    require(
+        isinstance(limit, int) and limit >= 0, f"--model-max-length is {limit!r}; expected 1 or more, or 0: unknown"
+    )
+    if limit:
+        recipe = "" if "model_max_length" in flags.named else getattr(flags, "recipe", "")
+        said = f"the recipe {recipe}" if recipe else "--model-max-length"
+    elif flags.vocab and (found := model_max_length(flags.vocab)):
+        limit, said = found, f"the tokenizer_config.json of {flags.vocab}"
+    require(
+        not said or length <= limit,
+        f"--max-seq-length {length} is over the {limit:,} tokens that the model takes (model_max_length), by {said}; "
+        f"give {limit} or less, or --model-max-length {length} if yours takes so many",
     )
 
 

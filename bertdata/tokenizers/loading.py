@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from bertdata.engine.output_lock import MARKER
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.registry import Registry
@@ -28,6 +29,11 @@ TOKENIZERS: Registry[type[Tokenizer]] = Registry(
 )
 BUILD_FOLDER = "tokenizer"
 """The folder of a build that holds its tokenizer."""
+_CONFIG = "tokenizer_config.json"
+_OF_TRAINED = 512
+"""The `model_max_length` that bertdata writes beside a tokenizer that it trained, which is no model's."""
+_MANY = 1 << 24
+"""From here on a `model_max_length` stands for none: transformers writes 1e30."""
 _VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
 
 
@@ -43,6 +49,28 @@ def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:
     """
     family, place = find_saved(path, _families())
     return family.from_pretrained(place)
+
+
+def model_max_length(path: str | os.PathLike[str]) -> int | None:
+    """Return the most tokens of a row that the model of a tokenizer takes, as its `tokenizer_config.json` says.
+
+    None where it does not say, and of tokenizers that bertdata trained, which are no model's. Raises InputError where
+    there is no tokenizer.
+
+    >>> model_max_length("bertdata-30k-uncased") is None
+    True
+    """
+    place = find_saved(path, _families())[1]
+    folder = place if files.exists(files.join(place, _CONFIG)) else os.path.dirname(place)
+    where = files.join(folder, _CONFIG) if folder else _CONFIG
+    values = files.read_json(where) if files.exists(where) else {}
+    length = values.get("model_max_length") if isinstance(values, dict) else None
+    if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length < _MANY:
+        return None
+    ours = folder.startswith(str(_VOCABULARIES)) or any(
+        files.exists(files.join(one, MARKER)) for one in (folder, os.path.dirname(folder)) if one
+    )
+    return None if ours and length == _OF_TRAINED else int(length)
 
 
 def has_tokenizer(directory: str | os.PathLike[str]) -> bool:

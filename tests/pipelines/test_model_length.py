@@ -1,0 +1,119 @@
+"""Rows that are longer than the model takes are refused before any work, unless the user says that it takes so many."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bertdata
+from bertdata.cli.main import dispatch
+from bertdata.errors import ConfigError
+from bertdata.options.recipe import read_recipe, recipe_names
+from bertdata.tokenizers.loading import model_max_length
+from pipelines.build_corpus import make_parser, settings_of_flags
+from tests.small_build import texts, tokenizer
+
+OVER = (
+    r"--max-seq-length 1024 is over the 512 tokens that the model takes \(model_max_length\), by {}; give 512 or less"
+)
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """Return the folder of a tokenizer whose model takes 512 tokens."""
+    folder = tmp_path / "vocab"
+    tokenizer().save_pretrained(folder)
+    return folder
+
+
+def set_length(folder: Path, length: Any) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"model_max_length": length}))
+
+
+def lengths(*flags: str) -> list[int]:
+    """Return the lengths of the rows that a command line would build."""
+    from bertdata.cli import command_line
+
+    parsed = command_line.parse(make_parser(), ["--output", "out", *flags])
+    return [phase.examples.max_seq_length for phase in settings_of_flags(parsed)[1].phases]
+
+
+def test_a_tokenizer_says_how_long_the_rows_of_its_model_are(published: Path) -> None:
+    assert model_max_length(published) == model_max_length(published / "tokenizer.json") == 512
+    for length, expected in (
+        (8192, 8192),
+        (1e30, None),
+        (10**30, None),
+        (None, None),
+        ("512", None),
+        (0, None),
+        (True, None),
+    ):
+        set_length(published, length)
+        assert model_max_length(published) == expected
+    (published / "tokenizer_config.json").unlink()
+    assert model_max_length(published) is None
+
+
+def test_what_bertdata_writes_beside_its_own_tokenizers_is_no_models(published: Path) -> None:
+    assert model_max_length("bertdata-32k-bpe") is None
+    (published / ".bertdata.json").touch()
+    assert model_max_length(published) is None
+    set_length(published, 1024)
+    assert model_max_length(published) == 1024
+
+
+def test_rows_over_what_the_tokenizer_says_are_refused(published: Path) -> None:
+    vocab = ["--vocab", str(published)]
+    with pytest.raises(ConfigError, match=OVER.format(r"the tokenizer_config.json of .*vocab")):
+        lengths(*vocab, "--max-seq-length", "128", "1024")
+    assert lengths(*vocab, "--max-seq-length", "128", "512") == [128, 512]
+    assert lengths(*vocab, "--max-seq-length", "1024", "--model-max-length", "1024") == [1024]
+    assert lengths("--max-seq-length", "1024") == [1024]
+    with pytest.raises(
+        ConfigError, match=r"--max-seq-length 2048 is over the 1,024 .*, by --model-max-length; give 1024"
+    ):
+        lengths(*vocab, "--max-seq-length", "2048", "--model-max-length", "1024")
+
+
+def test_a_recipe_wins_over_the_tokenizer_and_a_flag_over_the_recipe(published: Path) -> None:
+    recipe, vocab = ["--recipe", "roberta"], ["--vocab", str(published)]
+    assert lengths(*recipe) == [512]
+    with pytest.raises(ConfigError, match=OVER.format("the recipe roberta")):
+        lengths(*recipe, "--max-seq-length", "1024")
+    assert lengths(*recipe, "--max-seq-length", "1024", "--model-max-length", "2048") == [1024]
+    assert lengths("--recipe", "neobert", *vocab) == [1024, 4096]
+
+
+def test_recipes_that_ship_name_lengths_that_their_models_take() -> None:
+    known = {name: read_recipe(name) for name in recipe_names()}
+    limits = {
+        name: one.settings["model_max_length"] for name, one in known.items() if "model_max_length" in one.settings
+    }
+    assert {"bert-base", "roberta", "modernbert"} <= limits.keys()
+    for name, limit in limits.items():
+        said = [known[name].settings, *known[name].phases]
+        assert max(one.get("max_seq_length", 0) for one in said) <= limit, name
+
+
+def test_a_saved_recipe_keeps_the_length(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.toml"
+    assert dispatch(["build", "--recipe", "roberta", "--save-recipe", str(saved)]) == 0
+    assert "model_max_length = 512\n" in saved.read_text()
+
+
+def test_python_and_build_shards_refuse_the_same(published: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts(3)))
+    with pytest.raises(ConfigError, match="is over the 512 tokens"):
+        bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", vocab=published, max_seq_length=1024)
+    for length in (-1, "many"):
+        with pytest.raises(ConfigError, match=r"--model-max-length is .*; expected 1 or more, or 0: unknown"):
+            bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", model_max_length=length)
+    flags = ["--vocab", str(published), "--max-seq-length", "1024", "--output", str(tmp_path / "out")]
+    with pytest.raises(ConfigError, match="is over the 512 tokens"):
+        dispatch(["build-shards", "--documents", str(tmp_path / "x.jsonl"), *flags])
+    assert not (tmp_path / "out").exists()
