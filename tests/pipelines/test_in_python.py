@@ -1,0 +1,62 @@
+"""Each flag of the command has its keyword in Python, which means the same."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bertdata
+from bertdata.cli import command_line
+from bertdata.errors import ConfigError
+from pipelines.build_corpus import make_parser
+
+ACTIONS = [action for action in make_parser()._actions if action.dest != "help"]
+
+
+def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:
+    """Return what follows on a command line, and the keyword arguments that mean it."""
+    flag = action.option_strings[0]
+    if action.nargs == 0:
+        named = {one: not one.startswith("--no-") for one in action.option_strings}
+        return [([one], value) for one, value in named.items()]
+    kind: Any = action.type or str
+    values = [*(action.choices or {int: [3, 4], float: [0.25, 0.5]}.get(kind, ["a=1", "b=2"]))][:2]
+    texts = [str(value) for value in values]
+    if action.nargs != "+":
+        return [([flag, texts[0]], values[0])]
+    if kind is int:
+        return [([flag, *texts], tuple(values)), ([flag, *texts], values)]
+    return [([flag, *texts], values), ([flag, texts[0]], values[0]), ([flag, *texts], {"a": 1, "b": 2})][:3]
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: str(action.dest))
+def test_a_keyword_means_what_its_flag_means(action: argparse.Action) -> None:
+    for tokens, value in examples_of(action):
+        from_line = command_line.parse(make_parser(), tokens)
+        from_keyword = command_line.flags_of(make_parser(), {action.dest: value})
+        given, expected = (getattr(one, action.dest) for one in (from_keyword, from_line))
+        assert given == expected, tokens
+        assert {*from_keyword.named} == {*from_line.named} == {action.dest}
+
+
+def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    of_the_line = {"dry_run", "save_recipe"}
+    assert of_the_line < {action.dest for action in ACTIONS}
+    for name in of_the_line:
+        with pytest.raises(ConfigError, match=f"{name} is for the command line; leave it out: `build` builds"):
+            bertdata.build("out", **{name: True})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [("mask_units", "mask_unit"), ("cleaning", "clean"), ("num_workers", "workers"), ("train_token", "train_tokens")],
+)
+def test_an_unknown_keyword_is_told_the_nearest(wrong: str, near: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=rf"there is no setting '{wrong}', did you mean '{near}'\?"):
+        bertdata.build(tmp_path / "out", **{wrong: 1})
