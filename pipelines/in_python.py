@@ -9,7 +9,7 @@ from typing import Any
 from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
-from bertdata.engine.own_objects import name_of
+from bertdata.engine.own_objects import handed_over_as, name_of
 from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
@@ -50,7 +50,9 @@ def build(
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(settings))
     flags.runner_flags = tuple(runner_flags)
     sources, chosen = settings_of_flags(flags)
-    manifest, _ = build_corpus(sources, flags.output, chosen, command_line.runner(flags), force=flags.force)
+    runner = command_line.runner(flags)
+    runner.objects = handed_over_as([*sources.formats, *chosen.cleaning.clean, *chosen.cleaning.filter])
+    manifest, _ = build_corpus(sources, flags.output, chosen, runner, force=flags.force)
     return BuiltCorpus(os.fspath(flags.output), manifest)
 
 

@@ -50,12 +50,14 @@ _IN_TRACEBACK = re.compile(
 class Runner:
     """Where pipelines run: in `workers` processes on this machine, or as Beam's `flags` say (those after `--`).
 
-    seconds: the titles and the seconds of each pipeline that ran.
+    objects: those that no module has, for the registries of the workers, by kind and name. seconds: the titles and the
+    seconds of each pipeline that ran.
     """
 
     workers: int = 0
     flags: tuple[str, ...] = ()
     quiet: bool = False
+    objects: dict[tuple[str, str], object] = field(default_factory=dict)
     seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
     _said_compiling: bool = field(default=False, init=False, repr=False)
     _workers: Workers | None = field(default=None, init=False, repr=False)
@@ -116,7 +118,7 @@ class Runner:
         with internals.outside_ipython(), internals.quiet_readers(), self.keep_workers():
             workers = self._usable_workers()
             pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown))
-            construct(pipeline, [step for step, _ in steps], begin)
+            construct(pipeline, [step for step, _ in steps], begin, self.objects)
             warmup.listeners.append(workers.compiling.set)
             succeeded = False
             try:

@@ -7,7 +7,7 @@ done already returns its record at once, so that replays, retries and reruns do 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -22,15 +22,15 @@ from bertdata.registry import handed_over
 class MakePart(beam.DoFn):  # type: ignore[misc]
     """Does a task once; writes its error to a file beside the record, for the process that started the build.
 
-    Beam pickles it by value for the workers, with the objects that were handed over to registries in this process.
+    Beam pickles it by value for the workers, with `objects` that registries find there by their kind and name.
     """
 
-    def __init__(self, make: PartFunction) -> None:
+    def __init__(self, make: PartFunction, objects: Mapping[tuple[str, str], object] | None = None) -> None:
         self._make = make
-        self._handed_over = dict(handed_over)
+        self._objects = dict(objects or {})
 
     def setup(self) -> None:
-        for name, item in self._handed_over.items():
+        for name, item in self._objects.items():
             handed_over.setdefault(name, item)
 
     def process(self, task: Task) -> Iterator[PartResult]:
@@ -57,15 +57,20 @@ def _tasks(group: tuple[Any, Iterable[Any]], grouping: Grouping) -> Sequence[Tas
 group_tasks = beam.ptransform_fn(_group_tasks)
 
 
-def construct(pipeline: Any, steps: Sequence[Step], begin: Sequence[Task]) -> None:
-    """Add the graph of the steps of one stage to a pipeline; `begin` are the tasks of the first."""
+def construct(
+    pipeline: Any, steps: Sequence[Step], begin: Sequence[Task], objects: Mapping[tuple[str, str], object]
+) -> None:
+    """Add the graph of the steps of one stage to a pipeline; `begin` are the tasks of the first.
+
+    objects: those that no module has, for the registries of the workers (`bertdata.registry.handed_over`).
+    """
     parts = None
     for number, step in enumerate(steps):
         if step.grouping:
             tasks = parts | f"{number} references" >> group_tasks(step.grouping)
         else:
             tasks = create(pipeline, begin)
-        parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make))
+        parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make, objects))
 
 
 def create(pipeline: Any, tasks: Sequence[Task]) -> Any:

@@ -11,7 +11,7 @@ import hashlib
 import importlib.util
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -46,6 +46,12 @@ def name_of(registry: Registry[Any], item: Any, *, keep: bool = False) -> str:
     name = f"{label}@{digest(item)[:8]}"
     handed_over[registry.kind, name] = item
     return name
+
+
+def handed_over_as(names: Iterable[str]) -> dict[tuple[str, str], object]:
+    """Return the objects that names stand for which `name_of` gave to such as no module has."""
+    wanted = {name.partition("=")[0] for name in names}
+    return {key: item for key, item in handed_over.items() if key[1] in wanted}
 
 
 def _label(item: Any) -> str:
@@ -94,7 +100,13 @@ def digest(item: Any) -> str:
     (True, False)
     """
     home = str(getattr(item, "__module__", None) or type(item).__module__)
-    return hashlib.sha256(repr(_described(item, home, {})).encode()).hexdigest()[:32]
+    try:
+        described = repr(_described(item, home, {}))
+    except RecursionError as error:
+        raise ConfigError(
+            f"{type(item).__name__} holds objects in objects too deep to tell when it changes; put it into a module"
+        ) from error
+    return hashlib.sha256(described.encode()).hexdigest()[:32]
 
 
 def _described(item: Any, home: str, seen: dict[int, int]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from bertdata.engine.own_objects import digest, importable_name, name_of
+from bertdata.engine.own_objects import digest, handed_over_as, importable_name, name_of
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry
 
@@ -139,6 +139,20 @@ def test_a_value_that_cannot_be_handed_over_is_refused() -> None:
     lock = of_code("import _thread\nLOCK = _thread.allocate_lock()\ndef f(text): return LOCK")
     with pytest.raises(ConfigError, match=r"lock cannot be handed over to worker processes .*cannot pickle"):
         digest(lock)
+
+
+def test_a_value_that_is_too_deep_is_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(ConfigError, match="holds objects in objects too deep"):
+        digest(partial(len, deep))
+
+
+def test_of_all_that_was_handed_over_the_workers_get_what_is_named(codecs: Registry[Any]) -> None:
+    first, second = (name_of(codecs, of_code(f"def f(text): return {number}")) for number in (1, 2))
+    assert list(handed_over_as([f"{second}=3", "json"])) == [("codec", second)]
+    assert first != second
 
 
 @dataclass

@@ -23,7 +23,8 @@ def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:
         named = {one: not one.startswith("--no-") for one in action.option_strings}
         return [([one], value) for one, value in named.items()]
     kind: Any = action.type or str
-    values = [*(action.choices or {int: [3, 4], float: [0.25, 0.5]}.get(kind, ["a=1", "b=2"]))][:2]
+    numbers: dict[Any, list[Any]] = {int: [3, 4], float: [0.25, 0.5]}
+    values: list[Any] = list(action.choices or numbers.get(kind, ["a=1", "b=2"]))[:2]
     texts = [str(value) for value in values]
     if action.nargs != "+":
         return [([flag, texts[0]], values[0])]
@@ -49,8 +50,9 @@ def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
     of_the_line = {"dry_run", "save_recipe"}
     assert of_the_line < {action.dest for action in ACTIONS}
     for name in of_the_line:
+        settings: dict[str, Any] = {name: True}
         with pytest.raises(ConfigError, match=f"{name} is for the command line; leave it out: `build` builds"):
-            bertdata.build("out", **{name: True})
+            bertdata.build("out", **settings)
 
 
 @pytest.mark.parametrize(
@@ -58,5 +60,6 @@ def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
     [("mask_units", "mask_unit"), ("cleaning", "clean"), ("num_workers", "workers"), ("train_token", "train_tokens")],
 )
 def test_an_unknown_keyword_is_told_the_nearest(wrong: str, near: str, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {wrong: 1}
     with pytest.raises(ConfigError, match=rf"there is no setting '{wrong}', did you mean '{near}'\?"):
-        bertdata.build(tmp_path / "out", **{wrong: 1})
+        bertdata.build(tmp_path / "out", **settings)
