@@ -300,7 +300,7 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
         sources = sources_of(flags.output)
         if flags.text_column != Sources.text_column:
             sources = replace(sources, text_column=flags.text_column)
-        if flags.source_format:
+        if flags.source_format and sources.documents:
             sources = replace(sources, formats=tuple(flags.source_format))
         if sources != SAMPLE:
             shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
