@@ -17,7 +17,6 @@ from bertdata.registry import Registry
 from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.sources.formats import SOURCE_FORMATS
 from bertdata.sources.handed_over import paths_of
-from bertdata.sources.inputs import Sources
 
 from .build_corpus import build_corpus, make_parser, settings_of_flags
 
@@ -44,11 +43,12 @@ def build(
     """
     for name in settings.keys() & {"dry_run", "save_recipe"}:
         raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
-    if "documents" in settings:
-        rows = paths_of(settings["documents"], os.fspath(output), settings.get("text_column", Sources.text_column))
-        settings["documents"] = rows
-    flags = command_line.flags_of(make_parser(), {"output": output} | _named(settings))
+    others = {name: value for name, value in settings.items() if name != "documents"}
+    flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))
     flags.runner_flags = tuple(runner_flags)
+    if "documents" in settings:  # only now, for rows are written
+        flags.documents = paths_of(settings["documents"], os.fspath(output), flags.text_column)
+        flags.named["documents"] = "documents"
     sources, chosen = settings_of_flags(flags)
     runner = command_line.runner(flags)
     runner.objects = handed_over_as([*sources.formats, *chosen.cleaning.clean, *chosen.cleaning.filter])

@@ -7,6 +7,7 @@ pickled by value. So it has another name once its code is another, and the parts
 
 from __future__ import annotations
 
+import dis
 import hashlib
 import importlib.util
 import pickle
@@ -99,7 +100,10 @@ def digest(item: Any) -> str:
     >>> digest(lambda text: text.lower()) == digest(lambda text: text.lower()), digest(len) == digest(max)
     (True, False)
     """
-    home = str(getattr(item, "__module__", None) or type(item).__module__)
+    inner = item
+    while isinstance(inner, partial | MethodType):
+        inner = inner.func if isinstance(inner, partial) else inner.__func__
+    home = str(getattr(inner, "__module__", None) or type(inner).__module__)
     try:
         described = repr(_described(item, home, {}))
     except RecursionError as error:
@@ -109,17 +113,22 @@ def digest(item: Any) -> str:
     return hashlib.sha256(described.encode()).hexdigest()[:32]
 
 
-def _described(item: Any, home: str, seen: dict[int, int]) -> Any:
-    """Return nested tuples of text that tell what an object is; one that was seen is its number."""
-    if item is None or isinstance(item, bool | int | float | str | bytes):
-        return repr(item)
-    if id(item) in seen:
-        return ("seen", seen[id(item)])
-    seen[id(item)] = len(seen)
+def _described(item: Any, home: str, seen: dict[int, tuple[int, Any]]) -> Any:
+    """Return nested tuples of text that tell what an object is; one that was `seen` is its number.
+
+    seen: the number of each object that can hold itself, and the object, so that no other gets its id.
+    """
 
     def all_of(values: Any) -> tuple[Any, ...]:
         return tuple(_described(value, home, seen) for value in values)
 
+    if item is None or isinstance(item, bool | int | float | str | bytes):
+        return repr(item)
+    if type(item) is tuple:
+        return ("tuple", *all_of(item))
+    if id(item) in seen:
+        return ("seen", seen[id(item)][0])
+    seen[id(item)] = len(seen), item
     match item:
         case ModuleType():
             return ("module", item.__name__)
@@ -143,7 +152,7 @@ def _described(item: Any, home: str, seen: dict[int, int]) -> Any:
         case FunctionType() if _is_own(item, home):
             inside = [item.__code__, item.__defaults__, item.__kwdefaults__]
             cells = [cell.cell_contents for cell in item.__closure__ or ()]
-            read = [item.__globals__.get(name) for name in sorted(_read(item.__code__))]
+            read = [item.__globals__.get(name) for name in sorted(_globals_of(item.__code__))]
             return ("function", *all_of([*inside, *cells, *read]))
         case type() if _is_own(item, home):
             return ("class", item.__qualname__, *all_of([*item.__bases__, _members(item)]))
@@ -161,7 +170,8 @@ def _described(item: Any, home: str, seen: dict[int, int]) -> Any:
 
 
 def _is_own(item: Any, home: str) -> bool:
-    return getattr(item, "__module__", None) in (home, *_MAIN)
+    """Return whether the code of a function or class counts: it is of the own module, or has no name in another."""
+    return getattr(item, "__module__", None) in (home, *_MAIN) or "<" in item.__qualname__
 
 
 def _members(kind: type) -> dict[str, Any]:
@@ -170,7 +180,8 @@ def _members(kind: type) -> dict[str, Any]:
     return {name: one for name, one in vars(kind).items() if callable(one) or not name.startswith(left_out)}
 
 
-def _read(code: CodeType) -> set[str]:
-    """Return the names that a function and those inside it read."""
-    inner = (_read(one) for one in code.co_consts if isinstance(one, CodeType))
-    return {*code.co_names}.union(*inner)
+def _globals_of(code: CodeType) -> set[str]:
+    """Return the global names that a function and those inside it read."""
+    inner = (_globals_of(one) for one in code.co_consts if isinstance(one, CodeType))
+    found = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return found.union(*inner)

@@ -103,6 +103,9 @@ PROPERTY = "class Rule:\n    @property\n    def limit(self): return {}\nf = Rule
 STATIC = "class Rule:\n    @staticmethod\n    def limit(): return {}\nf = Rule()"
 METHOD = "class Rule:\n    def keep(self, text): return text + {}\nf = Rule().keep"
 CONTAINERS = "LIMITS = {{'a': [1, ({}, 2)], 'b': {{3, 4}}}}\ndef f(text): return LIMITS"
+TWO_CLASSES = (
+    "class One:\n    a = 1\nclass Two:\n    b = {}\nclass Three:\n    c = 1\ndef f(text): return One, Two, Three"
+)
 RECURSIVE = "def f(text): return f(text[1:]) if text else {}"
 
 
@@ -123,6 +126,7 @@ RECURSIVE = "def f(text): return f(text[1:]) if text else {}"
         METHOD,
         CONTAINERS,
         RECURSIVE,
+        TWO_CLASSES,
     ],
 )
 def test_the_digest_follows_all_code_and_values_that_an_object_reads(code: str) -> None:
@@ -133,6 +137,39 @@ def test_the_digest_follows_all_code_and_values_that_an_object_reads(code: str) 
 def test_the_digest_does_not_follow_names_that_are_not_read_nor_where_the_code_stands() -> None:
     code = "def f(text): return text"
     assert digest(of_code(f"unread = 3\n\n\n{code}")) == digest(of_code(code))
+
+
+def test_an_attribute_is_no_global_of_its_name() -> None:
+    code = "import _thread\nlock = _thread.allocate_lock()\ndef f(text): return text.lock"
+    assert digest(of_code(code)) == digest(of_code("def f(text): return text.lock"))
+
+
+Box = of_code("class Box:\n    def __init__(self, keep): self.keep = keep\nf = Box")
+
+
+def longer_than(number: int) -> Callable[[str], bool]:
+    return lambda text: len(text) > number
+
+
+def test_a_function_without_a_name_counts_by_its_code_also_in_an_object_of_another_module() -> None:
+    one, same, other = (digest(Box(longer_than(number))) for number in (1, 1, 2))
+    assert one == same != other
+
+
+def test_a_partial_function_counts_by_the_code_of_its_own_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    found = []
+    for text in ("one", "one", "another"):
+        (tmp_path / "held.py").write_text(
+            f"def f(suffix, text): return helper(text)\ndef helper(text): return {text!r}\n"
+        )
+        monkeypatch.delitem(sys.modules, "held", raising=False)
+        importlib.invalidate_caches()
+        found.append(digest(partial(importlib.import_module("held").f, "!")))
+    assert found[0] == found[1] != found[2]
 
 
 def test_a_value_that_cannot_be_handed_over_is_refused() -> None:

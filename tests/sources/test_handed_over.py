@@ -111,6 +111,13 @@ def test_what_is_no_documents_is_refused_and_leaves_no_file(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_rows_are_not_written_for_a_build_that_is_refused(tmp_path: Path) -> None:
+    settings: dict[str, Any] = SETTINGS | {"max_seq_lenght": 64}
+    with pytest.raises(ConfigError, match="did you mean 'max_seq_length'"):
+        bertdata.build(tmp_path / "c", documents=ROWS, **settings)
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_build_of_rows_is_that_of_the_same_file(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "documents.parquet")
     expected = bertdata.build(
