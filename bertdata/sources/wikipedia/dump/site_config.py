@@ -1,4 +1,4 @@
-"""What differs from wiki to wiki: namespace names, redirect words, disambiguation pages, sections without prose.
+"""What differs from wiki to wiki: namespace names, disambiguation pages, sections without prose.
 
 The tables cover the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read those with
 `Namespaces.from_siteinfo`.
@@ -70,15 +70,6 @@ def case_variants(names: Iterable[str]) -> Iterator[str]:
             {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
         )
 
-
-REDIRECT = re.compile(
-    r"\s*+#\s*+(?:redirect|weiterleitung|redirection|redirección|redireccion|redirecionamento|rinvia|rinvio|"
-    r"doorverwijzing|patrz|przekieruj|omdirigering|omdiriger|ohjaus|uudelleenohjaus|átirányítás|presmeruj|přesměruj|"
-    r"yönlendirme|yönlendir|đổi|alih|перенаправление|перенапр|перенаправлення|пренасочване|виж|преусмери|"
-    r"転送|リダイレクト|重定向|重新導向|넘겨주기|تحويل|تغییر_مسیر|تغییرمسیر|הפניה|ανακατευθυνση|ανακατεύθυνση)"
-    r"\s*+:?\s*+\[\[",
-    re.IGNORECASE,
-)
 
 _DISAMBIGUATION_TEMPLATES = _names(
     "disambiguation, disambig, disamb, dab, disambiguation page, disambig-cleanup, disambiguation cleanup, "

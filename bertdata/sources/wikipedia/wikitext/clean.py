@@ -21,11 +21,11 @@ from collections.abc import Callable
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
 from bertdata.sources.wikipedia.dump.site_config import (
     DEFAULT_NAMESPACES,
     DISAMBIGUATION_TITLE,
     LIST_TITLE,
-    REDIRECT,
     Namespaces,
 )
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
@@ -38,8 +38,6 @@ from bertdata.sources.wikipedia.wikitext.rules import RESERVED
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
 __all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
-
-_HEAD = 4096
 
 
 def clean_wikitext(
@@ -109,11 +107,8 @@ def clean_utf8(
 
 
 def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:
-    head = source[:_HEAD].decode("utf-8", "replace")
-    if not head.strip():
-        head = source.decode("utf-8", "replace")
     prose = b""
-    if REDIRECT.match(head):
+    if redirect_target(source) is not None:
         reason = "redirect"
     elif DISAMBIGUATION_TITLE.search(page.title):
         reason = "disambiguation"
