@@ -40,7 +40,9 @@ FEWEST_DOCUMENTS = 20
 SAMPLE = 256
 """Texts of which a record keeps a hash: those with the smallest hashes, so the smallest of all parts are known."""
 
-_EXPECTED_DROPS = ("redirect", "not an article", "disambiguation", "stub", "duplicate", "content model", "filter ")
+_EXPECTED_DROPS = (
+    "redirect", "not an article", "deleted revision", "disambiguation", "stub", "duplicate", "content model", "filter ",
+)  # fmt: skip
 _FUNCTION_WORDS = frozenset(
     "the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had "  # noqa: SIM905
     "they you were their one all we can her has there been if more when will would who so no".split()

@@ -25,12 +25,20 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
+from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, plan_ranges
+from bertdata.sources.wikipedia.dump.reader import (
+    BrokenPage,
+    Page,
+    SiteInfo,
+    read_pages,
+    read_siteinfo,
+    read_split_page,
+)
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, own_templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
-REVISION = 5
+REVISION = 6
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 _REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
@@ -40,7 +48,8 @@ _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 class CleaningTask:
     """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or "".
 
-    `compiled` says whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
+    `more` are the further files of a page whose revisions are in several, of which `span` is the first. `compiled` says
+    whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
     """
 
     span: DumpRange
@@ -48,6 +57,7 @@ class CleaningTask:
     templates: str
     rejects: str
     compiled: bool
+    more: tuple[DumpRange, ...] = ()
     format = "wikipedia"
 
     @property
@@ -78,17 +88,25 @@ class WikipediaFormat(SourceFormat):
         rules = (config.min_words, templates, config.rejects)
         compiled = compiling_pays(text_bytes(sources), None)
         tasks: list[Task] = []
-        notes: list[str] = []
-        for source in sources:
-            plan = plan_ranges(source.path, request.target_bytes)
-            notes += [f"{source.label}: {note}" for note in plan.notes]
+        paths = [source.path for source in sources]
+        source_of = dict(zip(paths, sources, strict=True))
+        groups = join_split_pages(paths)
+        notes = [*check_folders(paths), *(check_overlap(groups) if len(groups) > 1 else [])]
+        for path, *others in groups:
+            label = source_of[path].label
+            more = tuple(DumpRange(other, 0, files.size(other)) for other in others)
+            plan = (
+                DumpPlan((DumpRange(path, 0, files.size(path)),)) if more else plan_ranges(path, request.target_bytes)
+            )
+            notes += [f"{label}: {note}" for note in plan.notes]
+            identity: Any = [files.identity(one) for one in (path, *others)] if more else files.identity(path)
             for number, span in enumerate(plan.ranges):
-                name = part_name(source.label, number)
-                identity = files.identity(source.path)
+                name = part_name(label, number)
                 made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, rules)
                 rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
-                work = CleaningTask(span, config.min_words, config.templates, rejects, compiled)
-                tasks.append(Task(request.directory, name, ".parquet", made_from, span.weight, work))
+                work = CleaningTask(span, config.min_words, config.templates, rejects, compiled, more)
+                weight = span.weight + sum(one.weight for one in more)
+                tasks.append(Task(request.directory, name, ".parquet", made_from, weight, work))
         return tasks, notes
 
     def prepare(self, tasks: Sequence[Task], config: CleaningConfig) -> None:
@@ -110,7 +128,7 @@ class WikipediaFormat(SourceFormat):
         counters = Counters()
         broken: list[dict[str, Any]] = []
         with _rejects(work.rejects) as reject, DocumentWriter(file, counters, text_rules(task)) as writer:
-            for page in read_pages(work.span, site, compiled=work.compiled):
+            for page in _pages(work, site):
                 counters.add(InputCount.PAGES)
                 if isinstance(page, Page):
                     counters.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
@@ -131,6 +149,12 @@ class WikipediaFormat(SourceFormat):
 
 
 WIKIPEDIA = WikipediaFormat()
+
+
+def _pages(work: CleaningTask, site: SiteInfo) -> Iterator[Page | BrokenPage]:
+    if work.more:
+        return read_split_page((work.span, *work.more), site, compiled=work.compiled)
+    return read_pages(work.span, site, compiled=work.compiled)
 
 
 @contextmanager
@@ -158,6 +182,8 @@ def article(
     """Return the prose of a page, and why it does not become a document ("" if it does)."""
     if page.ns != 0:
         return b"", "not an article"
+    if page.deleted:
+        return b"", "deleted revision"
     if page.redirect is not None:
         return b"", "redirect"
     if page.model not in ("", "wikitext"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -17,6 +17,8 @@ from bertdata.errors import InputError
 from bertdata.io.files import size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks, read_head
+from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
+from bertdata.sources.wikipedia.dump.revisions import REVISION, REVISION_END, keep_newest, newest_revision
 
 _TAG = re.compile(rb"<(?:page[\s/>]|/page>|/mediawiki)")
 _LONGEST_TAG = len(b"</mediawiki")
@@ -24,13 +26,15 @@ _TITLE = re.compile(rb"<title>([^<]*)</title>")
 _NS = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _REDIRECT = re.compile(rb"<redirect(?=[\s/>])(?:\s+title=\"([^\"<]*)\")?")
-_TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
+_DELETED = re.compile(rb"\sdeleted\s*=")
+_SLOT = re.compile(rb"<content(?=[\s>]).*?</content>", re.DOTALL)
+_LONG_PAGE = 8 << 20
+"""Bytes of a page from which on only its newest revision so far is kept."""
 _ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
 _NAMED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&amp;": b"&", b"&apos;": b"'"}
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_LINK = re.compile(r"\[\[:?([^\]|#\n]+)")
 
 _CANONICAL = {
     -2: "Media", -1: "Special", 0: "", 1: "Talk", 2: "User", 3: "User talk", 4: "Project", 5: "Project talk",
@@ -68,11 +72,12 @@ class SiteInfo:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its newest revision's wikitext in UTF-8, XML entities unescaped once.
+    """One page: the wikitext in UTF-8 of its newest revision's main slot, XML entities unescaped once.
 
-    `redirect` is the target's title, empty where the dump marks a redirect without naming its target, None
-    where the page is not a redirect. `model` is the content model, `wikitext` where the dump does not say. `offset` is
-    that of the `<page` tag in a plain file, else of the compressed stream it lies in.
+    `redirect` is the target's title as `<redirect>` has it, else as the link after a redirect word; empty where a
+    redirect does not name its target, None where the page is not a redirect. `model` is the content model, `wikitext`
+    where the dump does not say. `offset` is that of the `<page` tag in a plain file, else of the compressed stream it
+    lies in. `deleted` says that the wiki hides the text of the revision (`<text deleted="deleted" />`).
     """
 
     id: int
@@ -82,6 +87,7 @@ class Page:
     model: str
     wikitext: bytes
     offset: int
+    deleted: bool = False
 
     @property
     def text(self) -> str:
@@ -132,10 +138,49 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = N
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
     >>> write_bytes("memory://d.xml", f"<mediawiki>{page}</mediawiki>".encode())
     >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
-    [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11)]
+    [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11, deleted=False)]
     """
     plain = _unescaper(span.weight, compiled)
-    buffer, base, scanned = bytearray(), 0, 0
+    for found in _cut_pages(span):
+        yield found if isinstance(found, BrokenPage) else _parse(*found, siteinfo, plain)
+
+
+def read_split_page(
+    spans: Sequence[DumpRange], siteinfo: SiteInfo, *, compiled: bool | None = None
+) -> Iterator[Page | BrokenPage]:
+    """Yield one page whose revisions are in several files, with the newest of all of them.
+
+    The files may be in any order. Raises InputError as `read_pages` does, and where they hold more than one page.
+    """
+    merged: bytes | None = None
+    number, offset = None, 0
+    for span in spans:
+        for found in _cut_pages(span):
+            if isinstance(found, BrokenPage):
+                yield found
+                continue
+            data, place = found
+            first = data.find(REVISION)
+            id_here = _ID.search(data, 0, first if first >= 0 else len(data))
+            if merged is None:
+                merged, number, offset = data, id_here, place
+            elif (id_here and id_here[1]) != (number and number[1]):
+                raise InputError(
+                    "is named as a file of revisions of one page, and holds another page; give the files the names "
+                    "under which they were published",
+                    path=span.path,
+                    offset=place,
+                    title=_title_of(data),
+                )
+            elif first >= 0:
+                merged = keep_newest(merged + data[first:])
+    if merged is not None:
+        yield _parse(merged, offset, siteinfo, _unescaper(sum(span.weight for span in spans), compiled))
+
+
+def _cut_pages(span: DumpRange) -> Iterator[tuple[bytes, int] | BrokenPage]:
+    """Yield the XML and the offset of each page of a range; of a long page only its newest revision."""
+    buffer, base, scanned, held = bytearray(), 0, 0, b""
     origins: deque[tuple[int, int, bool]] = deque()
     opened: int | None = None
     page_offset = 0
@@ -150,22 +195,30 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = N
     for offset, data, exact in read_chunks(span):
         origins.append((base + len(buffer), offset, exact))
         buffer += data
+        fresh = max(scanned - len(REVISION_END), base)
         for tag in _TAG.finditer(buffer, scanned - base):
             scanned = base + tag.end()
             if tag.group() == b"</page>":
                 if opened is not None:
-                    yield _parse(bytes(buffer[opened - base : tag.end()]), page_offset, siteinfo, plain)
-                opened = None
+                    yield held + bytes(buffer[opened - base : tag.end()]), page_offset
+                opened, held = None, b""
                 continue
             if opened is not None:
-                yield BrokenPage("not closed", _title_of(bytes(buffer[opened - base : tag.start()])), page_offset)
-            opened, must_end = None, False
+                page = held + bytes(buffer[opened - base : tag.start()])
+                yield BrokenPage("not closed", _title_of(page), page_offset)
+            opened, held, must_end = None, b"", False
             if tag.group() != b"</mediawiki":
                 page_offset = origin(base + tag.start())
                 if page_offset >= span.end:
                     return
                 opened, must_end = base + tag.start(), True
         scanned = max(scanned, base + len(buffer) - _LONGEST_TAG + 1)
+        if opened is not None and base + len(buffer) - opened > _LONG_PAGE:
+            ended = buffer.rfind(REVISION_END, max(opened, fresh) - base) + len(REVISION_END)
+            if ended >= len(REVISION_END):
+                held = keep_newest(held + bytes(buffer[opened - base : ended]))
+                opened = base + ended
+                scanned = max(scanned, opened)
         keep = scanned if opened is None else opened
         del buffer[: keep - base]
         base = keep
@@ -177,13 +230,16 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = N
             "get it again and check its size",
             path=span.path,
             offset=size(span.path),
-            title=None if opened is None else _title_of(bytes(buffer)),
+            title=None if opened is None else _title_of(held + bytes(buffer)),
         )
 
 
 def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes], bytes]) -> Page | BrokenPage:
-    first = data.find(b"<revision")
-    start, end = _newest(data, first)
+    first = data.find(REVISION)
+    start, end = newest_revision(data, first)
+    if data.find(b"<content", start, end) >= 0:
+        data = data[:start] + _SLOT.sub(b"", data[start:end])
+        end = len(data)
     opening, raw = _TEXT.search(data, start, end), b""
     text_end = header = len(data) if first < 0 else first
     if opening:
@@ -201,46 +257,28 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
     if not number:
         return BrokenPage("no id", _readable(name[1]), offset)
     ns, marked = _NS.search(data, 0, header), _REDIRECT.search(data, 0, header)
-    model = _MODEL.search(data, start, opening.start())
-    if not model:
-        slots = data.find(b"<content", text_end, end)
-        model = _MODEL.search(data, text_end, end if slots < 0 else slots)
+    model = _MODEL.search(data, start, opening.start()) or _MODEL.search(data, text_end, end)
     try:
+        model_name = model[1].decode().strip() if model else "wikitext"
         title, text = _plain(unescape(name[1]).decode()), plain(raw)
         if not text.isascii():
             text.decode()
-        redirect = None
-        if marked:
-            target = unescape(marked[1] or b"").decode()
-            redirect = target or next((link[1].strip() for link in _LINK.finditer(text.decode())), "")
+        redirect = unescape(marked[1] or b"").decode() if marked else None
+        if not redirect and (marked or model_name == "wikitext"):
+            linked = redirect_target(text)
+            redirect = redirect if linked is None else linked
         return Page(
             int(number[1]),
             int(ns[1]) if ns else siteinfo.namespace(title),
             title,
             redirect,
-            model[1].decode().strip() if model else "wikitext",
+            model_name,
             text,
             offset,
+            _DELETED.search(opening[0]) is not None,
         )
     except UnicodeDecodeError:
         return BrokenPage("bad utf-8", _readable(name[1]), offset)
-
-
-def _newest(data: bytes, first: int) -> tuple[int, int]:
-    """Return where the newest revision lies, the last of those with the same timestamp; the page where it has none."""
-    if first < 0:
-        return 0, len(data)
-    best, newest, start = (first, len(data)), b"", first
-    several = data.find(b"<revision", first + 9) >= 0
-    while several and start >= 0:
-        following = data.find(b"<revision", start + 9)
-        end = len(data) if following < 0 else following
-        stamp = _TIMESTAMP.search(data, start, end)
-        time = stamp[1].strip() if stamp else b""
-        if time >= newest:
-            best, newest = (start, end), time
-        start = following
-    return best
 
 
 def _title_of(data: bytes) -> str | None:

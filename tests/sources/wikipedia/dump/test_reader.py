@@ -19,6 +19,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io.compression import open_decompressed
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
 from tests.data import data_path
 from tests.sources.wikipedia.dumps import (
     CUTS,
@@ -108,6 +109,8 @@ def test_a_page_tag_with_attributes_is_a_page(tmp_path: Path) -> None:
         ('<redirect title="X &amp; Y" />', "#REDIRECT [[Z]]", "X & Y"),
         ("<redirect />", "#REDIRECT [[Z#part|z]]", "Z"),
         ("<redirect/>", "#REDIRECT", ""),
+        ("", "#WEITERLEITUNG [[Z]]", "Z"),
+        ("", "#WEITERLEITUNG [[Z", None),
         ("", "text [[Z]]", None),
     ],
 )
@@ -287,7 +290,9 @@ def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
             if numbers and "text" in found:
                 ns = int(found["ns"].text or 0) if "ns" in found else 0
                 title = re.sub(r"[\x00-\x1f\x7f-\x9f]", "", found["title"].text or "")
-                rows.append((int(numbers[0] or 0), ns, title, found["text"].text or "", "redirect" in found))
+                text = found["text"].text or ""
+                redirect = "redirect" in found or redirect_target(text.encode()) is not None
+                rows.append((int(numbers[0] or 0), ns, title, text, redirect))
             element.clear()
     return rows
 
