@@ -28,7 +28,6 @@ _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _REDIRECT = re.compile(rb"<redirect(?=[\s/>])(?:\s+title=\"([^\"<]*)\")?")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
-_DELETED = re.compile(rb"\sdeleted\s*=")
 _SLOT = re.compile(rb"<content(?=[\s>]).*?</content>", re.DOTALL)
 _LONG_PAGE = 8 << 20
 """Bytes of a page from which on only its newest revision so far is kept."""
@@ -237,10 +236,11 @@ def _cut_pages(span: DumpRange) -> Iterator[tuple[bytes, int] | BrokenPage]:
 def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes], bytes]) -> Page | BrokenPage:
     first = data.find(REVISION)
     start, end = newest_revision(data, first)
-    if data.find(b"<content", start, end) >= 0:
+    opening, raw = _TEXT.search(data, start, end), b""
+    if opening and data.find(b"<content", start, opening.start()) >= 0:
         data = data[:start] + _SLOT.sub(b"", data[start:end])
         end = len(data)
-    opening, raw = _TEXT.search(data, start, end), b""
+        opening = _TEXT.search(data, start)
     text_end = header = len(data) if first < 0 else first
     if opening:
         text_end = opening.end()
@@ -257,7 +257,7 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
     if not number:
         return BrokenPage("no id", _readable(name[1]), offset)
     ns, marked = _NS.search(data, 0, header), _REDIRECT.search(data, 0, header)
-    model = _MODEL.search(data, start, opening.start()) or _MODEL.search(data, text_end, end)
+    model = _MODEL.search(data, start, opening.start()) or _MODEL.search(_SLOT.sub(b"", data[text_end:end]))
     try:
         model_name = model[1].decode().strip() if model else "wikitext"
         title, text = _plain(unescape(name[1]).decode()), plain(raw)
@@ -275,7 +275,7 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
             model_name,
             text,
             offset,
-            _DELETED.search(opening[0]) is not None,
+            b" deleted=" in opening[0],
         )
     except UnicodeDecodeError:
         return BrokenPage("bad utf-8", _readable(name[1]), offset)
