@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 @dataclass
 class File:
     """What a path serves. `faults` are used up one a request, before the path behaves.
 
-    A fault is a number of body bytes after which the connection is cut, or (status, headers) to answer instead.
+    A fault is a number of body bytes after which the connection is cut, or (status, headers) to answer instead. `pause`
+    is how many seconds it waits before the second half of a body.
     """
 
     data: bytes
@@ -23,15 +26,22 @@ class File:
     chunked: bool = False
     content_type: str = "application/octet-stream"
     etag: str = '"one"'
+    pause: float = 0.0
 
 
 @dataclass
 class Server:
-    """A running server: its address, its files by path, and the requests it got as (path, headers)."""
+    """A running server: its address, its files by path, and the requests it got as (path, headers), without HEAD.
+
+    most_at_once: the highest number of requests that it answered at the same time.
+    """
 
     url: str
     files: dict[str, File] = field(default_factory=dict)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    most_at_once: int = 0
+    at_once: int = 0
+    lock: Any = field(default_factory=threading.Lock)
 
     def paths(self) -> list[str]:
         """The paths asked for, in order."""
@@ -42,8 +52,26 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Http
 
+    def do_HEAD(self) -> None:
+        self.close_connection = True
+        file = self.server.known.files.get(self.path)
+        self.send_response(200 if file else 404)
+        if file:
+            self.send_header("Content-Length", str(len(file.data)))
+        self.end_headers()
+
     def do_GET(self) -> None:
         known = self.server.known
+        with known.lock:
+            known.at_once += 1
+            known.most_at_once = max(known.most_at_once, known.at_once)
+        try:
+            self._get(known)
+        finally:
+            with known.lock:
+                known.at_once -= 1
+
+    def _get(self, known: Server) -> None:
         known.requests.append((self.path, dict(self.headers)))
         self.close_connection = True
         file = known.files.get(self.path)
@@ -63,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
         if start:
             first = start + file.range_shift
             headers["Content-Range"] = f"bytes {first}-{len(file.data) - 1}/{len(file.data)}"
-        self._answer(206 if start else 200, headers, body, cut=fault, chunked=file.chunked)
+        self._answer(206 if start else 200, headers, body, cut=fault, chunked=file.chunked, pause=file.pause)
 
     def _start(self, file: File) -> int:
         asked = self.headers.get("Range", "")
@@ -73,7 +101,14 @@ class _Handler(BaseHTTPRequestHandler):
         return int(asked.removeprefix("bytes=").removesuffix("-"))
 
     def _answer(
-        self, status: int, headers: dict[str, str], body: bytes, *, cut: int | None = None, chunked: bool = False
+        self,
+        status: int,
+        headers: dict[str, str],
+        body: bytes,
+        *,
+        cut: int | None = None,
+        chunked: bool = False,
+        pause: float = 0.0,
     ) -> None:
         self.send_response(status)
         for name, value in headers.items():
@@ -84,7 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
         if chunked:
             sent = f"{len(body):x}\r\n".encode() + sent + (b"\r\n0\r\n\r\n" if cut is None else b"")
         with contextlib.suppress(ConnectionError):  # whoever asked may have seen enough
-            self.wfile.write(sent)
+            self.wfile.write(sent[: len(sent) // 2])
+            time.sleep(pause)
+            self.wfile.write(sent[len(sent) // 2 :])
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing."""

@@ -188,10 +188,11 @@ def _unlink(path: str) -> None:
 def read(url: str) -> bytes | None:
     """Return the bytes of a small file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
-        from bertdata.io.http import Client, NotThereError
+        from bertdata.io.http import Client
+        from bertdata.io.http_request import NotThereError
 
         try:
-            return Client(quiet=True).read(url)
+            return Client(quiet=True, first_attempts=8).read(url)
         except NotThereError:
             return None
     if not files.exists(url):
@@ -208,7 +209,7 @@ def fetch(url: str, path: str) -> None:
             if _is_http(url):
                 from bertdata.io.http import Client
 
-                Client(quiet=True).fetch(url, path)
+                Client(quiet=True, first_attempts=8).fetch(url, path)
             else:
                 fs, place = files._remote(url)
                 fs.get_file(place, path)

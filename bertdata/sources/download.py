@@ -1,6 +1,6 @@
-"""`bertdata download`: the multistream dump of a Wikipedia, or plain texts of Project Gutenberg books.
+"""`bertdata download`: a Wikipedia as it is published now, or plain texts of Project Gutenberg books.
 
-Files are resumed and checked (`io/http`); the same command goes on where the last one stopped.
+Files are resumed and checked (`io.http`); the same command goes on where the last one stopped.
 """
 
 from __future__ import annotations
@@ -11,79 +11,89 @@ import os
 import re
 from collections.abc import Sequence
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import files
-from bertdata.io.http import Client, NotThereError
+from bertdata.io.downloads import RemoteFile, fetch_all
+from bertdata.io.http import Client
+from bertdata.io.http_request import NotThereError
+from bertdata.sources.wikipedia.dump.exports import EXPORT_FILE
+from bertdata.sources.wikipedia.dump.published import LATEST, Dump, find_export, find_legacy
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"
+CONTACT = "BERTDATA_CONTACT"
+DATASETS = {"content-current": "Content File Export", "pages-articles-multistream": "multistream dump"}
 
 
 def wikipedia(
-    language: str, output: str, client: Client, *, date: str = "latest", mirror: str = WIKIMEDIA
+    language: str,
+    output: str,
+    client: Client,
+    *,
+    date: str = LATEST,
+    dataset: str = "auto",
+    mirror: str = WIKIMEDIA,
 ) -> list[str]:
-    """Fetch the multistream dump of one Wikipedia, its index and the list of SHA-1 sums; returns their paths.
+    """Fetch one Wikipedia and return the paths: the files of a dump, the list of their checksums, and its end mark.
 
-    `date` is YYYYMMDD, or latest for the newest dump that is finished. Raises InputError where there is none.
+    `dataset` is content-current, the files of a Content File Export; pages-articles-multistream, a legacy dump with its
+    index; or auto, the first of the two that there is. `date` is YYYY-MM-DD or YYYYMMDD, or latest for the newest that
+    is finished. Raises InputError where there is none, OutputError where `output` holds files of another export.
     """
     if not re.fullmatch(r"[a-z]{2,}(-[a-z]+)*", language):
         raise ConfigError(f"--language is {language!r}; expected the code in the wiki's address, as en, de or simple")
-    if not re.fullmatch(r"latest|\d{8}", date):
-        raise ConfigError(f"--date is {date!r}; expected YYYYMMDD, or latest")
-    wiki = f"{language.replace('-', '_')}wiki"
-    base = f"{_mirror(mirror)}/{wiki}"
-    day, listing = _finished_dump(client, base, wiki, date)
-    sums = _parse_sums(listing)
-    paths = []
-    for name in _dump_names(wiki, day):
-        paths.append(client.fetch(f"{base}/{day}/{name}", os.path.join(output, name), sha1=sums[name]))
-    path = os.path.join(output, f"{wiki}-{day}-sha1sums.txt")
-    files.write_bytes(path, listing)
-    return [*paths, path]
-
-
-def _dump_names(wiki: str, day: str) -> tuple[str, str]:
-    stem = f"{wiki}-{day}-pages-articles-multistream"
-    return f"{stem}-index.txt.bz2", f"{stem}.xml.bz2"
-
-
-def _parse_sums(listing: bytes) -> dict[str, str]:
-    r"""Return the SHA-1 of each file of a list, "SUM  NAME" in a line.
-
-    >>> _parse_sums(b"ABCD" * 10 + b"  a.xml\nnot a line\n")
-    {'a.xml': 'abcdabcdabcdabcdabcdabcdabcdabcdabcdabcd'}
-    """
-    found = re.findall(r"^([0-9a-fA-F]{40})\s+\*?(\S+)\s*$", listing.decode("utf-8", "replace"), re.MULTILINE)
-    return {name: digest.lower() for digest, name in found}
-
-
-def _finished_dump(client: Client, base: str, wiki: str, date: str) -> tuple[str, bytes]:
-    """Return the day of a dump whose files are all listed, and the list; the newest one for `latest`."""
-    days = [date] if date != "latest" else _days(client, base, wiki)
-    for day in days:
-        try:
-            listing = client.read(f"{base}/{day}/{wiki}-{day}-sha1sums.txt")
-        except NotThereError:
-            continue
-        if set(_dump_names(wiki, day)) <= _parse_sums(listing).keys():
-            return day, listing
+    if not re.fullmatch(r"latest|\d{4}-\d\d-\d\d|\d{8}", date):
+        raise ConfigError(f"--date is {date!r}; expected YYYY-MM-DD or YYYYMMDD, or latest")
+    if dataset not in ("auto", *DATASETS):
+        raise ConfigError(f"--dataset is {dataset!r}; expected auto, {' or '.join(DATASETS)}")
+    wiki, base = f"{language.replace('-', '_')}wiki", _mirror(mirror)
+    day = date.replace("-", "")
+    dashed = date if date == LATEST else f"{day[:4]}-{day[4:6]}-{day[6:]}"
+    looked_at = []
+    for name, what in DATASETS.items():
+        if dataset in ("auto", name):
+            dump, days = (
+                find_export(client, base, wiki, dashed)
+                if name == "content-current"
+                else find_legacy(client, base, wiki, day)
+            )
+            if dump:
+                return _fetch(dump, output, client)
+            looked_at.append(f"no finished {what} of {wiki} ({', '.join(days) or 'no dates'} looked at)")
     raise InputError(
-        f"has no finished multistream dump of {wiki} ({', '.join(days) or 'no dumps'} looked at); "
-        "check --language, give another --date, or choose another --mirror",
-        path=base,
+        f"has {' and '.join(looked_at)}; check --language, give another --date, or choose another --mirror", path=base
     )
 
 
-def _days(client: Client, base: str, wiki: str) -> list[str]:
-    """Return the days of the dumps there are, newest first: from the folder's listing, else from `latest`."""
-    days: set[str] = set()
-    with contextlib.suppress(NotThereError):
-        days = set(re.findall(r'href="(?:[^"]*/)?(\d{8})/?"', client.read(f"{base}/").decode("utf-8", "replace")))
-    if not days:
-        with contextlib.suppress(NotThereError):
-            listing = client.read(f"{base}/latest/{wiki}-latest-sha1sums.txt").decode("utf-8", "replace")
-            days = set(re.findall(rf"{wiki}-(\d{{8}})-pages-articles-multistream", listing))
-    return sorted(days, reverse=True)
+def _fetch(dump: Dump, output: str, client: Client) -> list[str]:
+    """Fetch the files of a dump; while some are missing, its mark that it is finished is missing, too."""
+    if dump.marker:
+        _refuse_others(dump, output)
+    sums = os.path.join(output, dump.sums_name)
+    wanted = [
+        RemoteFile(f"{dump.base}/{name}", os.path.join(output, name), digest) for name, digest in dump.checksums.items()
+    ]
+    if dump.marker and not all(os.path.exists(file.path) for file in wanted):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(output, dump.marker))
+    files.write_bytes(sums, dump.listing)
+    paths = [*fetch_all(wanted, client, dump.title), sums]
+    if dump.marker:
+        paths.append(os.path.join(output, dump.marker))
+        files.write_bytes(paths[-1], b"")
+    return paths
+
+
+def _refuse_others(dump: Dump, output: str) -> None:
+    """Raise OutputError where a folder holds files of another export, which a build would read as well."""
+    for entry in sorted(os.listdir(output)) if os.path.isdir(output) else ():
+        name = entry.removesuffix(".part")
+        if (found := EXPORT_FILE.fullmatch(name)) and name not in dump.checksums:
+            raise OutputError(
+                f"holds {entry}, which is not of the export {dump.title}; choose another --output, delete it, or go on "
+                f"with the export that it is of by --date {found['date']}",
+                path=output,
+            )
 
 
 def gutenberg(ids: Sequence[int], output: str, client: Client, *, mirror: str = GUTENBERG) -> list[str]:
@@ -143,9 +153,24 @@ def _mirror(mirror: str) -> str:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata download` to a parser."""
     sources = parser.add_subparsers(dest="source", required=True, metavar="wikipedia|gutenberg")
-    wiki = sources.add_parser("wikipedia", help="a multistream dump, its index and its checksums")
+    wiki = sources.add_parser(
+        "wikipedia",
+        help="a Wikipedia: the newest Content File Export, else the newest multistream dump",
+        description="Fetch a Wikipedia as Wikimedia publishes it: its newest MediaWiki Content File Export, monthly "
+        "files {wiki}-{date}-p{first page}p{last page}.xml.bz2 of all namespaces with SHA256SUMS and _SUCCESS (enwiki "
+        "2026-09-01: 19 files, 46.4 GB); else the newest legacy dump, pages-articles-multistream with its index. Three "
+        "files come at once, which is what the server allows; each is checked, and the same command goes on after an "
+        "interruption. Then: bertdata build --wikipedia DIR",
+    )
     wiki.add_argument("--language", required=True, metavar="CODE", help="the code in the wiki's address, as en or de")
-    wiki.add_argument("--date", default="latest", metavar="YYYYMMDD", help="default: the newest finished dump")
+    wiki.add_argument("--date", default=LATEST, metavar="DATE", help="YYYY-MM-DD; default: the newest that is finished")
+    wiki.add_argument(
+        "--dataset",
+        default="auto",
+        choices=("auto", *DATASETS),
+        help="content-current: the Content File Export; pages-articles-multistream: the legacy dump; "
+        "auto: the first of these that there is (default)",
+    )
     wiki.add_argument("--mirror", default=WIKIMEDIA, metavar="URL", help=f"where the dumps are (default: {WIKIMEDIA})")
     books = sources.add_parser("gutenberg", help="plain texts of Project Gutenberg books")
     books.add_argument("--ids", nargs="+", type=int, required=True, metavar="N", help="the numbers of the books")
@@ -158,19 +183,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for one in (wiki, books):
         one.add_argument("--output", required=True, metavar="DIR", help="a local folder")
+        one.add_argument(
+            "--contact",
+            default=os.environ.get(CONTACT, ""),
+            metavar="ADDRESS",
+            help="your e-mail address or web page for the User-Agent, which Wikimedia asks for "
+            f"(default: the environment variable {CONTACT}, else none)",
+        )
 
 
 def run(arguments: argparse.Namespace, client: Client | None = None) -> int:
     """Download as parsed arguments say and print the paths."""
     if files.is_remote(arguments.output):
         raise ConfigError("--output is a URL; downloads go to a local folder", path=arguments.output)
+    if not re.fullmatch("[ -~]*", arguments.contact):
+        raise ConfigError(f"--contact is {arguments.contact!r}; expected one line of ASCII, as me@example.org")
     if arguments.source == "wikipedia":
-        client = client or Client()
-        date, mirror = arguments.date, arguments.mirror
-        paths = wikipedia(arguments.language, arguments.output, client, date=date, mirror=mirror)
+        client = client or Client(contact=arguments.contact)
+        chosen = {name: getattr(arguments, name) for name in ("date", "dataset", "mirror")}
+        paths = wikipedia(arguments.language, arguments.output, client, **chosen)
     else:
         if any(number < 1 for number in arguments.ids):
             raise ConfigError("--ids are the numbers of books; expected 1 or more")
-        paths = gutenberg(arguments.ids, arguments.output, client or Client(pause=1.0), mirror=arguments.mirror)
+        client = client or Client(pause=1.0, contact=arguments.contact)
+        paths = gutenberg(arguments.ids, arguments.output, client, mirror=arguments.mirror)
     print("\n".join(paths))
     return 0

@@ -9,13 +9,15 @@ import random
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bertdata import __version__
 from bertdata.errors import InputError, OutputError
-from bertdata.io import http
-from bertdata.io.http import Client, NotThereError
+from bertdata.io import http, http_request
+from bertdata.io.http import Client
+from bertdata.io.http_request import NotThereError
 from tests.server import File, Server, serve
 
 DATA = random.Random(7).randbytes(3 << 20)
@@ -42,7 +44,7 @@ def client(pauses: list[float]) -> Client:
 def test_a_file_comes_whole_under_its_name_and_leaves_no_part(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(DATA)
     target = tmp_path / "new" / "a.bin"
-    assert client.fetch(f"{server.url}/a.bin", str(target), sha1=SHA1) == str(target)
+    assert client.fetch(f"{server.url}/a.bin", str(target), checksum=SHA1) == str(target)
     assert target.read_bytes() == DATA
     assert os.listdir(target.parent) == ["a.bin"]
     [(_, headers)] = server.requests
@@ -73,7 +75,7 @@ def test_a_cut_is_noticed_where_the_server_does_not_say_the_length(
 def test_a_part_of_an_earlier_run_is_gone_on_with(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(DATA)
     (tmp_path / "a.bin.part").write_bytes(DATA[:1234])
-    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert (tmp_path / "a.bin").read_bytes() == DATA
     assert [headers.get("Range") for _, headers in server.requests] == ["bytes=1234-"]
 
@@ -81,7 +83,7 @@ def test_a_part_of_an_earlier_run_is_gone_on_with(server: Server, client: Client
 def test_a_whole_part_of_an_earlier_run_only_needs_its_name(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(DATA)
     (tmp_path / "a.bin.part").write_bytes(DATA)
-    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert (tmp_path / "a.bin").read_bytes() == DATA
     assert len(server.requests) == 1
 
@@ -99,7 +101,7 @@ def test_a_part_of_another_file_is_thrown_away_and_fetched_from_the_start(
 ) -> None:
     server.files["/a.bin"] = File(DATA)
     (tmp_path / "a.bin.part").write_bytes(part)
-    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert (tmp_path / "a.bin").read_bytes() == DATA
 
 
@@ -129,17 +131,17 @@ def test_a_wrong_checksum_is_an_error_that_leaves_nothing_behind(
     server: Server, client: Client, tmp_path: Path
 ) -> None:
     server.files["/a.bin"] = File(DATA[:-1] + b"?")
-    with pytest.raises(InputError, match=rf"a\.bin: has the SHA-1 [0-9a-f]{{40}}, the server's list says {SHA1}"):
-        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    with pytest.raises(InputError, match=rf"a\.bin: has the SHA-1 [0-9a-f]{{40}}, and the server's list says {SHA1}"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert os.listdir(tmp_path) == []
 
 
 def test_a_file_that_is_there_is_checked_and_not_asked_for(server: Server, client: Client, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(DATA)
-    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     (tmp_path / "a.bin").write_bytes(b"damaged")
     with pytest.raises(InputError, match=r"exists, but has the SHA-1 .* delete it"):
-        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert server.requests == []
 
 
@@ -193,7 +195,7 @@ def test_eight_tries_wait_twice_as_long_each_time_up_to_a_minute(
 def test_giving_up_names_the_reason_and_keeps_the_part(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(DATA, faults=[1000, (503, {}), (503, {}), (503, {}), (503, {})])
     with pytest.raises(InputError, match=r"gave up after 4 tries without progress \(HTTP 503"):
-        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert os.listdir(tmp_path) == ["a.bin.part"]
     assert (tmp_path / "a.bin.part").read_bytes() == DATA[:1000]
 
@@ -223,8 +225,120 @@ def test_a_server_that_is_not_there_is_an_error_with_the_address(client: Client,
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/a.bin"
-    with pytest.raises(InputError, match=rf"{url}: gave up after 4 tries .*refused"):
+    with pytest.raises(
+        InputError, match=rf"{url}: the server cannot be reached \(Connection refused\); check the network"
+    ):
         client.fetch(url, str(tmp_path / "a.bin"))
+
+
+def no_network(kind: str, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Break the network in one way; returns the timeouts that connections were tried with."""
+    timeouts: list[float] = []
+
+    def lookup(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    def connect(address: object, timeout: float, *_: object) -> None:
+        timeouts.append(timeout)
+        raise TimeoutError("timed out") if kind == "silence" else OSError(errno.ENETUNREACH, "Network is unreachable")
+
+    if kind == "no name":
+        monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    else:
+        monkeypatch.setattr(socket, "create_connection", connect)
+    return timeouts
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("no name", "Temporary failure in name resolution"),
+        ("unreachable", "Network is unreachable"),
+        ("silence", "timed out"),
+    ],
+)
+def test_without_a_network_there_is_one_message_at_once(
+    kind: str,
+    reason: str,
+    pauses: list[float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    timeouts = no_network(kind, monkeypatch)
+    client = Client(sleep=pauses.append)
+    for scheme in ("http", "https"):
+        for ask in (client.read, client.size, lambda url: client.fetch(url, str(tmp_path / "a"))):
+            with pytest.raises(InputError, match=rf"cannot be reached \({reason}\); check the network, .* --mirror"):
+                ask(f"{scheme}://dumps.example.org/a")
+    assert (pauses, os.listdir(tmp_path)) == ([], [])
+    assert "again in" not in capsys.readouterr().err
+    assert set(timeouts) <= {10.0}
+
+
+def test_a_network_that_fails_later_is_waited_for(
+    server: Server, client: Client, pauses: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.files["/a.bin"] = File(DATA, faults=[1000])
+    monkeypatch.setattr(server, "requests", Cutting(monkeypatch))
+    with pytest.raises(InputError, match=r"gave up after 4 tries without progress \(Network is unreachable\)"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
+    assert pauses == [1.0, 2.0, 4.0, 8.0][: len(pauses)]
+    assert (tmp_path / "a.bin.part").stat().st_size == 1000
+
+
+class Cutting(list[tuple[str, dict[str, str]]]):
+    """Requests, with the first of which the network goes away."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.monkeypatch = monkeypatch
+
+    def append(self, item: tuple[str, dict[str, str]]) -> None:
+        super().append(item)
+        no_network("unreachable", self.monkeypatch)
+
+
+def test_connecting_may_take_ten_seconds_and_an_answer_the_timeout(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, timeouts = socket.create_connection, []
+
+    def connect(address: tuple[str, int], timeout: float, *rest: Any) -> socket.socket:
+        timeouts.append(timeout)
+        return original(address, timeout, *rest)
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    for patience in (33.0, 5.0):
+        connection = http_request._QuickConnect("127.0.0.1", int(server.url.rpartition(":")[2]), timeout=patience)
+        connection.connect()
+        assert (connection.timeout, connection.sock.gettimeout()) == (patience, patience)
+        connection.close()
+    assert timeouts == [10.0, 5.0]
+
+
+def test_a_sha256_is_known_by_its_length(server: Server, client: Client, tmp_path: Path) -> None:
+    server.files["/a.bin"] = File(DATA)
+    sha256 = hashlib.sha256(DATA).hexdigest()
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=sha256)
+    with pytest.raises(InputError, match=rf"has the SHA-256 {sha256}, and the server's list says {'0' * 64}"):
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "b.bin"), checksum="0" * 64)
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+def test_the_user_agent_has_the_contact_that_is_given(server: Server) -> None:
+    server.files["/a"] = File(b"x")
+    Client(quiet=True, contact="me@example.org").read(f"{server.url}/a")
+    [(_, headers)] = server.requests
+    assert headers["User-Agent"] == f"bertdata/{__version__} (me@example.org)"
+
+
+def test_the_size_of_a_file_is_asked_for_without_its_bytes(server: Server, client: Client) -> None:
+    server.files["/a"] = File(DATA)
+    assert client.size(f"{server.url}/a") == len(DATA)
+    assert server.requests == []
+    with pytest.raises(NotThereError):
+        client.size(f"{server.url}/b")
 
 
 def test_no_room_is_said_before_anything_is_fetched(
@@ -256,7 +370,7 @@ def test_two_downloads_of_one_file_do_not_mix(server: Server, client: Client, tm
     server.files["/a.bin"] = File(DATA)
     path = str(tmp_path / "a.bin")
     with http._open_part(path + ".part"), pytest.raises(OutputError, match="another download"):
-        client.fetch(f"{server.url}/a.bin", path, sha1=SHA1)
+        client.fetch(f"{server.url}/a.bin", path, checksum=SHA1)
 
 
 def test_a_list_that_does_not_end_is_refused(server: Server, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +404,7 @@ def test_progress_of_a_file_of_unknown_length_is_shown(
 def test_a_redirect_is_followed_over_http(server: Server, client: Client, tmp_path: Path) -> None:
     server.files["/a.bin"] = File(b"", faults=[(302, {"Location": "/b.bin"})])
     server.files["/b.bin"] = File(DATA)
-    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+    client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)
     assert (tmp_path / "a.bin").read_bytes() == DATA
 
 
@@ -323,4 +437,4 @@ def test_a_redirect_to_itself_ends(server: Server, client: Client, tmp_path: Pat
 def test_a_length_that_is_no_number_is_as_none(server: Server, client: Client, tmp_path: Path, length: str) -> None:
     server.files["/a.bin"] = File(DATA, faults=[(200, {"Content-Length": length})])
     with pytest.raises(InputError, match="SHA-1"):
-        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), sha1=SHA1)
+        client.fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"), checksum=SHA1)

@@ -1,10 +1,11 @@
-"""Wikipedia dumps and Gutenberg books from a mirror on this machine."""
+"""Legacy dumps of Wikipedia and Gutenberg books from a mirror on this machine."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ import pytest
 from bertdata.cli.main import dispatch
 from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.io.http import Client
-from bertdata.sources.download import gutenberg, wikipedia
+from bertdata.sources import download
+from bertdata.sources.download import gutenberg
 from tests.server import File, Server, serve
 
 DUMP, INDEX = b"dump " * 1000, b"index " * 10
+wikipedia = partial(download.wikipedia, dataset="pages-articles-multistream")
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def test_a_dump_with_a_wrong_checksum_never_gets_its_name(server: Server, client
     server.files["/dewiki/20250101/dewiki-20250101-pages-articles-multistream.xml.bz2"] = File(DUMP[1:] + b"x")
     with pytest.raises(InputError, match="SHA-1"):
         wikipedia("de", str(tmp_path), client, date="20250101", mirror=server.url)
-    assert os.listdir(tmp_path) == ["dewiki-20250101-pages-articles-multistream-index.txt.bz2"]
+    assert "dewiki-20250101-pages-articles-multistream.xml.bz2" not in os.listdir(tmp_path)
 
 
 def test_the_same_command_again_only_asks_for_the_list(server: Server, client: Client, tmp_path: Path) -> None:
@@ -108,7 +111,13 @@ def test_a_wiki_without_a_dump_says_what_was_looked_at(
 
 @pytest.mark.parametrize(
     ("language", "date", "mirror"),
-    [("../x", "latest", "http://h"), ("en", "2025", "http://h"), ("en", "latest", "ftp://h"), ("en", "latest", "/x")],
+    [
+        ("../x", "latest", "http://h"),
+        ("en", "2025", "http://h"),
+        ("en", "2025-0101", "http://h"),
+        ("en", "latest", "ftp://h"),
+        ("en", "latest", "/x"),
+    ],
 )
 def test_a_wrong_language_date_or_mirror_is_refused_before_any_request(
     client: Client, tmp_path: Path, language: str, date: str, mirror: str
