@@ -151,7 +151,7 @@ def _check_room(wanted: Sequence[RemoteFile], client: Client, title: str) -> tup
     size = byte_size(to_fetch) if len(known) == len(sizes) else f"at least {byte_size(to_fetch)}"
     client.say(
         f"{title}: {counted(len(wanted), 'file')}, {size} to fetch, {byte_size(free)} free"
-        + (f"; {there} of them are there and are checked" if there else "")
+        + (f"; {there} are there already, and are checked" if there else "")
     )
     return done, sum(known) if len(known) == len(sizes) else None
 

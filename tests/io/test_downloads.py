@@ -60,7 +60,7 @@ def test_what_is_to_come_is_said_first_and_one_bar_shows_all(
     fetch_all(wanted(server, tmp_path), client, "xwiki 2026-09-01")
     shown = capsys.readouterr()
     assert "xwiki 2026-09-01: 7 files, 1.1 MB to fetch, " in shown.err
-    assert " free; 1 of them are there and are checked\n" in shown.err
+    assert " free; 1 are there already, and are checked\n" in shown.err
     assert "xwiki 2026-09-01, 7 of 7 files" in shown.err
     assert "1.20M/1.20M" in shown.err
     assert shown.out == ""

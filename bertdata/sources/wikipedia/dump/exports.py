@@ -7,6 +7,7 @@ revisions of one page, beside SHA256SUMS, and `_SUCCESS` once it is finished.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Sequence
 
@@ -75,11 +76,13 @@ def check_overlap(groups: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _first_page(path: str) -> bytes | None:
+    """Return the id of a dump's first page, None where its first megabyte has none or is damaged."""
     start = bytearray()
-    for _, data, _ in read_chunks(DumpRange(path, 0, files.size(path))):
-        start += data
-        if (found := _FIRST_PAGE.search(start)) or len(start) > _START:
-            return found[1] if found else None
+    with contextlib.suppress(InputError):
+        for _, data, _ in read_chunks(DumpRange(path, 0, files.size(path))):
+            start += data
+            if (found := _FIRST_PAGE.search(start)) or len(start) > _START:
+                return found[1] if found else None
     return None
 
 
