@@ -22,6 +22,8 @@ from bertdata.sources.wikipedia.dump.published import LATEST, Dump, find_export,
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"
 CONTACT = "BERTDATA_CONTACT"
+_OTHER_NAMES = {"be-tarask": "be-x-old"}
+"""Wikis whose dumps have another name than their address."""
 DATASETS = {"content-current": "Content File Export", "pages-articles-multistream": "multistream dump"}
 
 
@@ -46,7 +48,7 @@ def wikipedia(
         raise ConfigError(f"--date is {date!r}; expected YYYY-MM-DD or YYYYMMDD, or latest")
     if dataset not in ("auto", *DATASETS):
         raise ConfigError(f"--dataset is {dataset!r}; expected auto, {' or '.join(DATASETS)}")
-    wiki, base = f"{language.replace('-', '_')}wiki", _mirror(mirror)
+    wiki, base = f"{_OTHER_NAMES.get(language, language).replace('-', '_')}wiki", _mirror(mirror)
     day = date.replace("-", "")
     dashed = date if date == LATEST else f"{day[:4]}-{day[4:6]}-{day[6:]}"
     looked_at = []

@@ -77,12 +77,15 @@ def test_a_mirror_without_listings_is_asked_for_its_latest_dump(server: Server, 
     assert len(wikipedia("en", str(tmp_path), client, mirror=server.url)) == 3
 
 
-def test_a_language_code_with_a_hyphen_becomes_the_wikis_name(server: Server, client: Client, tmp_path: Path) -> None:
-    add_dump(server, "zh_min_nanwiki", "20250101")
-    paths = wikipedia("zh-min-nan", str(tmp_path), client, date="20250101", mirror=server.url)
-    assert [os.path.basename(path).split("-")[0] for path in paths] == ["zh_min_nanwiki"] * 3
+@pytest.mark.parametrize(("language", "wiki"), [("zh-min-nan", "zh_min_nanwiki"), ("be-tarask", "be_x_oldwiki")])
+def test_a_language_code_becomes_the_wikis_name(
+    server: Server, client: Client, tmp_path: Path, language: str, wiki: str
+) -> None:
+    add_dump(server, wiki, "20250101")
+    paths = wikipedia(language, str(tmp_path), client, date="20250101", mirror=server.url)
+    assert [os.path.basename(path).split("-")[0] for path in paths] == [wiki] * 3
     assert server.paths()
-    assert all(path.startswith("/zh_min_nanwiki/20250101/zh_min_nanwiki-20250101-") for path in server.paths())
+    assert all(path.startswith(f"/{wiki}/20250101/{wiki}-20250101-") for path in server.paths())
 
 
 def test_a_dump_with_a_wrong_checksum_never_gets_its_name(server: Server, client: Client, tmp_path: Path) -> None:

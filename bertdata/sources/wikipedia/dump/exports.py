@@ -95,15 +95,13 @@ def check_folders(paths: Iterable[str]) -> list[str]:
     notes = []
     for folder, names in names_in.items():
         shown = folder.rstrip("/") or "."
-        listing = files.join(folder, SHA256SUMS)
         if not files.exists(files.join(folder, SUCCESS)):
             notes.append(
                 f"{shown} has no {SUCCESS}: this export may not be finished, or not be downloaded whole; "
                 "`bertdata download wikipedia` goes on with it"
             )
-        if files.exists(listing):
-            with files.open_raw(listing) as file:
-                listed = {name for name in parse_sums(file.read()) if EXPORT_FILE.fullmatch(name)}
+        with contextlib.suppress(InputError), files.open_raw(files.join(folder, SHA256SUMS)) as file:
+            listed = {name for name in parse_sums(file.read()) if EXPORT_FILE.fullmatch(name)}
             if missing := sorted(listed - names):
                 more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
                 notes.append(

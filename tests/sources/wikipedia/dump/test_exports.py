@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import Plan, Standing
@@ -118,6 +120,23 @@ def test_a_long_history_is_read_in_the_memory_of_its_newest_revisions(
     assert max(held) < size / 2
 
 
+@given(chunk=st.integers(1, 400), long=st.integers(1, 3000))
+def test_a_page_is_cut_alike_wherever_its_bytes_come_in_pieces(
+    chunk: int, long: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "pieces.xml"
+    data = bz2.decompress(export_file(*((page, page.revisions) for page in (*PAGES, PAGES[0]))))
+    path.write_bytes(data)
+    span, site = DumpRange(str(path), 0, len(data)), read_siteinfo(str(path))
+    whole = list(read_pages(span, site))
+    pieces = [(start, data[start : start + chunk], True) for start in range(0, len(data), chunk)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "read_chunks", lambda _: iter(pieces))
+        patch.setattr(reader, "_LONG_PAGE", long)
+        assert list(read_pages(span, site)) == whole
+    assert len(whole) == len(PAGES) + 1
+
+
 def test_further_slots_never_stand_for_the_main_one(tmp_path: Path) -> None:
     slot = '<content><role>a</role><model>json</model><text sha1="0">slot</text></content>'
     page = bz2.decompress(export_file((PAGES[0], PAGES[0].revisions))).decode()
@@ -185,6 +204,19 @@ def test_a_folder_without_success_is_noted_with_the_files_it_lacks(tmp_path: Pat
     unfinished, missing = notes(folder)
     assert unfinished.startswith(f"{folder} has no _SUCCESS: this export may not be finished")
     assert missing == f"{folder}: 1 of the 3 files of this export are not read: {name}"
+
+
+def test_an_empty_list_of_sums_says_nothing(tmp_path: Path) -> None:
+    folder = write_export(tmp_path / "export")
+    (folder / "SHA256SUMS").write_bytes(b"")
+    assert notes(folder) == []
+
+
+def test_a_damaged_dump_begins_with_no_page(tmp_path: Path) -> None:
+    folder = write_export(tmp_path / "export")
+    head = bz2.decompress(legacy()).partition(b"  <page>")[0]
+    (folder / "damaged.xml.bz2").write_bytes(bz2.compress(head) + bz2.compress(b"x" * 1000)[:20] + bytes(60))
+    assert notes(folder) == []
 
 
 def test_another_file_of_a_split_page_makes_its_part_again(tmp_path: Path) -> None:
