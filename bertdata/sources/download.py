@@ -68,14 +68,14 @@ def wikipedia(
 
 
 def _fetch(dump: Dump, output: str, client: Client) -> list[str]:
-    """Fetch the files of a dump; while some are missing, its mark that it is finished is missing, too."""
+    """Fetch the files of a dump; the mark that it is finished is there only once all are checked."""
     if dump.marker:
         _refuse_others(dump, output)
     sums = os.path.join(output, dump.sums_name)
     wanted = [
         RemoteFile(f"{dump.base}/{name}", os.path.join(output, name), digest) for name, digest in dump.checksums.items()
     ]
-    if dump.marker and not all(os.path.exists(file.path) for file in wanted):
+    if dump.marker:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(output, dump.marker))
     files.write_bytes(sums, dump.listing)

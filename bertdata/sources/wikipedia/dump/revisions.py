@@ -14,8 +14,9 @@ def newest_revision(data: bytes, first: int) -> tuple[int, int]:
     if first < 0:
         return 0, len(data)
     best, newest, start = (first, len(data)), (b"", 0), first
-    several = data.find(REVISION, first + len(REVISION)) >= 0
-    while several and start >= 0:
+    if data.find(REVISION, first + len(REVISION)) < 0:
+        return best
+    while start >= 0:
         following = data.find(REVISION, start + len(REVISION))
         end = len(data) if following < 0 else following
         stamp, number = _TIMESTAMP.search(data, start, end), _ID.search(data, start, end)

@@ -97,7 +97,7 @@ def test_a_file_that_holds_all_revisions_of_its_pages_gives_the_newest(tmp_path:
 def test_a_long_history_is_read_in_the_memory_of_its_newest_revisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = [2000 + 7 * n % 25 for n in range(25)]
+    times = [2000 + 27 * n % 43 for n in range(43)]
     revisions = tuple(Revision(n, f"{time}-01-01T00:00:00Z", f"of {time} " * 20_000) for n, time in enumerate(times))
     long, after = WikiPage(1, "Long", revisions), replace(PAGES[0], id=2)
     path = tmp_path / "x.xml"
@@ -113,11 +113,11 @@ def test_a_long_history_is_read_in_the_memory_of_its_newest_revisions(
     size = path.stat().st_size
     found = list(read_pages(DumpRange(str(path), 0, size), read_siteinfo(str(path))))
     assert [(page.id, page.text) for page in found if isinstance(page, Page)] == [
-        (1, "of 2024 " * 20_000),
+        (1, "of 2042 " * 20_000),
         (2, PAGES[0].newest.text),
     ]
     assert held
-    assert max(held) < size / 2
+    assert max(held) < size / 4
 
 
 @given(chunk=st.integers(1, 400), long=st.integers(1, 3000))
@@ -204,6 +204,18 @@ def test_a_folder_without_success_is_noted_with_the_files_it_lacks(tmp_path: Pat
     unfinished, missing = notes(folder)
     assert unfinished.startswith(f"{folder} has no _SUCCESS: this export may not be finished")
     assert missing == f"{folder}: 1 of the 3 files of this export are not read: {name}"
+
+
+def test_of_many_missing_files_three_are_named(tmp_path: Path) -> None:
+    folder = write_export(tmp_path / "export")
+    lines = "".join(f"{'0' * 64}  xwiki-{DATE}-p{n}p{n}.xml.bz2\n" for n in range(20, 26))
+    for number, ending in ((3, "p22p22.xml.bz2"), (4, "p22p22.xml.bz2 and 1 more")):
+        (folder / "SHA256SUMS").write_text("\n".join(lines.split("\n")[:number]) + "\n")
+        [note] = notes(folder)
+        assert note.startswith(
+            f"{folder}: {number} of the {number} files of this export are not read: xwiki-{DATE}-p20p20"
+        )
+        assert note.endswith(ending)
 
 
 def test_an_empty_list_of_sums_says_nothing(tmp_path: Path) -> None:
