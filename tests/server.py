@@ -33,13 +33,14 @@ class File:
 class Server:
     """A running server: its address, its files by path, and the requests it got as (path, headers), without HEAD.
 
-    most_at_once: the highest number of requests that it answered at the same time.
+    most_at_once: the highest number of requests that it answered at once. refuses_head: it answers HEAD with 501.
     """
 
     url: str
     files: dict[str, File] = field(default_factory=dict)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     most_at_once: int = 0
+    refuses_head: bool = False
     at_once: int = 0
     lock: Any = field(default_factory=threading.Lock)
 
@@ -55,7 +56,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.close_connection = True
         file = self.server.known.files.get(self.path)
-        self.send_response(200 if file else 404)
+        self.send_response(501 if self.server.known.refuses_head else 200 if file else 404)
         if file:
             self.send_header("Content-Length", str(len(file.data)))
         self.end_headers()

@@ -148,12 +148,13 @@ def _check_room(wanted: Sequence[RemoteFile], client: Client, title: str) -> tup
             path=os.path.dirname(wanted[0].path) or ".",
         )
     there = len(wanted) - len(missing)
-    size = byte_size(to_fetch) if len(known) == len(sizes) else f"at least {byte_size(to_fetch)}"
+    unknown = len(sizes) - len(known)
+    size = byte_size(to_fetch) + (f" and {counted(unknown, 'file')} of unknown size" if unknown else "")
     client.say(
         f"{title}: {counted(len(wanted), 'file')}, {size} to fetch, {byte_size(free)} free"
         + (f"; {there} are there already, and are checked" if there else "")
     )
-    return done, sum(known) if len(known) == len(sizes) else None
+    return done, None if unknown else sum(known)
 
 
 def _size(path: str) -> int:

@@ -82,7 +82,7 @@ class _Http(urllib.request.HTTPHandler):
 
 class _Https(urllib.request.HTTPSHandler):
     def https_open(self, req: Any) -> Any:
-        return self.do_open(_QuickConnectTls, req, context=ssl.create_default_context())
+        return self.do_open(_QuickConnectTls, req)
 
 
 @cache

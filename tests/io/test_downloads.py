@@ -66,6 +66,15 @@ def test_what_is_to_come_is_said_first_and_one_bar_shows_all(
     assert shown.out == ""
 
 
+def test_a_server_that_tells_no_sizes_is_asked_for_the_files(
+    server: Server, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.refuses_head = True
+    paths = fetch_all(wanted(server, tmp_path), client, "x")
+    assert [Path(path).read_bytes() for path in paths] == [content(name) for name in NAMES]
+    assert "x: 7 files, 0 B and 7 files of unknown size to fetch, " in capsys.readouterr().err
+
+
 def test_too_little_room_is_refused_before_anything_is_fetched(
     server: Server, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
