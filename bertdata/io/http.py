@@ -130,17 +130,15 @@ class Client:
     def _fetch_whole(self, url: str, file: BinaryIO, path: str | None, shown: Any = None) -> None:
         """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
-        own = shown is None
-        with (
-            _progress_bar(None if self.quiet else path, _end_of(file)) if own else contextlib.nullcontext(shown) as bar
-        ):
+        own = contextlib.nullcontext(shown) if shown is not None else None
+        with own or _progress_bar(None if self.quiet else path, _end_of(file)) as progress:
 
             def ask() -> None:
                 nonlocal validator
                 response, validator = self._ask(url, file, validator)
                 if response is not None:
                     with response:
-                        _copy_body(response, file, bar)
+                        _copy_body(response, file, progress)
 
             self._retrying(url, ask, lambda: _end_of(file))
 

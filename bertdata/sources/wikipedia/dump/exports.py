@@ -21,7 +21,8 @@ EXPORT_FILE = re.compile(
 )
 _GENERATOR = re.compile(rb"<generator>\s*MediaWiki Content File Export")
 _DBNAME = re.compile(rb"<dbname>([^<]*)</dbname>")
-_FIRST_PAGE = re.compile(rb"<page[\s>].*?<id>\s*(\d+)\s*</id>", re.DOTALL)
+_PAGE = re.compile(rb"<page[\s>]")
+_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _START = 1 << 20
 
 
@@ -67,8 +68,8 @@ def check_overlap(groups: Iterable[Sequence[str]]) -> list[str]:
         said = f"begins with page {page.decode()} of {wiki[1].decode('utf-8', 'replace')}, as {other} does"
         if exported and other_exported:
             raise InputError(
-                f"{said}: these are two exports, or a page whose revisions are in several files; give one export, "
-                "or give the files the names under which they were published, so that the page is put together",
+                f"{said}: they are of two exports, or copies, or hold revisions of one page; give one export, each "
+                "file once, and under the name it was published with, by which a page in several files is put together",
                 path=path,
             )
         notes.append(f"{path} {said}: leave one of them out if they hold the same pages, which are else read twice")
@@ -81,7 +82,9 @@ def _first_page(path: str) -> bytes | None:
     with contextlib.suppress(InputError):
         for _, data, _ in read_chunks(DumpRange(path, 0, files.size(path))):
             start += data
-            if (found := _FIRST_PAGE.search(start)) or len(start) > _START:
+            page = _PAGE.search(start)
+            found = page and _ID.search(start, page.end())
+            if found or len(start) > _START:
                 return found[1] if found else None
     return None
 

@@ -18,7 +18,14 @@ from bertdata.io.files import size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks, read_head
 from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
-from bertdata.sources.wikipedia.dump.revisions import REVISION, REVISION_END, keep_newest, newest_revision
+from bertdata.sources.wikipedia.dump.revisions import (
+    REVISION,
+    REVISION_END,
+    SLOT,
+    keep_newest,
+    newest_revision,
+    without_slots,
+)
 
 _TAG = re.compile(rb"<(?:page[\s/>]|/page>|/mediawiki)")
 _LONGEST_TAG = len(b"</mediawiki")
@@ -28,7 +35,6 @@ _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _REDIRECT = re.compile(rb"<redirect(?=[\s/>])(?:\s+title=\"([^\"<]*)\")?")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
-_SLOT = re.compile(rb"<content(?=[\s>]).*?</content>", re.DOTALL)
 _LONG_PAGE = 8 << 20
 """Bytes of a page from which on only its newest revision so far is kept."""
 _ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
@@ -237,8 +243,8 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
     first = data.find(REVISION)
     start, end = newest_revision(data, first)
     opening, raw = _TEXT.search(data, start, end), b""
-    if opening and data.find(b"<content", start, opening.start()) >= 0:
-        data = data[:start] + _SLOT.sub(b"", data[start:end])
+    if opening and data.find(SLOT, start, opening.start()) >= 0:
+        data = data[:start] + without_slots(data[start:end])
         end = len(data)
         opening = _TEXT.search(data, start)
     text_end = header = len(data) if first < 0 else first
@@ -257,7 +263,7 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
     if not number:
         return BrokenPage("no id", _readable(name[1]), offset)
     ns, marked = _NS.search(data, 0, header), _REDIRECT.search(data, 0, header)
-    model = _MODEL.search(data, start, opening.start()) or _MODEL.search(_SLOT.sub(b"", data[text_end:end]))
+    model = _MODEL.search(data, start, opening.start()) or _MODEL.search(without_slots(data[text_end:end]))
     try:
         model_name = model[1].decode().strip() if model else "wikitext"
         title, text = _plain(unescape(name[1]).decode()), plain(raw)

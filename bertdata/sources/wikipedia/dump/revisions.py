@@ -1,10 +1,15 @@
-"""The newest of a page's revisions: history exports and dumps have all of them, and not always the newest last."""
+"""The newest of a page's revisions, and its main slot: what of a page's XML becomes its wikitext.
+
+Histories have all revisions, and not always the newest last. The main slot is the `<text>` directly in `<revision>`;
+the others are in `<content>` (https://www.mediawiki.org/xml/export-0.11.xsd).
+"""
 
 from __future__ import annotations
 
 import re
 
 REVISION, REVISION_END = b"<revision", b"</revision>"
+SLOT, SLOT_END = b"<content", b"</content>"
 _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _TIMESTAMP = re.compile(rb"<timestamp>([^<]*)</timestamp>")
 
@@ -32,3 +37,17 @@ def keep_newest(page: bytes) -> bytes:
     first = page.find(REVISION)
     start, end = newest_revision(page, first)
     return page[: max(first, 0)] + page[start:end]
+
+
+def without_slots(revision: bytes) -> bytes:
+    """Return the XML of a revision without its slots beside the main one; one that does not end is dropped to the end.
+
+    >>> without_slots(b"<id>1</id><content><text>a</text></content><text>b</text>")
+    b'<id>1</id><text>b</text>'
+    """
+    kept, position = [], 0
+    while (start := revision.find(SLOT, position)) >= 0:
+        kept.append(revision[position:start])
+        end = revision.find(SLOT_END, start)
+        position = end + len(SLOT_END) if end >= 0 else len(revision)
+    return b"".join((*kept, revision[position:]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +155,16 @@ def test_further_slots_never_stand_for_the_main_one(tmp_path: Path) -> None:
             assert (found.text, found.model) == (expected, "wikitext")
 
 
+@pytest.mark.parametrize("junk", ["<content>", "<content></content>", "<page><id>"])
+def test_hostile_slots_and_beginnings_take_linear_time(tmp_path: Path, junk: str) -> None:
+    page = bz2.decompress(export_file((PAGES[0], PAGES[0].revisions))).decode()
+    for name in ("a.xml", "b.xml"):
+        (tmp_path / name).write_text(page.replace("<text", junk * 50_000 + "<text").replace("<id>", "<i>"))
+    began = time.process_time()
+    documents([tmp_path / "a.xml", tmp_path / "b.xml"], tmp_path / "documents")
+    assert time.process_time() - began < 3
+
+
 def test_a_split_page_with_a_foreign_page_in_its_files_is_refused(tmp_path: Path) -> None:
     spans = []
     for name, page in (("a.xml.bz2", SPLIT), ("b.xml.bz2", PAGES[0])):
@@ -168,7 +179,9 @@ def test_a_split_page_whose_files_were_renamed_is_refused(tmp_path: Path) -> Non
     folder = write_export(tmp_path / "export")
     for path in folder.glob("*-p9r*"):
         path.rename(path.with_name(path.name.replace("-p9", "-renamed")))
-    with pytest.raises(InputError, match=r"begins with page 9 of xwiki, as .* give the files the names under which"):
+    with pytest.raises(
+        InputError, match=r"begins with page 9 of xwiki, as .* hold revisions of one page; .* under the name it was"
+    ):
         plan(sorted(folder.glob("*.bz2")), tmp_path / "documents")
 
 
@@ -176,7 +189,9 @@ def test_two_exports_of_one_wiki_are_refused(tmp_path: Path) -> None:
     write_export(tmp_path / "both" / "new")
     older = {name.replace(DATE, "2026-08-01"): data for name, data in export().items()}
     write_export(tmp_path / "both" / "old", older)
-    with pytest.raises(InputError, match=r"begins with page 1 of xwiki, as .* these are two exports.*give one export"):
+    with pytest.raises(
+        InputError, match=r"begins with page 1 of xwiki, as .* they are of two exports.*give one export"
+    ):
         plan(sorted((tmp_path / "both").rglob("*.bz2")), tmp_path / "documents")
 
 
