@@ -267,6 +267,20 @@ def an_index_with_wrong_offsets(folder: Path) -> Case:
 
 
 @case
+def a_page_over_two_files_of_which_one_holds_another(folder: Path) -> Case:
+    put(folder, "enwiki-2026-09-01-p1r1r5.xml", dump(PROSE))
+    put(folder, "enwiki-2026-09-01-p1r6r9.xml", dump(PROSE, PROSE))
+    return Case(["clean-wikipedia", str(folder / "in"), "--output", str(folder / "out")])
+
+
+@case
+def a_list_of_sums_without_end(folder: Path) -> Case:
+    put(folder, "enwiki-2026-09-01-p1p2.xml", dump(PROSE, PROSE))
+    os.truncate(put(folder, "SHA256SUMS", b"x"), 8 << 30)
+    return wiki(folder, holds("It rained", count=2), name="enwiki-2026-09-01-p1p2.xml")
+
+
+@case
 def braces_that_never_close(folder: Path) -> Case:
     put(folder, "wiki.xml", dump("{{" * 200_000 + PROSE, "{{{" * 100_000 + PROSE, PROSE))
     return wiki(folder, lambda out: any(text.startswith("It rained") for text in texts(out)))

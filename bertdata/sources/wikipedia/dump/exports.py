@@ -24,6 +24,7 @@ _DBNAME = re.compile(rb"<dbname>([^<]*)</dbname>")
 _PAGE = re.compile(rb"<page[\s>]")
 _ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _START = 1 << 20
+"""Bytes read of a dump to find its first page, and of a list of sums: an export has some hundreds of files at most."""
 
 
 def parse_sums(listing: bytes) -> dict[str, str]:
@@ -104,7 +105,7 @@ def check_folders(paths: Iterable[str]) -> list[str]:
                 "`bertdata download wikipedia` goes on with it"
             )
         with contextlib.suppress(InputError), files.open_raw(files.join(folder, SHA256SUMS)) as file:
-            listed = {name for name in parse_sums(file.read()) if EXPORT_FILE.fullmatch(name)}
+            listed = {name for name in parse_sums(file.read(_START)) if EXPORT_FILE.fullmatch(name)}
             if missing := sorted(listed - names):
                 more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
                 notes.append(
