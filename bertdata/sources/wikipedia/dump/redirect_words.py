@@ -1,8 +1,8 @@
 """The words that begin a redirect in the wikis that MediaWiki knows, and where a redirect leads.
 
-From the magic word `redirect` of MediaWiki's `languages/messages/Messages*.php`, as of MediaWiki 1.39. Every wiki
-understands the English one. A dump marks a redirect by `<redirect>`; in the first Content File Exports, which lack it,
-only the words tell.
+From the magic word `redirect` of MediaWiki's `languages/messages/Messages*.php`, as of MediaWiki 1.39 and 1.43. Every
+wiki understands the English one. A dump marks a redirect by `<redirect>`; in the first Content File Exports, which lack
+it, only the words tell.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ REDIRECT_WORDS = """
 #REENDRECERA an
 #تحويل ar arz
 #ܨܘܝܒܐ arc
+#YÖNLƏNDİRMƏ az
 #İSTİQAMƏTLƏNDİR az
 #İSTİQAMƏTLƏNDİRMƏ az
 #перанакіраваньне be-tarask
@@ -67,8 +68,8 @@ REDIRECT_WORDS = """
 #REDIRECIONAMENTO gl mwl pt pt-br
 #KIAHOU haw
 #הפניה he yi
-#अनुप्रेषित hi sa
-#पुनर्प्रेषित hi
+#अनुप्रेषित hi ne sa
+#पुनर्प्रेषित hi ne
 #ÁTIRÁNYÍTÁS hu
 #ՎԵՐԱՀՂՈՒՄ hy hyw
 #ՎԵՐԱՅՂՈՒՄ hyw
@@ -123,6 +124,7 @@ REDIRECT_WORDS = """
 #DEURVERWIEZING nds-nl
 #DOORVERWIJZING nds-nl nl srn
 #DUURVERWIEZING nds-nl
+#अनुप्रेषण ne
 #OMDIRIGER nn
 #ଲେଉଟାଣି or
 #ÆРВИТÆН os
