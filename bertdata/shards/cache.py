@@ -20,11 +20,14 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import files
 from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
+
+if TYPE_CHECKING:
+    from bertdata.io.http import Client
 
 _SUFFIX, _PART, _PINS, _LOCKS = ".arrow", ".fetching", ".pins", ".locks"
 _AT_ONCE = 4
@@ -188,11 +191,10 @@ def _unlink(path: str) -> None:
 def read(url: str) -> bytes | None:
     """Return the bytes of a small file, None where there is none; raises InputError where it cannot be read."""
     if _is_http(url):
-        from bertdata.io.http import Client
         from bertdata.io.http_request import NotThereError
 
         try:
-            return Client(quiet=True, first_attempts=8).read(url)
+            return _client().read(url)
         except NotThereError:
             return None
     if not files.exists(url):
@@ -207,9 +209,7 @@ def fetch(url: str, path: str) -> None:
         _unlink(path)
         try:
             if _is_http(url):
-                from bertdata.io.http import Client
-
-                Client(quiet=True, first_attempts=8).fetch(url, path)
+                _client().fetch(url, path)
             else:
                 fs, place = files._remote(url)
                 fs.get_file(place, path)
@@ -236,6 +236,13 @@ def _check(path: str, shard: ShardFile) -> None:
             "copy it again from where it was built, or build again",
             path=shard.url,
         )
+
+
+def _client() -> Client:
+    """Return a client that waits for a server that restarts, which a training run should outlive."""
+    from bertdata.io import http
+
+    return http.Client(quiet=True, first_attempts=8)
 
 
 def _is_http(url: str) -> bool:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import hashlib
+import itertools
 import os
 import pickle
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -92,6 +96,23 @@ def test_a_cut_download_goes_on_and_one_that_stays_cut_leaves_no_bad_file(
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".fetching")]
     server.files[second].faults = []
     assert open_shards(url, cache=cache).table.equals(open_shards(dynamic_build).table)
+
+
+def test_a_server_that_restarts_is_waited_for(
+    dynamic_build: Path, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, calls = socket.create_connection, itertools.count(1)
+
+    def restarting(*arguments: Any) -> socket.socket:
+        if next(calls) % 3:
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+        return connect(*arguments)
+
+    url = put(server, dynamic_build)
+    monkeypatch.setattr(socket, "create_connection", restarting)
+    shards = open_shards(url, cache=ShardCache(str(tmp_path)))
+    assert shards.table.equals(open_shards(dynamic_build).table)
+    assert next(calls) == 3 * len(server.requests) + 1
 
 
 def test_a_wrong_checksum_and_a_wrong_length_name_the_shard(
