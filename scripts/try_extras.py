@@ -5,10 +5,10 @@ Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE 
 Each extra is tried in a virtual environment with exactly what it declares; `base` has none. What one extra brought is
 removed for the next, which takes less time than a new environment, and the packages must then be those that were there
 before. In `base` every command is tried, in the others those that need an extra. Without names these are tried: beam,
-base, hdf5, aws, torch and finetune; gcp and examples install hundreds of megabytes and must be named. `--with` names
-packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to read, by default one made
-with beam; it should be small, since kernels run as plain Python here. No environment may contain pandas, which no extra
-declares. The exit code is 1 if a command fails, or does not name the right extra.
+html, base, hdf5, aws, torch and finetune; gcp and examples install hundreds of megabytes and must be named. `--with`
+names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to read, by default
+one made with beam; it should be small, since kernels run as plain Python here. No environment may contain pandas, which
+no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("beam", "base", "hdf5", "aws", "torch", "finetune")
+USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
+    "html": {"beam", "html"},
     "hdf5": {"hdf5"},
     "aws": {"aws"},
     "torch": {"torch"},
@@ -37,17 +38,20 @@ HOLDS = {
     "gcp": {"beam", "gcp"},
     "examples": {"torch"},
 }
-"""What each extra brings; examples brings accelerate, lightning and transformers, which no verb needs."""
+"""What each extra is tried with: html with beam, which builds; examples brings accelerate, lightning and transformers,
+which no verb needs."""
 CONLL = "".join(f"{word} {label}\n" for word, label in [("Ann", "B-PER"), ("slept", "O"), (".", "O")]) + "\n"
 
 
 def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
     """Return the verbs to try, in order, each with the extra that it needs ("" for none)."""
-    text, conll, book = f"{out}/a.txt", f"{out}/a.conll", f"{out}/books/a.txt"
+    text, conll, book, pages = f"{out}/a.txt", f"{out}/a.conll", f"{out}/books/a.txt", f"{out}/a.ndjson"
     Path(f"{out}/books").mkdir(parents=True)
     Path(text).write_text("It rained all day. Nobody went out.\n")
     Path(book).write_text("It rained all day in the town.\n\nNobody went out of the house.\n")
     Path(conll).write_text(CONLL * 40)
+    body = {"html": "<p>It rained all day in the town. Nobody went out.</p>"}
+    Path(pages).write_text(json.dumps({"name": "Rain", "identifier": 1, "article_body": body}) + "\n")
     vocabulary = f"{corpus}/tokenizer"
     task = ["encode-task", "--task", "token-classification"]
     tiny = ["--config", "tiny", "--max-steps", "2", "--batch-size", "4", "--device", "cpu"]
@@ -64,6 +68,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         ("", ["import", f"{out}/tfrecord/train", "--vocab", vocabulary, "--output", f"{out}/imported"]),
         ("beam", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
         ("beam", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
+        ("html", ["build", "--documents", pages, *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/pages"]),
         ("aws", ["show", "s3://no-such-bucket.invalid/corpus"]),
         ("gcp", ["show", "gs://no-such-bucket.invalid/corpus"]),
         ("torch", ["pretrain", corpus, *tiny, "--output", f"{out}/model"]),
@@ -133,7 +138,10 @@ class Environment:
         if not self._held <= wanted:
             self._remove_all()
         if wanted - self._held:
-            for packages in [list(self._before) if "torch" in wanted - self._held else [], [f"{ROOT}[{extra}]"]]:
+            for packages in [
+                list(self._before) if "torch" in wanted - self._held else [],
+                [f"{ROOT}[{','.join(sorted(wanted | {extra}))}]"],
+            ]:
                 if packages:
                     self._pip("install", "--no-compile", *packages)
         self._held = wanted
@@ -175,7 +183,7 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
     if not need or need in held:
         return f"ends with {code}" if code else ""
-    wanted = {need, "torch"} if need == "finetune" else {need}
+    wanted = {need} | {"finetune": {"torch"}, "html": {"beam"}}.get(need, set())
     line = [text for text in told.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"

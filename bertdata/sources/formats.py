@@ -11,7 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
@@ -48,6 +48,21 @@ class Request:
     text_column: str = "text"
     columns: tuple[str, ...] = ()
     format: str = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the text of one file is, as `RangeFormat.layout` finds it.
+
+    text_column: of a table; form, rules: how rows that hold articles are read, "" and None where text is taken as it
+    is; made_from: what beside the file the documents depend on; note: what the user should know.
+    """
+
+    text_column: str
+    form: str = ""
+    rules: Any = None
+    made_from: tuple[Any, ...] = ()
+    note: str = ""
 
 
 class SourceFormat(ABC):
@@ -96,7 +111,7 @@ class SourceFormat(ABC):
 class FileRange:
     """A run of one file, in whatever its format counts; `label` begins the ids it makes up.
 
-    columns: those that are kept beside the text.
+    columns: those that are kept beside the text; form, rules: as in `Layout`.
     """
 
     path: str
@@ -106,6 +121,8 @@ class FileRange:
     text_column: str
     format: str
     columns: tuple[str, ...] = ()
+    form: str = ""
+    rules: Any = None
 
 
 class RangeFormat(SourceFormat):
@@ -120,6 +137,10 @@ class RangeFormat(SourceFormat):
         Raises InputError for a file that is something else.
         """
 
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return where the text of a file is; raises InputError where it has none."""
+        return Layout(request.text_column)
+
     @abstractmethod
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range.
@@ -130,18 +151,20 @@ class RangeFormat(SourceFormat):
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each range of the files."""
-        tasks = []
+        tasks, notes = [], []
         for source in sources:
-            ranges = self.ranges(source.path, request.target_bytes, request.text_column)
+            layout = self.layout(source, request)
+            notes += [f"{source.label}: {layout.note}"] if layout.note else []
+            ranges = self.ranges(source.path, request.target_bytes, layout.text_column)
             for number, (start, end, weight) in enumerate(ranges):
-                given = (request.text_column, request.format or self.name, request.columns)
+                given = (layout.text_column, request.format or self.name, request.columns, layout.form, layout.rules)
                 chosen = FileRange(source.path, source.label, start, end, *given)
-                read = [chosen.text_column, *([request.columns] if request.columns else [])]
+                read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
                 identity = files.identity(source.path)
                 made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen))
-        return tasks, []
+        return tasks, notes
 
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range."""

@@ -14,7 +14,7 @@ from bertdata.engine.own_objects import digest
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.io import files
 from bertdata.registry import object_of
-from bertdata.sources.formats import FileRange, SourceFormat
+from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, SourceFormat
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 ReadRows = Callable[[str], Iterable[Mapping[str, Any] | str]]
@@ -32,6 +32,7 @@ class FunctionFormat(TableFormat):
     """Files of any name that a function reads, each on one worker; its revision is the digest of its code."""
 
     suffixes = ("",)
+    settings = ("text_column",)
 
     def __init__(self, name: str, read_rows: ReadRows) -> None:
         self.name, self.described = name, f"what {name} reads"
@@ -42,10 +43,16 @@ class FunctionFormat(TableFormat):
         """Yield the whole file."""
         yield 0, 1, files.size(path)
 
-    def columns_of(self, path: str) -> list[str]:
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return the column of the text: rows of a function are no published form."""
+        return Layout(request.text_column)
+
+    def names_of(self, path: str) -> list[str]:
         """Return the columns of the first thousand rows, which need not all have them."""
         rows = islice(self._read_rows(path), LOOKED_AT)
         return list(dict.fromkeys(name for row in rows if isinstance(row, Mapping) for name in row))
+
+    columns_of = names_of
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a file, a text as the row that has nothing else.

@@ -3,7 +3,8 @@
 A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns where a selection
 reads them.
 A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as paragraph
-borders; in text with none, every line is a paragraph.
+borders; in text with none, every line is a paragraph. Files that are a published form of Wikipedia by their columns are
+read as `wikipedia/published` says.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 import json
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, time
+from io import BufferedReader
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -22,9 +24,13 @@ from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, RangeFormat
+from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
+
+if TYPE_CHECKING:
+    from bertdata.sources.wikipedia.published.form import Article, Form
 
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
@@ -35,8 +41,33 @@ LOOKED_AT = 1000
 class TableFormat(RangeFormat):
     """A format of rows, of which one column is the text."""
 
-    settings = ("text_column",)
+    settings = ("text_column", "min_words", "templates")
     revision: int | str = 2
+
+    @abstractmethod
+    def names_of(self, path: str) -> list[str]:
+        """Return the columns by which a file is known; raises InputError where it is no table of this format."""
+
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return the column of the text and the form of the rows; raises InputError where there is no such column."""
+        from bertdata.sources.wikipedia.format import REVISION
+        from bertdata.sources.wikipedia.published.form import ArticleRules
+        from bertdata.sources.wikipedia.published.forms import choose
+
+        names, config = self.names_of(source.path), request.config
+        column, form, note = choose(names, request.text_column)
+        if column not in names:
+            raise InputError(
+                f"has no column {column!r}; its columns are {', '.join(map(repr, names))}: name the one that holds "
+                "the text with --text-column",
+                path=source.path,
+            )
+        if not form:
+            return Layout(column, note=note)
+        rules = ArticleRules(config.min_words, config.templates, compiling_pays(text_bytes([source]), None))
+        templates = files.sha256(config.templates) if config.templates else ""
+        made_from = (form.name, form.revision, REVISION, config.min_words, templates)
+        return Layout(column, form.name, rules, made_from, note)
 
     @abstractmethod
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -45,8 +76,12 @@ class TableFormat(RangeFormat):
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range: counts rows, drops those without text, names broken ones."""
         broken: list[dict[str, Any]] = []
+        form = _form(chosen)
         for place, row in self.rows(chosen):
             counters.add(InputCount.ROWS)
+            if form and isinstance(row, dict):
+                _write_article(form.article(row, chosen.rules), row, place, chosen, writer, counters)
+                continue
             text = None if isinstance(row, str) else row.get(chosen.text_column)
             if isinstance(row, str) or not isinstance(text, str):
                 reason = row if isinstance(row, str) else "no text"
@@ -75,14 +110,20 @@ class ParquetFormat(TableFormat):
     suffixes = (".parquet",)
     described = "Parquet"
 
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return the column of the text, which holds strings where they are taken as they are."""
+        found = super().layout(source, request)
+        with files.open_raw(source.path) as raw:
+            kind = open_parquet(raw, source.path).schema_arrow.field(found.text_column).type
+        strings = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        if not strings and not found.form:
+            raise InputError(f"the column {found.text_column!r} holds {kind}; expected strings", path=source.path)
+        return found
+
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of row groups; raises InputError where there is no text column of strings."""
+        """Yield runs of row groups."""
         with files.open_raw(path) as raw:
             parquet = open_parquet(raw, path)
-            _check_column(text_column, parquet.schema_arrow.names, path)
-            kind = parquet.schema_arrow.field(text_column).type
-            if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-                raise InputError(f"the column {text_column!r} holds {kind}; expected strings", path=path)
             sizes = [parquet.metadata.row_group(i).total_byte_size for i in range(parquet.metadata.num_row_groups)]
         first, held = 0, 0
         for number, size in enumerate(sizes):
@@ -91,17 +132,21 @@ class ParquetFormat(TableFormat):
                 yield first, number + 1, held
                 first, held = number + 1, 0
 
-    def columns_of(self, path: str) -> list[str]:
+    def names_of(self, path: str) -> list[str]:
         """Return the columns of a file."""
         with files.open_raw(path) as raw:
             names: list[str] = open_parquet(raw, path).schema_arrow.names
             return names
+
+    columns_of = names_of
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
         with files.open_raw(chosen.path) as raw:
             parquet = open_parquet(raw, chosen.path)
             wanted = {chosen.text_column, *SCHEMA.names, *chosen.columns, *map(root, chosen.columns)}
+            if form := _form(chosen):
+                wanted |= {*form.columns}
             names = [name for name in wanted if name in parquet.schema_arrow.names]
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
             batches = parquet.iter_batches(
@@ -122,25 +167,30 @@ class JsonLinesFormat(TableFormat):
     """JSON lines; a range is a run of bytes, and has the lines that begin in it."""
 
     name = "json-lines"
-    suffixes = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst")
-    described = "JSON lines (.jsonl, also .gz or .zst)"
+    suffixes = (
+        *(kind + ending for kind in (".jsonl", ".ndjson") for ending in ("", ".gz", ".zst", ".bz2")),
+        *(f".json{ending}" for ending in (".gz", ".zst", ".bz2")),
+    )
+    described = "JSON lines (.jsonl or .ndjson, also .gz, .zst or .bz2; .json.gz and the like)"
 
-    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of bytes; a compressed file is one. Raises InputError where the first line has no text column."""
+    def names_of(self, path: str) -> list[str]:
+        """Return the columns of the first row."""
         with compression.open_decompressed(path) as stream:
+            start = _start(stream)
+            known = unsupported.what_it_is(path, start)
+            if known and not start.startswith(b"{"):
+                raise InputError(known, path=path)
             for line in stream:
                 if line.strip():
                     row = _parse(line)
                     if isinstance(row, str):
-                        if known := unsupported.what_it_is(path, line[:64]):
-                            raise InputError(known, path=path)
-                        raise InputError(
-                            f"the first line is {row}; expected JSON lines in UTF-8, one object in a line", path=path
-                        )
-                    _check_column(text_column, list(row), path)
-                    break
-            else:
-                raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
+                        expected = f"the first line is {row}; expected JSON lines in UTF-8, one object in a line"
+                        raise InputError(known or expected, path=path)
+                    return list(row)
+        raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
+
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        """Yield runs of bytes; a compressed file is one."""
         size = files.size(path)
         if compression.compression(path):
             yield 0, size, size
@@ -176,13 +226,29 @@ PARQUET = ParquetFormat()
 JSON_LINES = JsonLinesFormat()
 
 
-def _check_column(column: str, names: Sequence[str], path: str) -> None:
-    if column not in names:
-        raise InputError(
-            f"has no column {column!r}; its columns are {', '.join(map(repr, names))}: name the one that holds "
-            "the text with --text-column",
-            path=path,
-        )
+def _form(chosen: FileRange) -> Form | None:
+    """Return the form of the rows of a range, None where their text is taken as it is."""
+    from bertdata.sources.wikipedia.published.forms import FORMS
+
+    return FORMS[chosen.form] if chosen.form else None
+
+
+def _write_article(
+    found: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentWriter, counters: Counters
+) -> None:
+    if found.reason:
+        counters.drop(found.reason)
+        return
+    columns = _kept(row, chosen) if chosen.columns else None
+    document_id = found.id or f"{chosen.label}:{place}"
+    writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
+
+
+def _start(stream: BufferedReader) -> bytes:
+    """Return the first bytes that are not white space, and leave the stream where they begin."""
+    while (start := stream.peek(64)[:64]) and not start.strip():
+        stream.read(len(start))
+    return start.lstrip()
 
 
 def _parse(line: bytes) -> dict[str, Any] | str:

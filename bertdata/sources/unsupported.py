@@ -10,6 +10,7 @@ _ROWS = (
     "expected Parquet or JSON lines; convert it, as with pyarrow: "
     "pyarrow.parquet.write_table(pyarrow.csv.read_csv('FILE'), 'rows.parquet')"
 )
+_ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
 _KINDS = {
     ".csv": f"is a table of comma-separated values; {_ROWS}",
@@ -25,7 +26,8 @@ _KINDS = {
     ".xml": "is XML; a Wikipedia dump goes with --wikipedia, and of other XML take the text out first (.jsonl)",
     ".arrow": "is an Arrow file; expected Parquet: datasets.Dataset.from_file('FILE').to_parquet('rows.parquet')",
     ".zip": "is an archive; unpack it, or, if it holds books, name it with --books",
-    ".tar": "is an archive; unpack it",
+    ".tar": f"{_ARCHIVE} (tar -xf FILE)",
+    ".tgz": f"{_ARCHIVE} (tar -xzf FILE)",
     ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl",
 }
 _STARTS = {
@@ -49,15 +51,20 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     >>> what_it_is("page", b"<!DOCTYPE html><p>Salt")[:8], what_it_is("rows.jsonl", b'{"text": "Salt"}')
     ('is HTML;', None)
     """
-    name = files.name(path).lower()
-    for ending in _COMPRESSIONS:
-        name = name.removesuffix(ending)
-    kind = "." + name.rpartition(".")[2] if "." in name else ""
+    kind = _kind(files.name(path))
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
     found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
     return _KINDS.get(found or kind)
+
+
+def _kind(name: str) -> str:
+    """Return the ending of a file's name, without that of a compression; "" where it has none."""
+    name = name.lower()
+    for ending in _COMPRESSIONS:
+        name = name.removesuffix(ending)
+    return "." + name.rpartition(".")[2] if "." in name else ""
 
 
 def what_a_folder_is(path: str) -> str | None:
@@ -70,7 +77,7 @@ def what_a_folder_is(path: str) -> str | None:
     if {"dataset_dict.json", "dataset_info.json"} & set(names):
         table = 'load_from_disk("FOLDER")' + ('["train"]' if "dataset_dict.json" in names else "")
         return f'is a folder of datasets\' save_to_disk; write it as Parquet: {table}.to_parquet("rows.parquet")'
-    kinds = Counter(f".{name.rpartition('.')[2].lower()}" for name in names if "." in name[1:])
+    kinds = Counter(_kind(name) for name in names if "." in name[1:])
     for kind, number in kinds.most_common():
         if kind in _KINDS:
             count = f"{number:,} {'file' if number == 1 else 'files'} ending in {kind}"

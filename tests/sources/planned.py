@@ -29,6 +29,16 @@ def plan_documents(
     return _tasks("documents", dict.fromkeys(paths, "documents"), directory, config, text_column, columns)
 
 
+def plan_rows(
+    paths: Sequence[str], config: CleaningConfig, text_column: str = "text", columns: tuple[str, ...] = ()
+) -> tuple[Sequence[Task], Sequence[str]]:
+    """Return the tasks for files of documents, and the notes of the plan."""
+    source_of = dict.fromkeys(paths, "documents")
+    plan = ReadSource("documents", source_of, "out", config, text_column, columns).plan(Standing())
+    [step] = plan.steps
+    return step.tasks, plan.notes
+
+
 def _tasks(
     kind: str,
     source_of: Mapping[str, str],

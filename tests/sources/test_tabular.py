@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -116,9 +117,10 @@ def test_every_format_gives_the_same_documents(suffix: str, tmp_path: Path) -> N
     if suffix == ".parquet":
         parquet(path, pa.Table.from_pylist(rows))
     else:
-        data = lines(rows)
-        data = zstandard.compress(data) if suffix.endswith("zst") else data
-        write(path, gzip.compress(data) if suffix.endswith("gz") else data)
+        data, kind = lines(rows), suffix.rpartition(".")[2]
+        if kind in ("zst", "gz", "bz2"):
+            data = {"zst": zstandard, "gz": gzip, "bz2": bz2}[kind].compress(data)
+        write(path, data)
     assert find_kind("documents", [str(tmp_path)]) == [str(path)]
     found, tallies = read_all(str(path), 100)
     assert [(row["id"], row["text"]) for row in found] == [(row["id"], row["text"]) for row in rows]

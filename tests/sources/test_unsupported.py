@@ -25,6 +25,7 @@ from tests.sources.planned import plan_documents
         ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with --wikipedia"),
         ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
         ("rows.json", b'{"text": "Sal\n', "the first line is"),
+        ("rows.jsonl", b"\n \n", "holds no lines"),
         ("rows.jsonl", b"Salt\n", "the first line is not a JSON object"),
     ],
 )
@@ -47,6 +48,7 @@ def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
         (["dataset_dict.json"], r'load_from_disk\("FOLDER"\)\["train"\]\.to_parquet'),
         (["dataset_dict.json", "manifest.json"], "is a finished build"),
         (["a.csv", "b.csv", "notes"], r"holds 2 files ending in \.csv; a file of these is a table"),
+        (["wiki.json.tar.gz"], r"holds 1 file ending in \.tar; a file of these is an archive; unpack it"),
         (["a.csv", "notes"], r"holds 1 file ending in \.csv"),
         (["notes.odd"], r"holds no file ending in \.parquet"),
     ],

@@ -1,0 +1,136 @@
+"""The prose of an article's HTML, as Parsoid writes it: what the wikitext cleaner would keep of the page.
+
+HTML is parsed by selectolax (the extra `html`), whose parser is Lexbor's and follows the WHATWG's rules. Source:
+https://www.mediawiki.org/wiki/Specs/HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bertdata.errors import MissingExtraError
+from bertdata.sources.wikipedia.published.form import Skipped
+from bertdata.sources.wikipedia.wikitext.rules import (
+    FORMULA_LENGTH,
+    LINE_BREAK,
+    MAX_DEPTH,
+    NOT_IN_FORMULAS,
+    PLACEHOLDER,
+    RESERVED,
+)
+
+_INVISIBLE = frozenset(["-comment", "link", "meta", "style", "script", "template"])
+_LEFT_OUT = frozenset(
+    "audio button canvas del dl embed figcaption figure form iframe img input map menu noscript object ol picture pre "  # noqa: SIM905
+    "rp rt s select strike svg table textarea ul video".split()
+)
+"""Elements that leave nothing, with what is in them."""
+_BLOCKS = frozenset(
+    "address article aside blockquote center details div dl figure footer form header hr li main menu nav ol p pre "  # noqa: SIM905
+    "section summary table ul".split()
+)
+_HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+_CLASSES_LEFT_OUT = frozenset(
+    "ambox catlinks gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 IPA ipa metadata mw-cite-backlink "  # noqa: SIM905
+    "mw-editsection mw-empty-elt mw-ref mw-references mw-references-wrap navbox navigation-not-searchable nomobile "
+    "noprint reference references reflist shortdescription sidebar sistersitebox thumb toc vertical-navbox".split()
+)
+_NO_SHOW = ("display:none", "display: none")
+_RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))
+
+
+def prose_of_html(html: str) -> tuple[list[str], str]:
+    """Return the paragraphs of a page, and why it is not an article ("" if it is one).
+
+    Headings, lists, tables, figures, references, notes and boxes are left out, and sections without prose; a
+    placeholder is where something was left out of a paragraph, for `finish` to clean up around it. Raises
+    MissingExtraError without selectolax.
+
+    >>> prose_of_html("<p>Salt is <b>old</b>.<sup class='mw-ref'>[1]</sup></p><h2>See also</h2><p>Sea.</p>")
+    (['Salt is old.\\x7f'], '')
+    """
+    try:
+        from selectolax.lexbor import LexborHTMLParser
+    except ImportError as error:
+        raise MissingExtraError("selectolax", "html") from error
+    tree = LexborHTMLParser(html)
+    if tree.css_first('link[rel~="mw:PageProp/redirect"]') is not None:
+        return [], "redirect"
+    if tree.css_first('meta[property="mw:PageProp/disambiguation"]') is not None:
+        return [], "disambiguation"
+    reader = _Reader()
+    reader.read(tree.body)
+    reader.end_paragraph()
+    return reader.paragraphs, ""
+
+
+class _Reader:
+    """Collects paragraphs from elements in their order."""
+
+    def __init__(self) -> None:
+        self.paragraphs: list[str] = []
+        self._texts: list[str] = []
+        self._sections = Skipped()
+        self._skipped = False
+
+    def read(self, node: Any, depth: int = 0, *, verse: bool = False) -> None:
+        """Take in what is in an element; what is nested deeper than 100 leaves nothing."""
+        for child in _children(node) if node is not None and depth < MAX_DEPTH else ():
+            tag = child.tag
+            if tag == "-text":
+                self._add(child.text_content or "", verse=verse)
+            elif tag in _HEADINGS:
+                self.end_paragraph()
+                self._skipped = self._sections.enter(int(tag[1]), " ".join(child.text().split()))
+            elif tag == "math" or "mwe-math-element" in _classes(child):
+                self._texts.append(_formula(child) or PLACEHOLDER)
+            elif tag == "br":
+                self._texts.append(LINE_BREAK if verse else " ")
+            elif tag in _INVISIBLE:
+                continue
+            elif tag in _LEFT_OUT or _is_hidden(child):
+                if tag in _BLOCKS:
+                    self.end_paragraph()
+                self._texts.append(PLACEHOLDER)
+            elif tag in _BLOCKS:
+                self.end_paragraph()
+                self.read(child, depth + 1, verse=verse or "poem" in _classes(child))
+                self.end_paragraph()
+            else:
+                self.read(child, depth + 1, verse=verse)
+
+    def _add(self, text: str, *, verse: bool) -> None:
+        text = text.translate(_RESERVED)
+        self._texts.append(LINE_BREAK.join(text.strip("\n").split("\n")) if verse else text)
+
+    def end_paragraph(self) -> None:
+        """Keep the texts since the last end as a paragraph, if there are any and their section is not skipped."""
+        text = " ".join("".join(self._texts).split("\n")).strip(" \t")
+        self._texts.clear()
+        if text.strip(PLACEHOLDER + LINE_BREAK + " ") and not self._skipped:
+            self.paragraphs.append(text)
+
+
+def _children(node: Any) -> Iterator[Any]:
+    child = node.child
+    while child is not None:
+        yield child
+        child = child.next
+
+
+def _classes(node: Any) -> list[str]:
+    return (node.attributes.get("class") or "").split()
+
+
+def _is_hidden(node: Any) -> bool:
+    style = (node.attributes.get("style") or "").lower()
+    return any(none in style for none in _NO_SHOW) or not _CLASSES_LEFT_OUT.isdisjoint(_classes(node))
+
+
+def _formula(node: Any) -> str:
+    """Return the TeX of a formula where it is short and plain text, as the wikitext cleaner does."""
+    found = node if node.tag == "math" else node.css_first("math")
+    tex = (found.attributes.get("alttext") or "").strip() if found is not None else ""
+    tex = tex.removeprefix("{\\displaystyle").removesuffix("}").strip() if tex.startswith("{\\displaystyle") else tex
+    return tex if len(tex) <= FORMULA_LENGTH and not set(tex) & set(NOT_IN_FORMULAS) else ""

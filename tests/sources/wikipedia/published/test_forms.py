@@ -1,0 +1,86 @@
+"""The form of a file is told by its columns, and what could be read otherwise is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bertdata.errors import InputError
+from bertdata.sources.settings import CleaningConfig
+from tests.sources.planned import plan_rows
+from tests.sources.wikipedia.published.articles import (
+    enterprise,
+    finewiki,
+    json_lines,
+    notes,
+    parquet,
+    read,
+    section,
+    structured,
+)
+
+BOTH = enterprise("Salt", "Salt of the wikitext.", sections=[section("Abstract", "Salt of the sections.")])
+
+
+def test_a_file_with_two_forms_says_which_it_reads_and_how_to_get_the_other(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.ndjson", BOTH)
+    assert notes(path) == [
+        "a.ndjson: has the columns 'article_body' and 'sections': reads 'article_body' (enterprise); for the other "
+        "give --text-column sections"
+    ]
+    assert read(path)[0][0]["text"] == "Salt of the wikitext."
+    assert read(path, "sections")[0][0]["text"] == "Salt of the sections."
+    assert notes(path, "sections") == []
+
+
+def test_a_text_column_is_read_as_it_is_beside_a_form_which_is_named(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.ndjson", {**BOTH, "text": "# Salt of the text."})
+    assert read(path)[0][0]["text"] == "# Salt of the text."
+    [note] = notes(path)
+    assert "reads 'text' (as it is); for another give --text-column" in note
+
+
+def test_other_tables_are_read_as_they_were_and_say_nothing(tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", {"text": "# Salt", "sections": "[]", "id": "1"})
+    assert read(path)[0][0]["text"] == "# Salt"
+    assert notes(path) == []
+    with pytest.raises(InputError, match="has no column 'text'; its columns are 'sections', 'name'"):
+        notes(json_lines(tmp_path / "b.jsonl", {"sections": [], "name": "Salt"}))
+
+
+def test_articles_with_few_words_are_stubs_in_every_form(tmp_path: Path) -> None:
+    long, short = "It has a great many words in it.", "It is short."
+    for number, (one, two) in enumerate(
+        [
+            (enterprise("A", long), enterprise("B", short)),
+            (structured("A", section("Abstract", long)), structured("B", section("Abstract", short))),
+            (finewiki("A", long), finewiki("B", short)),
+        ]
+    ):
+        path = json_lines(tmp_path / f"{number}.jsonl", one, two)
+        rows, counters = read(path, config=CleaningConfig(min_words=5))
+        assert [row["title"] for row in rows] == ["A"]
+        assert counters.drops == {"stub": 1}
+        assert counters.counts["rows"] == 2
+
+
+def test_columns_for_where_are_kept_of_a_form(tmp_path: Path) -> None:
+    row = structured("Sel", section("Abstract", "Le sel."), version={"score": 3})
+    assert read(json_lines(tmp_path / "a.jsonl", row), columns=("version.score",))[0][0]["columns"] == (
+        '{"version.score": 3}'
+    )
+    assert read(parquet(tmp_path / "a.parquet", row), columns=("version.score",))[0][0]["columns"] == (
+        '{"version.score": 3}'
+    )
+
+
+def test_parts_depend_on_the_rules_only_where_a_form_reads_them(tmp_path: Path) -> None:
+    form, table = json_lines(tmp_path / "a.jsonl", BOTH), json_lines(tmp_path / "b.jsonl", {"text": "Salt."})
+    made_of = {
+        (path, words): plan_rows([path], CleaningConfig(min_words=words))[0][0].fingerprint
+        for path in (form, table)
+        for words in (0, 5)
+    }
+    assert made_of[form, 0] != made_of[form, 5]
+    assert made_of[table, 0] == made_of[table, 5]

@@ -1,0 +1,56 @@
+"""Of an article's HTML the prose is kept that the wikitext cleaner keeps of its wikitext."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from bertdata.errors import MissingExtraError
+from bertdata.sources.wikipedia.published.form import plain
+from bertdata.sources.wikipedia.published.html import prose_of_html
+
+
+def prose(html: str) -> str:
+    pytest.importorskip("selectolax")
+    return plain(prose_of_html(html)[0])
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>Salt <b>is</b>&nbsp;old &amp; <a href='x'>dear</a>.</p>\n<p>It\nis.</p>", "Salt is old & dear.\n\nIt is."),
+        ("<p>Salt<sup class='mw-ref reference'>[1]</sup> is (<span class='IPA'>sɔlt</span>) old.</p>", "Salt is old."),
+        ("<table><tr><td>1</td></tr></table><p>Salt.</p><ul><li>a</li></ul><dl><dd>b</dd></dl>", "Salt."),
+        ("<figure><figcaption>A pan</figcaption></figure><p>Salt.</p><div class='hatnote'>See x</div>", "Salt."),
+        ("<h2 id='a'>See also</h2><p>No</p><section><h3>x</h3><p>No</p></section><h2>Age</h2>Old.", "Old."),
+        ("<div class='mw-heading'><h2><i>Références</i></h2><span class='mw-editsection'>x</span></div><p>No</p>", ""),
+        ("<p>One<br>two <style>p{}</style><span style='display: none'>no</span>three.</p>", "One two three."),
+        ("<blockquote><p>It was said.</p></blockquote><div>Loose text.</div>", "It was said.\n\nLoose text."),
+        ("<div class='poem'><p>Roses<br>\nare red<br>\ntoo</p></div>", "Roses\nare red\ntoo"),
+        ("<p>So <span class='mwe-math-element'><math alttext='{\\displaystyle x}'>x</math></span> is.</p>", "So x is."),
+        ("<p>So <math alttext='\\frac 1 2'><mi>x</mi></math>, it is.</p>", "So, it is."),
+        ("<p>a<del>b</del> c<rt>d</rt> x\x7f\x0b</p>", "a c x"),
+        ("", ""),
+        ("<p>unclosed <b>bold", "unclosed bold"),
+    ],
+)
+def test_prose_is_kept(html: str, text: str) -> None:
+    assert prose(html) == text
+
+
+def test_pages_that_are_no_articles_are_told_by_their_properties() -> None:
+    pytest.importorskip("selectolax")
+    head = "<html><head><meta property='mw:PageProp/disambiguation'/></head><body><p>x</p></body></html>"
+    assert prose_of_html(head) == ([], "disambiguation")
+    assert prose_of_html('<link rel="mw:PageProp/redirect" href="./x"><p>x</p>') == ([], "redirect")
+
+
+def test_elements_nested_too_deep_leave_nothing() -> None:
+    assert prose("<p>Salt.</p>" + "<div>" * 5000 + "deep" + "</div>" * 5000 + "<p>Sea.</p>") == "Salt.\n\nSea."
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
+    with pytest.raises(MissingExtraError, match=r'selectolax is not installed; get it with: pip install "\.\[html\]"'):
+        prose_of_html("<p>Salt.</p>")
