@@ -143,18 +143,28 @@ def documents(dump: Path) -> Iterator[str]:
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
     from bertdata.sources.wikipedia.dump.site_config import Namespaces
     from bertdata.sources.wikipedia.format import article
+    from bertdata.sources.wikipedia.templates.table import templates_of
 
     site = read_siteinfo(str(dump))
     namespaces = Namespaces.from_siteinfo(site.namespaces)
+    templates = templates_of(language_of(dump) or site.content_language)
     for span in plan_ranges(str(dump), 1 << 30).ranges:
         try:
             for page in read_pages(span, site):
                 if isinstance(page, Page):
-                    text, reason = article(page, namespaces)
+                    text, reason = article(page, namespaces, templates)
                     if not reason:
                         yield text.decode()
         except InputError as error:
             print(error, file=sys.stderr)
+
+
+def language_of(dump: Path) -> str:
+    """Return the language that the name of a dump states, "" where it states none: the data has samples with the head
+    of another wiki.
+    """
+    found = re.search(r"(?:\A|_)([a-z]{2,3})wiki[-_.]", dump.name)
+    return found[1] if found else ""
 
 
 def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:

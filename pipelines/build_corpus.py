@@ -282,9 +282,10 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     command_line.refuse_unread(
         flags, ["source_format"], bool(sources.documents), "it is for --documents, and there is none"
     )
+    read = {name for kind in KINDS if getattr(sources, kind) for name in settings_of(kind)}
     for kind in KINDS:
-        given = bool(getattr(sources, kind))
-        command_line.refuse_unread(flags, settings_of(kind), given, f"it is for --{kind}, and there is none")
+        unread = [name for name in settings_of(kind) if name not in read]
+        command_line.refuse_unread(flags, unread, False, f"it is for --{kind}, and there is none")
 
 
 def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:

@@ -41,7 +41,7 @@ LOOKED_AT = 1000
 class TableFormat(RangeFormat):
     """A format of rows, of which one column is the text."""
 
-    settings = ("text_column", "min_words", "templates")
+    settings: tuple[str, ...] = ("text_column", "min_words", "templates")
     revision: int | str = 2
 
     @abstractmethod

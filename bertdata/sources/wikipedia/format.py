@@ -35,7 +35,7 @@ from bertdata.sources.wikipedia.dump.reader import (
     read_siteinfo,
     read_split_page,
 )
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, own_templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
 REVISION = 6
@@ -123,7 +123,7 @@ class WikipediaFormat(SourceFormat):
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
         namespaces = Namespaces.from_siteinfo(site.namespaces)
-        templates = own_templates(work.templates) if work.templates else BUILT_IN
+        templates = templates_of(site.content_language, work.templates)
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
         broken: list[dict[str, Any]] = []

@@ -60,6 +60,15 @@ class SiteInfo:
     language: str
     namespaces: Mapping[int, tuple[str, ...]] = field(hash=False)
 
+    @property
+    def content_language(self) -> str:
+        """The code of the language, else what the name of the wiki says of it; empty where neither is stated.
+
+        >>> SiteInfo("be_x_oldwiki", "", "", {}).content_language
+        'be-x-old'
+        """
+        return self.language or (self.dbname[:-4].replace("_", "-") if self.dbname.endswith("wiki") else "")
+
     def namespace(self, title: str) -> int:
         """Return the namespace that the prefix of a title names, 0 where it names none."""
         prefix, colon, _ = title.partition(":")

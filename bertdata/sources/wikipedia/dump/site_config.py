@@ -1,7 +1,7 @@
-"""What differs from wiki to wiki: namespace names, disambiguation pages, sections without prose.
+"""What differs from wiki to wiki: namespace names and disambiguation pages.
 
-The tables cover the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read those with
-`Namespaces.from_siteinfo`.
+The tables cover the larger Wikipedias; the titles of sections without prose are in `sections`. A dump names its own
+namespaces in `<siteinfo>`; read those with `Namespaces.from_siteinfo`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+
+from bertdata.sources.wikipedia.dump.sections import TITLES
 
 
 def _names(text: str) -> frozenset[str]:
@@ -22,11 +24,15 @@ _FILE = _names(
     "file, image, media, datei, bild, medium, fichier, média, archivo, imagen, medio, immagine, ficheiro, imagem, "
     "bestand, afbeelding, fil, plik, grafika, файл, изображение, медиа, файлът, картинка, ファイル, 画像, メディア, "
     "文件, 图像, 圖像, 檔案, 媒体, ملف, صورة, وسائط, 파일, 그림, dosya, resim, tập tin, hình, soubor, kép, fájl, "
-    "tiedosto, kuva, fișier, imagine, berkas, gambar, αρχείο, εικόνα, קובץ, תמונה, پرونده"
+    "tiedosto, kuva, fișier, imagine, berkas, gambar, αρχείο, εικόνα, קובץ, תמונה, پرونده, attēls, vaizdas, pilt, "
+    "súbor, obrázok, datoteka, датотека, слика, податотека, зображення, выява, चित्र, চিত্র, படிமம், ไฟล์, ภาพ, պատկեր, "
+    "ფაილი, fayl, şəkil, сурет, fitxategi, fitxer, dosiero, mynd, delwedd, restr, lêer, fasciculus, fail"
 )
 _CATEGORY = _names(
     "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, категорія, "
-    "カテゴリ, 分类, 分類, تصنيف, 분류, thể loại, kategória, luokka, kategorija, κατηγορία, קטגוריה, رده"
+    "カテゴリ, 分类, 分類, تصنيف, 분류, thể loại, kategória, luokka, kategorija, κατηγορία, קטגוריה, رده, "
+    "kategooria, категорија, катэгорыя, श्रेणी, বিষয়শ্রেণী, பகுப்பு, หมวดหมู่, կատեգորիա, კატეგორია, kateqoriya, санат, "
+    "kategorio, flokkur, categori, rummad"
 )
 
 
@@ -90,29 +96,6 @@ DISAMBIGUATION_TITLE = re.compile(
     re.IGNORECASE,
 )
 
-_SECTIONS_WITHOUT_PROSE = _names(
-    "see also, references, reference, external links, external link, further reading, notes, note, footnotes, "
-    "footnote, bibliography, sources, source, citations, works cited, references and notes, notes and references, "
-    "notes and citations, citations and notes, references and sources, sources and references, "
-    "references and footnotes, footnotes and references, explanatory notes, explanatory footnotes, "
-    "informational notes, general references, general sources, general and cited references, "
-    "general and cited sources, cited sources, cited references, selected bibliography, additional reading, "
-    "additional sources, literature cited, notes and sources, sources and notes, external sources, external media, "
-    "online sources, primary sources, secondary sources, references and further reading, "
-    "further reading and references, external links and references, references and external links, "
-    "bibliography and further reading, gallery, siehe auch, einzelnachweise, weblinks, literatur, quellen, "
-    "anmerkungen, fußnoten, belege, voir aussi, références, notes et références, liens externes, lien externe, "
-    "bibliographie, articles connexes, annexes, véase también, referencias, enlaces externos, bibliografía, notas, "
-    "notas y referencias, fuentes, note e riferimenti, voci correlate, collegamenti esterni, bibliografia, "
-    "altri progetti, ver também, referências, ligações externas, notas e referências, zie ook, referenties, "
-    "externe links, externe link, externe koppelingen, bronnen, literatuur, voetnoten, zobacz też, przypisy, "
-    "linki zewnętrzne, uwagi, см. также, примечания, ссылки, литература, источники, вижте също, външни препратки, "
-    "източници, бележки, препратки, див. також, примітки, посилання, література, джерела, se även, referenser, "
-    "externa länkar, källor, noter, fotnoter, 関連項目, 脚注, 出典, 参考文献, 外部リンク, 注釈, 注, 参照, 参见, "
-    "參見, 参考资料, 參考資料, 外部链接, 外部連結, 参考来源, 注释, 註釋, 延伸阅读, انظر أيضا, مراجع, المراجع, "
-    "وصلات خارجية, هوامش, مصادر, المصادر, 같이 보기, 각주, 외부 링크, 참고 문헌"
-)
-
 LANGUAGE_CODES = _names(
     "aa, ab, ace, ady, af, ak, als, alt, am, ami, an, ang, ar, arc, ary, arz, as, ast, atj, av, avk, awa, ay, az, "
     "azb, ba, ban, bar, bat-smg, bcl, be, be-tarask, be-x-old, bg, bh, bi, bjn, blk, bm, bn, bo, bpy, br, bs, bug, "
@@ -161,7 +144,8 @@ class Namespaces:
 
 DEFAULT_NAMESPACES = Namespaces()
 
-SECTIONS_WITHOUT_PROSE = frozenset(case_variants(_SECTIONS_WITHOUT_PROSE))
+SECTIONS_WITHOUT_PROSE = frozenset(case_variants(TITLES))
+"""The folded titles of sections without prose, of all wikis together."""
 
 _SOFT_REDIRECT_TEMPLATES = _names(
     "soft redirect, softredirect, softredir, soft link, wiktionary redirect, wi, wikisource redirect, "

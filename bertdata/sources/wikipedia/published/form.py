@@ -153,6 +153,19 @@ def field(value: Any, *names: str) -> Any:
     return value
 
 
+def language_of(row: Mapping[str, Any]) -> str:
+    """Return the code of the language of a row, by `in_language` or the address of its page; "" where neither tells.
+
+    >>> language_of({"url": "https://de.wikipedia.org/wiki/Salz"})
+    'de'
+    """
+    language = field(row, "in_language", "identifier")
+    if isinstance(language, str) and language:
+        return language
+    found = _LANGUAGE_OF_URL.match(str(row.get("url")))
+    return found[1] if found else ""
+
+
 def identity(row: Mapping[str, Any]) -> Article:
     """Return the article of a row of Wikimedia Enterprise without its text; its id is that of the page in a dump.
 
@@ -163,8 +176,6 @@ def identity(row: Mapping[str, Any]) -> Article:
     url = url if isinstance(url, str) else ""
     wiki = field(row, "is_part_of", "identifier")
     if not isinstance(wiki, str) or not wiki:
-        found = _LANGUAGE_OF_URL.match(url)
-        language = field(row, "in_language", "identifier") or (found and found[1])
-        wiki = f"{language.replace('-', '_')}wiki" if isinstance(language, str) and language else "wiki"
+        wiki = f"{language_of(row).replace('-', '_')}wiki"
     known = isinstance(number, int | str) and not isinstance(number, bool) and str(number)
     return Article(f"{wiki}:{number}" if known else "", title if isinstance(title, str) else "", url)

@@ -61,7 +61,9 @@ class FineWikiWikitextForm(FineWikiForm):
         found = _identity(row)
         if not isinstance(source := row.get("wikitext"), str):
             return found._replace(reason="no wikitext")
-        return from_wikitext(found, source, rules)
+        return from_wikitext(
+            found, source, rules, language if isinstance(language := row.get("in_language"), str) else ""
+        )
 
 
 FINEWIKI = FineWikiForm()

@@ -19,11 +19,12 @@ from bertdata.sources.wikipedia.published.form import (
     field,
     finished,
     identity,
+    language_of,
     parsed,
     plain,
     title_reason,
 )
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, own_templates
+from bertdata.sources.wikipedia.templates.table import templates_of
 
 
 class EnterpriseForm(Form):
@@ -44,7 +45,7 @@ class EnterpriseForm(Form):
             return found._replace(reason="not an article")
         wikitext, html = field(body, "wikitext"), field(body, "html")
         if isinstance(wikitext, str) and wikitext.strip():
-            return from_wikitext(found, wikitext, rules, category_prefix(row.get("categories")))
+            return from_wikitext(found, wikitext, rules, language_of(row), category_prefix(row.get("categories")))
         if isinstance(html, str) and html.strip():
             kinds = (PAGE_KINDS.get(name) for name in _templates_of(row.get("templates")))
             return _from_html(found, html, rules, next(filter(None, kinds), ""))
@@ -54,13 +55,15 @@ class EnterpriseForm(Form):
 ENTERPRISE = EnterpriseForm()
 
 
-def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: str = "") -> Article:
+def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, language: str, category: str = "") -> Article:
     """Return an article with the prose of its wikitext, dropped for the reasons for which a page of a dump is.
 
-    category: the name of that namespace in the wiki's language, "" where it is unknown.
+    language: the code of the wiki's; category: the name of that namespace in it; each "" where it is unknown.
     """
     page = Page(0, 0, found.title, None, "wikitext", wikitext.encode("utf-8", "replace"), 0)
-    text, reason = article(page, _namespaces(category), _templates(rules.templates), rules.min_words, rules.compiled)
+    text, reason = article(
+        page, _namespaces(category), templates_of(language, rules.templates), rules.min_words, rules.compiled
+    )
     return found._replace(text=text.decode(), reason=reason)
 
 
@@ -99,8 +102,3 @@ def _listed(value: Any) -> list[Mapping[str, Any]]:
 @lru_cache(maxsize=64)
 def _namespaces(category: str) -> Namespaces:
     return Namespaces.from_siteinfo({14: category} if category else {})
-
-
-@lru_cache(maxsize=4)
-def _templates(path: str) -> Templates:
-    return own_templates(path) if path else BUILT_IN

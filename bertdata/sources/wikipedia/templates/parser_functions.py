@@ -6,7 +6,7 @@ Calls that need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRE
 from __future__ import annotations
 
 from bertdata.sources.wikipedia.dump.site_config import fold_prefix
-from bertdata.sources.wikipedia.templates.functions import format_number
+from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Numbers
 
 VARIABLES = frozenset(["pagename", "fullpagename", "basepagename", "subpagename"])
 FUNCTIONS = VARIABLES | {
@@ -15,8 +15,10 @@ FUNCTIONS = VARIABLES | {
 }
 
 
-def render_parser_function(head: str, arguments: list[str], title: str) -> str | None:
-    """Return the text of a call; None where it leaves nothing.
+def render_parser_function(
+    head: str, arguments: list[str], title: str, numbers: Numbers = ENGLISH.numbers
+) -> str | None:
+    """Return the text of a call, numbers written as `numbers` says; None where it leaves nothing.
 
     `head` is all before the first bar ("#if: x", "lc:ABC", "PAGENAME"), `title` the title of the page.
 
@@ -30,7 +32,7 @@ def render_parser_function(head: str, arguments: list[str], title: str) -> str |
         case "pagename" | "fullpagename" | "basepagename" | "subpagename":
             return title
         case "formatnum":
-            return first.replace(",", "") if values[:1] == ["R"] else format_number(first)
+            return numbers.unformat(first) if values[:1] == ["R"] else numbers.format(first)
         case "lc":
             return first.lower()
         case "uc":

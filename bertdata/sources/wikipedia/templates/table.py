@@ -8,7 +8,7 @@ and pronunciations are left out on purpose: what is not in the table is not pros
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from bertdata.errors import InputError
 from bertdata.io import compression
@@ -17,10 +17,13 @@ from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, Kept, Literal, Wrapped, get, joined, positional
 from bertdata.sources.wikipedia.templates.functions import block, money
+from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Locale, locale_of
 
 
 class Templates:
-    """The templates that carry text: those of this module, and `own` ones, which take precedence.
+    """The templates that carry text: those of this module, those of the wiki's language, and `own` ones.
+
+    Of two of one name the later in this order counts.
 
     >>> templates = Templates({"my box": lambda arguments: arguments["1"] + "!"})
     >>> templates.render("my box", {"1": "It rained"}), templates.render("lang-fr", {"1": "Paris"})
@@ -29,13 +32,15 @@ class Templates:
     False
     """
 
-    def __init__(self, own: Mapping[str, Handler] | None = None) -> None:
+    def __init__(self, own: Mapping[str, Handler] | None = None, locale: Locale = ENGLISH) -> None:
         self.own = dict(own or {})
+        self.locale = locale
 
     @cached_property
     def handlers(self) -> Mapping[str, Handler]:
         """From a template's folded name to the function that writes its text."""
-        return {**TEMPLATES, **self.own} if self.own else TEMPLATES
+        more = {**self.locale.handlers, **self.own}
+        return {**TEMPLATES, **more} if more else TEMPLATES
 
     def carries_text(self, name: str) -> bool:
         """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
@@ -47,7 +52,19 @@ class Templates:
         `name` is folded (`site_config.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
         """
         handler = self.handlers.get(name)
-        return handler(arguments) if handler is not None else functions.language(name[5:], arguments)
+        return handler(arguments) if handler is not None else self.locale.foreign(name[5:], arguments)
+
+
+@lru_cache(maxsize=64)
+def templates_of(language: str, path: str = "") -> Templates:
+    """Return the templates of a wiki's language, as `xml:lang` names it, with those of a user's table if there is one.
+
+    >>> templates_of("fr").render("lang-de", {"1": "Wien"}), templates_of("") is BUILT_IN
+    ('en allemand : Wien', True)
+    """
+    locale = locale_of(language)
+    own = own_templates(path).own if path else {}
+    return Templates(own, locale) if own or locale is not ENGLISH else BUILT_IN
 
 
 def own_templates(path: str) -> Templates:

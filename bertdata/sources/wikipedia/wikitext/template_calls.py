@@ -41,7 +41,7 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool) -
     head = head.strip(NAME_EDGES)
     name = fold_name(head)
     if ":" in name or name in VARIABLES:
-        text = render_parser_function(head, parts, page.title)
+        text = render_parser_function(head, parts, page.title, page.templates.locale.numbers)
     else:
         text = page.templates.render(name, numbered(parts)) if page.templates.carries_text(name) else None
         if text is None:
