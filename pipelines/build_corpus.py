@@ -53,7 +53,7 @@ from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_shards import load_segmenter, load_tokenizer_for, print_build
-from .dry_run import end_rows, setting_rows, source_rows, stage_rows
+from .dry_run import end_rows, language_rows, setting_rows, source_rows, stage_rows
 from .phases import OF_A_PHASE, add_model_length, columns_of, phases_of, require_columns, require_model_length
 from .recipe import add_recipe, apply_recipe, save_recipe
 
@@ -208,6 +208,7 @@ def dry_run(sources: Sources, output: str, settings: Settings, runner: Runner, *
         return table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
     rows += stage_rows(build.stages, force=force)
     rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
+    rows += language_rows(build.inputs, settings.sentences)
     return table([*rows, *end_rows(output, build.origin, runner, force=force)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -12,9 +13,12 @@ from bertdata.engine.stages import Stage
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest
 from bertdata.io.digests import cores
+from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.corpus_warnings import of_languages
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs
+from bertdata.sources.wikipedia.dump.reader import read_siteinfo
 from bertdata.tokenizers.settings import VocabularyConfig
 
 
@@ -54,6 +58,16 @@ def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]
             text += ": " + ", ".join(f"{number:,} {what}" for number, what in numbers if number)
         yield title, text
         yield from (("  note", note) for state in states for note in state.notes)
+
+
+def language_rows(inputs: Inputs, sentences: SentencesConfig) -> Iterator[Row]:
+    """Yield a warning where the dumps are of another language than the sentence parameters, by their bytes."""
+    sizes: Counter[str] = Counter()
+    for path in inputs.by_kind["wikipedia"]:
+        if language := read_siteinfo(path).content_language:
+            sizes[language] += files.size(path)
+    for warning in of_languages(sizes, code_of(sentences.sentences)):
+        yield "warning", f"{warning['found']}: {warning['remedy']}"
 
 
 def end_rows(output: str, origin: Origin, runner: Runner, *, force: bool = False) -> Iterator[Row]:

@@ -77,7 +77,11 @@ def load_parameters(name: str) -> PunktParameters:
     >>> "etc" in load_parameters("english").abbrev_types
     True
     """
-    return _read(_find(name))
+    parameters = _read(_find(name))
+    if name.startswith(NLTK_PREFIX):
+        card = {**parameters.card, "language": name.removeprefix(NLTK_PREFIX)}
+        return dataclasses.replace(parameters, card=card)
+    return parameters
 
 
 def save_parameters(parameters: PunktParameters, directory: str) -> None:

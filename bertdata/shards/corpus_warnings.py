@@ -11,7 +11,6 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -21,11 +20,13 @@ from numpy.typing import NDArray
 
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
 from bertdata.io.console import counted
+from bertdata.sentences.languages import base_code, parameters_for
 from bertdata.sources.names import input_count
 from bertdata.tokenizers.base import Tokenizer
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
+MOST_OF_OTHER_LANGUAGES = 0.1
 MOST_MARKUP = 0.005
 MOST_BROKEN_CHARACTERS = 0.0005
 MOST_UNENDED = 0.5
@@ -140,6 +141,11 @@ _TEXTS = {
         "English parameters",
         "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences",
     ),
+    "language of the wiki": (
+        "{figure:.1%} of the articles are of wikis of another language ({others}) than the sentence parameters "
+        "({language})",
+        "",
+    ),
     "markup": (
         "there are {per_thousand:.1f} closing tags (</...>) for 1,000 tokens: this is HTML or XML, not text",
         "take the text out of the markup first",
@@ -178,11 +184,39 @@ def warnings_of(
     vocabulary: Mapping[str, Any],
     tokens: Sequence[PartMetadata],
     *,
-    english: bool = False,
+    language: str = "",
     deduplicated: bool = False,
 ) -> list[dict[str, Any]]:
-    """Return the warnings of a build, as the manifest has them; `english`: sentences are cut by English parameters."""
-    return [*_of_sources(sources), *_of_vocabulary(vocabulary), *_of_tokens(tokens, vocabulary, english, deduplicated)]
+    """Return the warnings of a build, as the manifest has them.
+
+    language: the code of that of the sentence parameters, "" where it is not known.
+    """
+    languages = add_counts(source.get("languages", {}) for source in sources.values())
+    return [
+        *_of_sources(sources),
+        *of_languages(languages, language),
+        *_of_vocabulary(vocabulary),
+        *_of_tokens(tokens, vocabulary, language == "en", deduplicated),
+    ]
+
+
+def of_languages(articles: Mapping[str, int], language: str) -> Iterator[CorpusWarning]:
+    """Yield the warning that articles are of other languages than the sentence parameters, both as codes.
+
+    articles: how many there are of each language, or how many bytes.
+
+    >>> [warning["found"] for warning in of_languages({"de": 9, "en": 1}, "en")]
+    ['90.0% of the articles are of wikis of another language (de) than the sentence parameters (en)']
+    """
+    others = {code: number for code, number in articles.items() if base_code(code) != language}
+    if not language or not others:
+        return
+    most = max(others, key=lambda code: others[code])
+    remedy = f"give --sentences {parameters_for(most)}"
+    share = sum(others.values()) / sum(articles.values())
+    named = ", ".join(sorted(others, key=lambda code: (-others[code], code))[:5])
+    about, limit = "language of the wiki", MOST_OF_OTHER_LANGUAGES
+    yield from _check(about, share, most=limit, remedy=remedy, others=named, language=language)
 
 
 def _check(
@@ -241,14 +275,6 @@ def _of_tokens(
     copies, sampled = share_of_copies([record.details.get("sample", []) for record in records])
     if not deduplicated and sampled >= FEWEST_DOCUMENTS:
         yield from _check("copies", copies, most=MOST_COPIES)
-
-
-@cache
-def english_parameters() -> str:
-    """Return the fingerprint of the English sentence parameters that come with bertdata."""
-    from bertdata.sentences import SentenceSegmenter
-
-    return SentenceSegmenter.from_pretrained("english").parameters.fingerprint
 
 
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from bertdata import __version__
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files
 from bertdata.shards.contents import file_digests
-from bertdata.shards.corpus_warnings import english_parameters, warnings_of
+from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
@@ -21,10 +21,13 @@ from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_sc
 def source_entry(
     inputs: Sequence[tuple[str, int]], records: Sequence[PartMetadata], taken: int | None = None
 ) -> dict[str, Any]:
-    """Return what the manifest says of one source: its files, counts, drops by reason, broken parts.
+    """Return what the manifest says of one source: its files, counts, drops by reason, broken parts, languages.
+
+    languages: articles by the language of their wiki, where any has one.
 
     taken: the bytes of the ranges that were read; default: those of the files.
     """
+    languages = add_counts(record.details.get("languages", {}) for record in records)
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
         "bytes": sum(size for _, size in inputs) if taken is None else taken,
@@ -33,6 +36,7 @@ def source_entry(
         "broken": [
             one | {"path": files.name(one["path"])} for record in records for one in record.details.get("broken", [])
         ],
+        **({"languages": languages} if languages else {}),
     }
 
 
@@ -74,7 +78,7 @@ def build_manifest(
             origins["sources"],
             origins["vocabulary"],
             tokens,
-            english=origins.get("sentences", {}).get("parameters") == english_parameters(),
+            language=origins.get("sentences", {}).get("language", ""),
             deduplicated=any("duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]),
         ),
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},

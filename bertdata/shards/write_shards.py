@@ -18,6 +18,7 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import SourceShare, plan_shares
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.languages import language_of
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
@@ -158,6 +159,7 @@ class WriteShards:
             "sentences": {
                 "parameters": self.segmenter.parameters.fingerprint,
                 "join_references": self.segmenter.attach_citations,
+                "language": language_of(self.segmenter.parameters),
             },
         }
         manifests: dict[str, dict[str, Any]] = {}

@@ -239,6 +239,9 @@ def _write_article(
     if found.reason:
         counters.drop(found.reason)
         return
+    if found.language:
+        languages = counters.details.setdefault("languages", {})
+        languages[found.language] = languages.get(found.language, 0) + 1
     columns = _kept(row, chosen) if chosen.columns else None
     document_id = found.id or f"{chosen.label}:{place}"
     writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)

@@ -32,6 +32,27 @@ def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys:
         verify(output)
 
 
+def test_a_wiki_of_another_language_than_the_sentence_parameters_is_told_before_and_after(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "Das Salz ist ein Mineral. Es liegt im Meer und in der Erde. Man trug es über die Berge."
+    pages = [
+        f"<page><title>{n}</title><ns>0</ns><id>{n}</id><revision><text>{n}. {text}</text></revision></page>"
+        for n in range(1, 30)
+    ]
+    head = '<mediawiki xml:lang="de"><siteinfo><dbname>dewiki</dbname></siteinfo>'
+    (tmp_path / "wiki.xml").write_text(f"{head}{''.join(pages)}</mediawiki>", encoding="utf-8")
+    flags = ["--wikipedia", str(tmp_path / "wiki.xml"), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
+    assert build_corpus.main([*flags, "--output", str(tmp_path / "out"), "--dry-run"]) == 0
+    found = "100.0% of the articles are of wikis of another language (de) than the sentence parameters (en)"
+    assert f"{found}: give --sentences nltk:german" in " ".join(capsys.readouterr().out.split())
+    assert build_corpus.main([*flags, "--output", str(tmp_path / "out")]) == 0
+    assert f"language of the wiki: {found}" in capsys.readouterr().out
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["sources"]["wikipedia"]["languages"] == {"de": 29}
+    assert manifest["sentences"]["language"] == "en"
+
+
 def test_the_sample_corpus_is_not_warned_of(sample_build: Path) -> None:
     assert json.loads((sample_build / "manifest.json").read_text())["warnings"] == []
     assert "<h2>Warnings</h2>" not in report_html(str(sample_build))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -66,7 +67,8 @@ def test_nltk_data_folders_are_found_by_language(tmp_path: Path, monkeypatch: py
     save_parameters(SMALL, str(tmp_path / "tokenizers" / "punkt_tab" / "german"))
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path / "absent"), str(tmp_path)])
     assert nltk_names() == ["german"]
-    assert load_parameters("nltk:german") == SMALL
+    found = load_parameters("nltk:german")
+    assert found == dataclasses.replace(SMALL, card={**SMALL.card, "language": "german"})
     for name in ("nltk:french", "nltk:", "nltk:../punkt_tab/german"):
         with pytest.raises(ConfigError, match="there are: english, nltk:german"):
             load_parameters(name)

@@ -46,8 +46,8 @@ def recorded(texts: Sequence[str], tokenizer: Tokenizer | None = None) -> PartMe
     return PartMetadata("tokens", "f", 1, "s", 0.0, counters.counts, counters.drops, counters.details)
 
 
-def about(texts: Sequence[str], **settings: bool) -> list[str]:
-    return [one["about"] for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], english=True, **settings)]
+def about(texts: Sequence[str], **settings: Any) -> list[str]:
+    return [one["about"] for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], language="en", **settings)]
 
 
 GOOD = [english(number) for number in range(40)]
@@ -141,7 +141,7 @@ def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: p
 def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
     parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
-    assert warnings_of({}, {}, parts, english=True) == warnings_of({}, {}, [recorded(texts)], english=True)
+    assert warnings_of({}, {}, parts, language="en") == warnings_of({}, {}, [recorded(texts)], language="en")
     assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
 
 
@@ -150,7 +150,7 @@ def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind:
     tokenizer = trained(kind, GOOD, 700)
 
     def warned(texts: Sequence[str]) -> list[str]:
-        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], english=True)]
+        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], language="en")]
 
     assert warned(GOOD) == []
     assert warned([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)])[-1] == "language"
@@ -207,3 +207,37 @@ def test_real_english_text_gives_no_warning(path: str) -> None:
     with open_decompressed(str(data_path(*path.split("/")))) as file:
         rows = [json.loads(line) for line in islice(file, 60)]
     assert about([str(row["text"]) for row in rows]) == []
+
+
+def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of() -> None:
+    sources = {
+        "wikipedia": {"drops": {}, "counts": {"pages": 3}, "languages": {"ja": 1, "de": 2}},
+        "news": {"drops": {}, "counts": {"rows": 5}},
+    }
+    [warning] = warnings_of(sources, {}, [], language="en")
+    assert warning == {
+        "about": "language of the wiki",
+        "figure": 1.0,
+        "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
+        "found": "100.0% of the articles are of wikis of another language (de, ja) than the sentence parameters (en)",
+        "remedy": "give --sentences nltk:german",
+    }
+    assert warnings_of(sources, {}, [], language="") == []
+
+
+@pytest.mark.parametrize(
+    ("articles", "language", "remedy"),
+    [
+        ({"en": 5}, "de", "give --sentences english"),
+        ({"ja": 5}, "en", "give --sentences a folder from train-sentences"),
+        ({"en": 89, "ru": 11}, "en", "give --sentences nltk:russian"),
+        ({"en": 90, "ru": 10}, "en", None),
+        ({"simple": 5}, "en", None),
+        ({"nn": 5, "nb": 5}, "no", None),
+        ({"de-at": 5}, "de", None),
+        ({}, "en", None),
+    ],
+)
+def test_the_share_of_other_languages_decides(articles: dict[str, int], language: str, remedy: str | None) -> None:
+    found = [warning["remedy"] for warning in corpus_warnings.of_languages(articles, language)]
+    assert found == ([remedy] if remedy else [])

@@ -52,6 +52,19 @@ def test_a_folder_gives_its_dumps_by_any_name_dumps_have(name: str, tmp_path: Pa
     assert find_kind("wikipedia", [str(tmp_path)]) == [str(tmp_path / name)]
 
 
+def test_the_language_of_a_dump_decides_its_templates_and_is_in_the_record(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    pages = page(1, "Соль", "Соль ({{lang-de|Salz}}) стара."), page(2, "x", "#REDIRECT [[Соль]]")
+    path.write_bytes(dump(*pages).replace(b'xml:lang="en"', b'xml:lang="ru"'))
+    record, [row] = clean(path)
+    assert row["text"] == "Соль (нем. Salz) стара."
+    assert record.details["languages"] == {"ru": 1}
+    path.write_bytes(dump(*pages).replace(b' xml:lang="en"', b"").replace(b"xwiki", b"bgwiki"))
+    record, [row] = clean(path)
+    assert row["text"] == "Соль (на немски: Salz) стара."
+    assert record.details["languages"] == {"bg": 1}
+
+
 @pytest.mark.parametrize("index", ["x-multistream-index.txt.bz2", "x-multistream-index3.txt-p7p90.bz2"])
 def test_an_index_beside_a_dump_is_left_out_of_a_glob(index: str, tmp_path: Path) -> None:
     for one in ("x-multistream.xml.bz2", index):

@@ -126,6 +126,7 @@ class WikipediaFormat(SourceFormat):
         templates = templates_of(site.content_language, work.templates)
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
+        articles = 0
         broken: list[dict[str, Any]] = []
         with _rejects(work.rejects) as reject, DocumentWriter(file, counters, text_rules(task)) as writer:
             for page in _pages(work, site):
@@ -134,6 +135,7 @@ class WikipediaFormat(SourceFormat):
                     counters.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
                     text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
                     if not reason:
+                        articles += 1
                         on_drop = partial(reject, page.id, page.title, page.offset)
                         url = site.url(page.title)
                         writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
@@ -145,6 +147,8 @@ class WikipediaFormat(SourceFormat):
                 counters.drop(reason)
                 reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
         counters.details["broken"] = broken
+        if articles and site.content_language:
+            counters.details["languages"] = {site.content_language: articles}
         return counters
 
 

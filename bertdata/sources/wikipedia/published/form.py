@@ -36,13 +36,17 @@ class ArticleRules:
 
 
 class Article(NamedTuple):
-    """An article, its prose in paragraphs with a blank line between them, and why it is dropped, "" if it is not."""
+    """An article, its prose in paragraphs with a blank line between them, and why it is dropped, "" if it is not.
+
+    language: the code of its wiki's, "" where it is unknown.
+    """
 
     id: str = ""
     title: str = ""
     url: str = ""
     text: str = ""
     reason: str = ""
+    language: str = ""
 
 
 class Form(ABC):
@@ -178,4 +182,6 @@ def identity(row: Mapping[str, Any]) -> Article:
     if not isinstance(wiki, str) or not wiki:
         wiki = f"{language_of(row).replace('-', '_')}wiki"
     known = isinstance(number, int | str) and not isinstance(number, bool) and str(number)
-    return Article(f"{wiki}:{number}" if known else "", title if isinstance(title, str) else "", url)
+    return Article(
+        f"{wiki}:{number}" if known else "", title if isinstance(title, str) else "", url, language=language_of(row)
+    )

@@ -61,9 +61,7 @@ class FineWikiWikitextForm(FineWikiForm):
         found = _identity(row)
         if not isinstance(source := row.get("wikitext"), str):
             return found._replace(reason="no wikitext")
-        return from_wikitext(
-            found, source, rules, language if isinstance(language := row.get("in_language"), str) else ""
-        )
+        return from_wikitext(found, source, rules)
 
 
 FINEWIKI = FineWikiForm()
@@ -109,5 +107,10 @@ def _identity(row: Mapping[str, Any]) -> Article:
     """Return the article of a row without its text; the id, "enwiki/7" there, is that of the page in a dump."""
     number, wiki = row.get("page_id"), row.get("wikiname")
     title, url, own = (row.get(name) for name in ("title", "url", "id"))
-    known = f"{wiki}:{number}" if wiki and number is not None else str(own or "")
-    return Article(known, title if isinstance(title, str) else "", url if isinstance(url, str) else "")
+    language = row.get("in_language")
+    return Article(
+        f"{wiki}:{number}" if wiki and number is not None else str(own or ""),
+        title if isinstance(title, str) else "",
+        url if isinstance(url, str) else "",
+        language=language if isinstance(language, str) else "",
+    )

@@ -19,7 +19,6 @@ from bertdata.sources.wikipedia.published.form import (
     field,
     finished,
     identity,
-    language_of,
     parsed,
     plain,
     title_reason,
@@ -45,7 +44,7 @@ class EnterpriseForm(Form):
             return found._replace(reason="not an article")
         wikitext, html = field(body, "wikitext"), field(body, "html")
         if isinstance(wikitext, str) and wikitext.strip():
-            return from_wikitext(found, wikitext, rules, language_of(row), category_prefix(row.get("categories")))
+            return from_wikitext(found, wikitext, rules, category_prefix(row.get("categories")))
         if isinstance(html, str) and html.strip():
             kinds = (PAGE_KINDS.get(name) for name in _templates_of(row.get("templates")))
             return _from_html(found, html, rules, next(filter(None, kinds), ""))
@@ -55,14 +54,14 @@ class EnterpriseForm(Form):
 ENTERPRISE = EnterpriseForm()
 
 
-def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, language: str, category: str = "") -> Article:
+def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: str = "") -> Article:
     """Return an article with the prose of its wikitext, dropped for the reasons for which a page of a dump is.
 
-    language: the code of the wiki's; category: the name of that namespace in it; each "" where it is unknown.
+    category: the name of that namespace in the wiki's language, "" where it is unknown.
     """
     page = Page(0, 0, found.title, None, "wikitext", wikitext.encode("utf-8", "replace"), 0)
     text, reason = article(
-        page, _namespaces(category), templates_of(language, rules.templates), rules.min_words, rules.compiled
+        page, _namespaces(category), templates_of(found.language, rules.templates), rules.min_words, rules.compiled
     )
     return found._replace(text=text.decode(), reason=reason)
 

@@ -75,6 +75,20 @@ def test_columns_for_where_are_kept_of_a_form(tmp_path: Path) -> None:
     )
 
 
+def test_articles_are_counted_by_the_language_of_their_wiki(tmp_path: Path) -> None:
+    rows = [enterprise("A", "It is."), enterprise("B", "Es ist.", in_language={"identifier": "de"}), enterprise("C")]
+    assert read(json_lines(tmp_path / "a.jsonl", *rows))[1].details["languages"] == {"en": 1, "de": 1}
+    assert read(json_lines(tmp_path / "b.jsonl", finewiki("A", "It is.")))[1].details["languages"] == {"en": 1}
+    assert "languages" not in read(json_lines(tmp_path / "c.jsonl", {"text": "It is."}))[1].details
+
+
+def test_templates_are_those_of_the_language_of_the_row(tmp_path: Path) -> None:
+    row = enterprise("A", "Соль ({{lang-de|Salz}}) стара.", in_language={"identifier": "ru"})
+    assert read(json_lines(tmp_path / "a.jsonl", row))[0][0]["text"] == "Соль (нем. Salz) стара."
+    wiki = finewiki("A", "x", wikitext="Sal ({{lang-de|Salz}}).", in_language="es")
+    assert read(json_lines(tmp_path / "b.jsonl", wiki), "wikitext")[0][0]["text"] == "Sal (en alemán: Salz)."
+
+
 def test_parts_depend_on_the_rules_only_where_a_form_reads_them(tmp_path: Path) -> None:
     form, table = json_lines(tmp_path / "a.jsonl", BOTH), json_lines(tmp_path / "b.jsonl", {"text": "Salt."})
     made_of = {

@@ -1,0 +1,21 @@
+"""Which language sentence parameters are of, and which of them a wiki's language has."""
+
+from __future__ import annotations
+
+from bertdata.sentences.languages import NAMES, base_code, code_of, language_of, parameters_for
+from bertdata.sentences.parameters import PunktParameters, load_parameters
+
+
+def test_parameters_know_their_language_by_their_card_or_because_they_are_the_english_ones() -> None:
+    assert language_of(load_parameters("english")) == "en"
+    assert language_of(PunktParameters(card={"language": "german"})) == "de"
+    assert language_of(PunktParameters(card={"language": "klingon"})) == ""
+    assert language_of(PunktParameters(abbrev_types=frozenset(["dr"]))) == ""
+
+
+def test_each_language_has_the_parameters_that_its_name_is_of() -> None:
+    for code in NAMES:
+        assert code_of(parameters_for(code)) == code
+        assert code_of(parameters_for(f"{code}-XX")) == code
+    assert parameters_for("zh") == "a folder from train-sentences"
+    assert base_code("simple") == "en"
