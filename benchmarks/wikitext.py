@@ -11,6 +11,10 @@ the same text for every page. It needs the folder that BERTDATA_DATA names, or .
 environment of its own in a cache folder, and is left out, saying so, where that cannot be made. Last it sets the CPU
 seconds from the dump to documents against those of `bzip2 -dc` on the same file, in turns.
 
+`--structured EXPORT DUMP` scores our prose of a dump against a structured export of the same wiki (sections as JSON,
+see docs/sources.md), by the articles of one title. Its paragraphs are those that the wiki renders, so it is gold of any
+size and language; where the export and the dump are not of one day, articles that changed between them lower the figures.
+
 `--residue` measures something else: what markup is left in the prose of every article of the data's dumps, or of those
 that are named, per million characters of prose, by kind.
 """
@@ -75,7 +79,11 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=3)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--residue", nargs="*", metavar="DUMP", help="measure what markup is left, in these dumps")
+    parser.add_argument("--structured", nargs=2, metavar=("EXPORT", "DUMP"), type=Path, help="score against sections")
     flags = parser.parse_args()
+    if flags.structured:
+        print(structured_table(*flags.structured))
+        return
     if flags.residue is not None:
         folders = (DATA / "wikipedia", DATA / "wikipedia-other")
         every = [path for folder in folders for path in sorted(folder.glob("*.xml*"))]
@@ -136,8 +144,39 @@ def residue_table(dumps: list[Path]) -> str:
     return "\n".join([harness.table(head, rows), "", *examples])
 
 
+def structured_table(export: Path, dump: Path) -> str:
+    """Return a table of the figures of our prose of a dump, with the paragraphs of a structured export as gold."""
+    import _harness as harness
+    from _quality import figures
+
+    from bertdata.sources.formats import FileRange
+    from bertdata.sources.tabular import JSON_LINES, PARQUET
+    from bertdata.sources.wikipedia.published.form import parsed
+    from bertdata.sources.wikipedia.published.sections import STRUCTURED, section_paragraphs
+
+    texts, rows = dict(titled_documents(dump)), []
+    table = PARQUET if export.suffix == ".parquet" else JSON_LINES
+    for start, end, _ in table.ranges(str(export), 1 << 40, STRUCTURED.text_column):
+        chosen = FileRange(str(export), "", start, end, STRUCTURED.text_column, table.name, form=STRUCTURED.name)
+        for _, row in table.rows(chosen):
+            if isinstance(row, dict) and row.get("name") in texts:
+                sections = parsed(row["sections"])
+                everything = json.dumps(sections, ensure_ascii=False).replace("\\n", " ")
+                gold = {"gold_prose": list(section_paragraphs(sections)), "gold_all": [everything]}
+                rows.append({"title": row["name"], **gold})
+    texts = {row["title"]: texts[row["title"]] for row in rows}
+    found = figures(rows, texts)
+    lines = [[f"{len(rows):,}", *(str(found[figure]) for figure in FIGURES.values())]]
+    return harness.table(["articles", *FIGURES], lines)
+
+
 def documents(dump: Path) -> Iterator[str]:
-    """Yield the prose of a dump's articles, cleaned as the pipeline cleans them; a dump that is cut off ends there."""
+    """Yield the prose of a dump's articles."""
+    yield from (text for _, text in titled_documents(dump))
+
+
+def titled_documents(dump: Path) -> Iterator[tuple[str, str]]:
+    """Yield the titles and the prose of a dump's articles, cleaned as the pipeline does; one that is cut off ends there."""
     from bertdata.errors import InputError
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
@@ -154,7 +193,7 @@ def documents(dump: Path) -> Iterator[str]:
                 if isinstance(page, Page):
                     text, reason = article(page, namespaces, templates)
                     if not reason:
-                        yield text.decode()
+                        yield page.title, text.decode()
         except InputError as error:
             print(error, file=sys.stderr)
 

@@ -36,6 +36,8 @@ SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
 LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
+_ARTICLES = 64
+"""Rows of whole pages that are held at once: one may have megabytes."""
 
 
 class TableFormat(RangeFormat):
@@ -150,7 +152,9 @@ class ParquetFormat(TableFormat):
             names = [name for name in wanted if name in parquet.schema_arrow.names]
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
             batches = parquet.iter_batches(
-                1024, row_groups=list(range(chosen.start, chosen.end)), columns=sorted(names)
+                _ARTICLES if chosen.form else 1024,
+                row_groups=list(range(chosen.start, chosen.end)),
+                columns=sorted(names),
             )
             try:
                 for batch in batches:

@@ -20,21 +20,27 @@ from bertdata.sources.wikipedia.wikitext.rules import (
     RESERVED,
 )
 
-_INVISIBLE = frozenset(["-comment", "link", "meta", "style", "script", "template"])
-_LEFT_OUT = frozenset(
-    "audio button canvas del dl embed figcaption figure form iframe img input map menu noscript object ol picture pre "  # noqa: SIM905
-    "rp rt s select strike svg table textarea ul video".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_INVISIBLE = _words("-comment link meta style script template")
+_LEFT_OUT = _words(
+    "audio button canvas del dl embed figcaption figure form iframe img input map menu noscript object ol picture pre "
+    "rp rt s select strike svg table textarea ul video"
 )
 """Elements that leave nothing, with what is in them."""
-_BLOCKS = frozenset(
-    "address article aside blockquote center details div dl figure footer form header hr li main menu nav ol p pre "  # noqa: SIM905
-    "section summary table ul".split()
+_BLOCKS = _words(
+    "address article aside blockquote center details div dl figure footer form header hr li main menu nav ol p pre "
+    "section summary table ul"
 )
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
-_CLASSES_LEFT_OUT = frozenset(
-    "ambox catlinks gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 IPA ipa metadata mw-cite-backlink "  # noqa: SIM905
-    "mw-editsection mw-empty-elt mw-ref mw-references mw-references-wrap navbox navigation-not-searchable nomobile "
-    "noprint reference references reflist shortdescription sidebar sistersitebox thumb toc vertical-navbox".split()
+_CLASSES_LEFT_OUT = _words(
+    "ambox bandeau-container catlinks dablink gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 IPA ipa "
+    "metadata mw-cite-backlink mw-editsection mw-empty-elt mw-ref mw-references mw-references-wrap navbox "
+    "navigation-not-searchable noexcerpt nomobile noprint reference references reflist shortdescription sidebar "
+    "sistersitebox thumb toc vertical-navbox"
 )
 _NO_SHOW = ("display:none", "display: none")
 _RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))

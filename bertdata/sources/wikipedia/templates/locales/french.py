@@ -29,12 +29,12 @@ _BEFORE_CHRIST = " av. J.-C."
 _foreign = naming(
     "en {name} : {text}",
     names_of(
-        "ar arabe, bg bulgare, br breton, ca catalan, cs tchèque, da danois, de allemand, el grec, en anglais, "
-        "es espagnol, et estonien, eu basque, fa persan, fi finnois, fr français, grc grec ancien, he hébreu, "
-        "hi hindi, hr croate, hu hongrois, hy arménien, id indonésien, is islandais, it italien, ja japonais, "
-        "ka géorgien, ko coréen, la latin, lt lituanien, lv letton, nl néerlandais, no norvégien, oc occitan, "
-        "pl polonais, pt portugais, ro roumain, ru russe, sa sanskrit, sk slovaque, sl slovène, sr serbe, "
-        "sv suédois, th thaï, tr turc, uk ukrainien, vi vietnamien, yi yiddish, zh chinois"
+        "ar arabe, bg bulgare, br breton, ca catalan, cs tchèque, da danois, de allemand, el grec moderne, "
+        "en anglais, es espagnol, et estonien, eu basque, fa persan, fi finnois, fr français, grc grec ancien, "
+        "he hébreu, hi hindi, hr croate, hu hongrois, hy arménien, id indonésien, is islandais, it italien, "
+        "ja japonais, ka géorgien, ko coréen, la latin, lt lituanien, lv letton, nl néerlandais, no norvégien, "
+        "oc occitan, pl polonais, pt portugais, ro roumain, ru russe, sa sanskrit, sk slovaque, sl slovène, "
+        "sr serbe, sv suédois, th thaï, tr turc, uk ukrainien, vi vietnamien, yi yiddish, zh chinois"
     ),
 )
 _date = date([*MONTHS])
@@ -71,7 +71,10 @@ def _centuries(after: str = "") -> Handler:
 
 
 def _day(arguments: Arguments) -> str | None:
-    """{{date|1|juillet|1789}}: 1er juillet 1789."""
+    """{{date|1|juillet|1789}}, {{date|1 7 1789}}: 1er juillet 1789."""
+    parts = get(arguments, "1").split()
+    if len(parts) == 3 and not get(arguments, "2"):
+        arguments = dict(zip("123", parts, strict=True))
     text = _date(arguments)
     return re.sub(r"\A1 ", "1er ", text) if text else None
 

@@ -24,7 +24,7 @@ SPOTS = {
         ("Au {{s|XII}} et au {{s-|I}}, au {{-s|V}} même.", "Au XIIe siècle et au Ier siècle, au Ve siècle av. J.-C. même."),
         ("Du {{sp|XVI|e|au|XVII|e}}, puis aux {{s2|XI|XII}}.", "Du XVIe au XVIIe siècle, puis aux XIe et XIIe siècles."),
         ("Du {{XXe siècle}}, le {{84e|Congrès}} et François {{Ier}}.", "Du XXe siècle, le 84e Congrès et François Ier."),
-        ("Né le {{date de naissance|1|7|1789}} et mort le {{Date|14|juillet|1810|en France}}.", "Né le 1er juillet 1789 et mort le 14 juillet 1810."),
+        ("Né le {{date de naissance|1 7 1789}} et mort le {{Date|14|juillet|1810|en France}}.", "Né le 1er juillet 1789 et mort le 14 juillet 1810."),
         ("Il pèse {{unité|12500|kg}}, à {{unité|5|m|s|-1}}, soit {{nombre|2000|livres}}.", "Il pèse 12 500 kg, à 5 m⋅s−1, soit 2 000 livres."),
         ("On dit {{citation|le sel}} :\n{{Citation bloc|Le sel est vieux.|Un paysan}}\nC'est tout.", "On dit « le sel » :\n\nLe sel est vieux.\n\nC'est tout."),
         ("Le sel ({{lang-de|Salz}}, {{en langue|la|sal}}) {{référence nécessaire|est vieux}}.", "Le sel (en allemand : Salz, en latin : sal) est vieux."),
