@@ -13,7 +13,7 @@ seconds from the dump to documents against those of `bzip2 -dc` on the same file
 
 `--structured EXPORT DUMP` scores our prose of a dump against a structured export of the same wiki (sections as JSON,
 see docs/sources.md), by the articles of one title. Its paragraphs are those that the wiki renders, so it is gold of any
-size and language; where the export and the dump are not of one day, articles that changed between them lower the figures.
+size and language; where the export and the dump are not of one day, articles changed between them lower the figures.
 
 `--residue` measures something else: what markup is left in the prose of every article of the data's dumps, or of those
 that are named, per million characters of prose, by kind.
@@ -67,6 +67,12 @@ RESIDUE = {
     "switches": r"__[A-Z]{4,40}__",
     "markers": r"[\x01-\x03\x0b\x7f]",
 }
+RESIDUE_OF_OTHER_LANGUAGES = {
+    "English words": r"\b(?:German|French|English|Latin|Italian|Spanish|Russian|Greek|Japanese|Chinese|Arabic|Dutch|"
+    r"Polish|Hebrew|Portuguese|Turkish): |, romanized: |\d (?:kilomet|met)res?\b|\d (?:miles|feet|square|pounds)\b",
+    "empty brackets": r"（[\s、，；：]*）|[^\w\s]\(\s*\)|「」|『』|« ?»|„“|“”|《》",
+}
+"""What templates of the English table leave in the prose of other wikis, and what is dropped between brackets."""
 Extract = Callable[[str, str], str]
 
 
@@ -126,21 +132,29 @@ def main() -> None:
 
 
 def residue_table(dumps: list[Path]) -> str:
-    """Return a table of the markup that is left in the prose of each dump's articles, with the first two of a kind."""
+    """Return a table of the markup that is left in the prose of each dump's articles, with the first two of a kind.
+
+    Of a wiki that is not English it also says what is left where the templates of its language are not known.
+    """
     import _harness as harness
 
     rows, examples = [], []
     for path in dumps:
-        prose = "\n".join(documents(path))
-        found = {kind: [match[0] for match in re.finditer(pattern, prose)] for kind, pattern in RESIDUE.items()}
+        prose, language = "\n".join(documents(path)), wiki_language(path)
+        kinds_of = RESIDUE if language == "en" else RESIDUE | RESIDUE_OF_OTHER_LANGUAGES
+        plain = "" if language == "en" else "\n".join(documents(path, "en"))
+        before = sum(len(re.findall(pattern, plain)) for pattern in kinds_of.values())
+        found = {kind: [match[0] for match in re.finditer(pattern, prose)] for kind, pattern in kinds_of.items()}
         total = sum(map(len, found.values()))
         kinds = ", ".join(f"{kind} {len(matches)}" for kind, matches in found.items() if matches)
         rate = f"{1e6 * total / len(prose):.1f}" if prose else ""
-        rows.append([path.name, f"{len(prose):,}", str(total), rate, kinds])
-        for kind, pattern in RESIDUE.items():
+        change = [f"{len(prose) - len(plain):+,}", str(before)] if plain else ["", ""]
+        rows.append([path.name, language, f"{len(prose):,}", str(total), rate, *change, kinds])
+        for kind, pattern in kinds_of.items():
             places = [match.start() for match in re.finditer(pattern, prose)][:2]
             examples += [f"{path.name}, {kind}: {prose[max(0, at - 60) : at + 40]!r}" for at in places]
-    head = ["dump", "characters", "left", "per million", "kinds"]
+    known = ["characters by its templates", "left without them"]
+    head = ["dump", "language", "characters", "left", "per million", *known, "kinds"]
     return "\n".join([harness.table(head, rows), "", *examples])
 
 
@@ -170,13 +184,13 @@ def structured_table(export: Path, dump: Path) -> str:
     return harness.table(["articles", *FIGURES], lines)
 
 
-def documents(dump: Path) -> Iterator[str]:
-    """Yield the prose of a dump's articles."""
-    yield from (text for _, text in titled_documents(dump))
+def documents(dump: Path, language: str = "") -> Iterator[str]:
+    """Yield the prose of a dump's articles, by the templates of a language if one is given."""
+    yield from (text for _, text in titled_documents(dump, language))
 
 
-def titled_documents(dump: Path) -> Iterator[tuple[str, str]]:
-    """Yield the titles and the prose of a dump's articles, cleaned as the pipeline does; one that is cut off ends there."""
+def titled_documents(dump: Path, language: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the titles and the prose of a dump's articles, cleaned as the pipeline does, up to where it is cut off."""
     from bertdata.errors import InputError
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
@@ -186,7 +200,7 @@ def titled_documents(dump: Path) -> Iterator[tuple[str, str]]:
 
     site = read_siteinfo(str(dump))
     namespaces = Namespaces.from_siteinfo(site.namespaces)
-    templates = templates_of(language_of(dump) or site.content_language)
+    templates = templates_of(language or wiki_language(dump))
     for span in plan_ranges(str(dump), 1 << 30).ranges:
         try:
             for page in read_pages(span, site):
@@ -196,6 +210,13 @@ def titled_documents(dump: Path) -> Iterator[tuple[str, str]]:
                         yield page.title, text.decode()
         except InputError as error:
             print(error, file=sys.stderr)
+
+
+def wiki_language(dump: Path) -> str:
+    """Return the language that a dump's articles are cleaned by: that of its name, else that of its head."""
+    from bertdata.sources.wikipedia.dump.reader import read_siteinfo
+
+    return language_of(dump) or read_siteinfo(str(dump)).content_language
 
 
 def language_of(dump: Path) -> str:
