@@ -140,7 +140,8 @@ def residue_table(dumps: list[Path]) -> str:
 
     rows, examples = [], []
     for path in dumps:
-        prose, language = "\n".join(documents(path)), wiki_language(path)
+        texts, language = list(documents(path)), wiki_language(path)
+        prose = "\n".join(texts)
         kinds_of = RESIDUE if language == "en" else RESIDUE | RESIDUE_OF_OTHER_LANGUAGES
         plain = "" if language == "en" else "\n".join(documents(path, "en"))
         before = sum(len(re.findall(pattern, plain)) for pattern in kinds_of.values())
@@ -149,12 +150,12 @@ def residue_table(dumps: list[Path]) -> str:
         kinds = ", ".join(f"{kind} {len(matches)}" for kind, matches in found.items() if matches)
         rate = f"{1e6 * total / len(prose):.1f}" if prose else ""
         change = [f"{len(prose) - len(plain):+,}", str(before)] if plain else ["", ""]
-        rows.append([path.name, language, f"{len(prose):,}", str(total), rate, *change, kinds])
+        rows.append([path.name, language, f"{len(texts):,}", f"{len(prose):,}", str(total), rate, *change, kinds])
         for kind, pattern in kinds_of.items():
             places = [match.start() for match in re.finditer(pattern, prose)][:2]
             examples += [f"{path.name}, {kind}: {prose[max(0, at - 60) : at + 40]!r}" for at in places]
     known = ["characters by its templates", "left without them"]
-    head = ["dump", "language", "characters", "left", "per million", *known, "kinds"]
+    head = ["dump", "language", "articles", "characters", "left", "per million", *known, "kinds"]
     return "\n".join([harness.table(head, rows), "", *examples])
 
 

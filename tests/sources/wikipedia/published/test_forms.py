@@ -5,9 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bertdata.errors import InputError
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.wikipedia.published.form import Article, ArticleRules, Form
+from bertdata.sources.wikipedia.published.forms import FORMS
 from tests.sources.planned import plan_rows
 from tests.sources.wikipedia.published.articles import (
     enterprise,
@@ -98,3 +102,29 @@ def test_parts_depend_on_the_rules_only_where_a_form_reads_them(tmp_path: Path) 
     }
     assert made_of[form, 0] != made_of[form, 5]
     assert made_of[table, 0] == made_of[table, 5]
+
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["[{", "{}", "[1]"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["type", "name", "value", "has_parts", "identifier", "wikitext"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_rows_of_any_shape_are_articles_or_dropped(form: Form, data: st.DataObject) -> None:
+    row = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(form.columns, _JSON)))
+    found = form.article(row, ArticleRules(min_words=1))
+    assert isinstance(found, Article)
+    assert all(isinstance(value, str) for value in found)
+    assert bool(found.text) or found.reason
