@@ -197,6 +197,27 @@ def json_lines_with_a_byte_order_mark(folder: Path) -> Case:
 
 
 @case
+def sections_of_great_depth(folder: Path) -> Case:
+    deep = '[{"type": "section", "has_parts": ' * 100_000
+    good = [{"name": "A", "identifier": n, "sections": [{"type": "paragraph", "value": PROSE}]} for n in range(9)]
+    put(folder, "a.jsonl", lines(*good, {"name": "A", "identifier": 9, "sections": deep + "1" + "}]" * 100_000}))
+    return build(folder, "a.jsonl", counted(10, 1))
+
+
+@case
+def html_of_great_depth(folder: Path) -> Case:
+    deep = "<div>" * 200_000 + PROSE
+    put(folder, "a.ndjson", lines({"name": "A", "identifier": 1, "article_body": {"html": deep}}))
+    return build(folder, "a.ndjson", nothing_or(0))
+
+
+@case
+def an_archive_of_pages(folder: Path) -> Case:
+    put(folder, "wiki.json.tar.gz", gzip.compress(b"a.ndjson" + bytes(2000)))
+    return build(folder, "wiki.json.tar.gz")
+
+
+@case
 def a_line_of_60_megabytes(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD, {"id": "long", "text": "x" * (60 << 20)}))
     return build(folder, "a.jsonl", counted(9, 0))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from bertdata.documents import storable
 from bertdata.sources.wikipedia.dump.reader import Page
 from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, Namespaces, fold_name
 from bertdata.sources.wikipedia.format import article
@@ -59,7 +60,7 @@ def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: 
 
     category: the name of that namespace in the wiki's language, "" where it is unknown.
     """
-    page = Page(0, 0, found.title, None, "wikitext", wikitext.encode("utf-8", "replace"), 0)
+    page = Page(0, 0, found.title, None, "wikitext", storable(wikitext).encode(), 0)
     text, reason = article(
         page, _namespaces(category), templates_of(found.language, rules.templates), rules.min_words, rules.compiled
     )

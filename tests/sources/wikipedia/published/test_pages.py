@@ -54,6 +54,11 @@ def test_categories_of_any_wiki_are_hidden_by_the_name_that_its_records_give(tmp
     assert read(json_lines(tmp_path / "b.ndjson", row))[0][0]["text"] == "Sāls ir sens.\n\nSāls"
 
 
+def test_lone_surrogates_are_replaced(tmp_path: Path) -> None:
+    [row], _ = read(json_lines(tmp_path / "a.ndjson", enterprise("Salt \ud800", "Salt \ud800 is old.")))
+    assert (row["title"], row["text"]) == ("Salt \ufffd", "Salt \ufffd is old.")
+
+
 def test_a_users_templates_are_used(tmp_path: Path) -> None:
     (tmp_path / "own.txt").write_text("altitude = {1} m\n")
     path = json_lines(tmp_path / "a.ndjson", enterprise("Salt", "It is {{altitude|12}} high."))
