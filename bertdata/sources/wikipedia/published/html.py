@@ -6,6 +6,7 @@ https://www.mediawiki.org/wiki/Specs/HTML.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,6 +43,9 @@ _CLASSES_LEFT_OUT = _words(
     "navigation-not-searchable noexcerpt nomobile noprint reference references reflist shortdescription sidebar "
     "sistersitebox thumb toc vertical-navbox"
 )
+_TAG = re.compile(r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)[\s/>])[a-zA-Z]")
+MOST_OPEN = 2000
+"""A page with more elements open at once is not read: the parser's time is quadratic in how deep it is."""
 _NO_SHOW = ("display:none", "display: none")
 _RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))
 
@@ -60,6 +64,8 @@ def prose_of_html(html: str) -> tuple[list[str], str]:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
         raise MissingExtraError("selectolax", "html") from error
+    if _most_open(html) > MOST_OPEN:
+        return [], "nested too deep"
     tree = LexborHTMLParser(html)
     if tree.css_first('link[rel~="mw:PageProp/redirect"]') is not None:
         return [], "redirect"
@@ -116,6 +122,15 @@ class _Reader:
         self._texts.clear()
         if text.strip(PLACEHOLDER + LINE_BREAK + " ") and not self._skipped:
             self.paragraphs.append(text)
+
+
+def _most_open(html: str) -> int:
+    """Return how many elements are open at once, at most, by their tags alone."""
+    most = now = 0
+    for tag in _TAG.finditer(html):
+        now = max(0, now - 1) if tag[1] else now + 1
+        most = max(most, now)
+    return most
 
 
 def _children(node: Any) -> Iterator[Any]:
