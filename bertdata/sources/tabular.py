@@ -66,8 +66,9 @@ class TableFormat(RangeFormat):
             )
         if not form:
             return Layout(column, note=note)
-        rules = ArticleRules(config.min_words, config.templates, compiling_pays(text_bytes([source]), None))
         templates = files.sha256(config.templates) if config.templates else ""
+        compiled = compiling_pays(text_bytes([source]), None)
+        rules = ArticleRules(config.min_words, config.templates, templates, compiled)
         made_from = (form.name, form.revision, REVISION, config.min_words, templates)
         return Layout(column, form.name, rules, made_from, note)
 

@@ -123,7 +123,8 @@ class WikipediaFormat(SourceFormat):
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
         namespaces = Namespaces.from_siteinfo(site.namespaces)
-        templates = templates_of(site.content_language, work.templates)
+        sha256 = files.sha256(work.templates) if work.templates else ""
+        templates = templates_of(site.content_language, work.templates, sha256)
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
         articles = 0

@@ -25,13 +25,14 @@ _LANGUAGE_OF_URL = re.compile(r"https?://([a-z][a-z-]*)\.(?:m\.)?wikipedia\.org/
 
 @dataclass(frozen=True)
 class ArticleRules:
-    """What of `CleaningConfig` articles are cleaned by: the fewest words, and the path of the user's templates.
+    """What of `CleaningConfig` articles are cleaned by: the fewest words, and the user's templates.
 
     `compiled` says whether by compiled kernels: this changes only the speed.
     """
 
     min_words: int = 0
     templates: str = ""
+    templates_sha256: str = ""
     compiled: bool | None = None
 
 

@@ -62,7 +62,11 @@ def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: 
     """
     page = Page(0, 0, found.title, None, "wikitext", storable(wikitext).encode(), 0)
     text, reason = article(
-        page, _namespaces(category), templates_of(found.language, rules.templates), rules.min_words, rules.compiled
+        page,
+        _namespaces(category),
+        templates_of(found.language, rules.templates, rules.templates_sha256),
+        rules.min_words,
+        rules.compiled,
     )
     return found._replace(text=text.decode(), reason=reason)
 

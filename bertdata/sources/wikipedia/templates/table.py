@@ -56,8 +56,10 @@ class Templates:
 
 
 @lru_cache(maxsize=64)
-def templates_of(language: str, path: str = "") -> Templates:
+def templates_of(language: str, path: str = "", sha256: str = "") -> Templates:
     """Return the templates of a wiki's language, as `xml:lang` names it, with those of a user's table if there is one.
+
+    A table is read once for each `sha256` that is given with it.
 
     >>> templates_of("fr").render("lang-de", {"1": "Wien"}), templates_of("") is BUILT_IN
     ('en allemand : Wien', True)

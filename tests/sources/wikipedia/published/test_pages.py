@@ -64,6 +64,8 @@ def test_a_users_templates_are_used(tmp_path: Path) -> None:
     path = json_lines(tmp_path / "a.ndjson", enterprise("Salt", "It is {{altitude|12}} high."))
     own = CleaningConfig(templates=str(tmp_path / "own.txt"))
     assert read(path, config=own)[0][0]["text"] == "It is 12 m high."
+    (tmp_path / "own.txt").write_text("altitude = {1} metres\n")
+    assert read(path, config=own)[0][0]["text"] == "It is 12 metres high."
 
 
 def test_ids_follow_the_language_where_no_wiki_is_named(tmp_path: Path) -> None:
