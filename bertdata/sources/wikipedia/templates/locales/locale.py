@@ -10,7 +10,7 @@ from importlib import import_module
 
 from bertdata.sources.wikipedia.dump.site_config import case_variants
 from bertdata.sources.wikipedia.templates import functions
-from bertdata.sources.wikipedia.templates.convert import Arguments, cvt, group_digits
+from bertdata.sources.wikipedia.templates.convert import Arguments, cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, get, positional
 
 Foreign = Callable[[str, Arguments], str | None]
@@ -36,8 +36,9 @@ class Numbers:
         digits = text.lstrip("-−")
         if len(text) - len(digits) > 1 or not _NUMBER.fullmatch(digits):
             return text
-        grouped = group_digits(digits) if len(digits.partition(".")[0]) >= self.group_from else digits
-        return "−" * (digits != text) + grouped.translate({ord(","): self.group, ord("."): self.decimal})
+        whole = digits.partition(".")[0]
+        english = functions.format_number(digits) if len(whole) >= self.group_from else digits
+        return "−" * (digits != text) + english.translate({ord(","): self.group, ord("."): self.decimal})
 
     def unformat(self, text: str) -> str:
         """Return the number without its groups, as `{{formatnum:|R}}` does."""
