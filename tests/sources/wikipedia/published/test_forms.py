@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,46 @@ def test_articles_with_few_words_are_stubs_in_every_form(tmp_path: Path) -> None
         assert [row["title"] for row in rows] == ["A"]
         assert counters.drops == {"stub": 1}
         assert counters.counts["rows"] == 2
+
+
+ROWS = {
+    "enterprise": [
+        enterprise("A", "It is.\n\n[[Kattegooria2:B]]", categories=[{"name": "Kattegooria2:B"}]),
+        enterprise("B", "It is.", namespace={"identifier": 2}),
+        enterprise("C", "It is.", event={"type": "delete"}),
+        enterprise("D", "Es ist {{formatnum:12345}}.", in_language={"identifier": "de"}, is_part_of=None),
+        {**enterprise("E", "Es {{lang-en|is}}."), "is_part_of": None, "in_language": None, "url": "https://de.wikipedia.org/wiki/E"},
+    ],
+    "structured": [
+        structured("A", section("Abstract", "It is."), description="x", is_part_of=json.dumps({"identifier": "xwiki"})),
+        structured("B", section("Abstract", "It is."), description="Wikimedia disambiguation page"),
+        structured("C", section("Abstract", "It is."), in_language=json.dumps({"identifier": "nds-nl"})),
+    ],
+    "finewiki": [
+        finewiki("A", "It is $\\frac 12$ so.", has_math=True, url="https://x"),
+        finewiki("List of As", "It is."),
+        finewiki("B", "It is.", page_id=None, id="own/7"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ROWS)
+def test_parquet_and_json_lines_of_the_same_rows_are_the_same_documents(form: str, tmp_path: Path) -> None:
+    path = json_lines(tmp_path / "a.jsonl", *ROWS[form])
+    names = dict.fromkeys(name for row in ROWS[form] for name in row)
+    table = parquet(tmp_path / "a.parquet", *({name: row.get(name) for name in names} for row in ROWS[form]))
+    (rows, counters), (others, other_counters) = read(path), read(table)
+    assert rows == others
+    assert counters.drops == other_counters.drops
+    assert counters.details["languages"] == other_counters.details["languages"]
+    assert {"enterprise": 3, "structured": 2, "finewiki": 2}[form] == len(rows)
+    texts, ids = [row["text"] for row in rows], [row["id"] for row in rows]
+    expected = {
+        "enterprise": (["It is.", "Es ist 12.345.", "Es englisch is."], ["enwiki:7", "dewiki:7", "dewiki:7"]),
+        "structured": (["It is.", "It is."], ["xwiki:9", "nds_nlwiki:9"]),
+        "finewiki": (["It is so.", "It is."], ["enwiki:5", "own/7"]),
+    }
+    assert (texts, ids) == expected[form]
 
 
 def test_columns_for_where_are_kept_of_a_form(tmp_path: Path) -> None:

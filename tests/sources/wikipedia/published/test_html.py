@@ -7,17 +7,18 @@ import sys
 import pytest
 
 from bertdata.errors import MissingExtraError
+from bertdata.sources.wikipedia.published import html
 from bertdata.sources.wikipedia.published.form import plain
 from bertdata.sources.wikipedia.published.html import prose_of_html
 
 
-def prose(html: str) -> str:
+def prose(page: str) -> str:
     pytest.importorskip("selectolax")
-    return plain(prose_of_html(html)[0])
+    return plain(prose_of_html(page)[0])
 
 
 @pytest.mark.parametrize(
-    ("html", "text"),
+    ("page", "text"),
     [
         ("<p>Salt <b>is</b>&nbsp;old &amp; <a href='x'>dear</a>.</p>\n<p>It\nis.</p>", "Salt is old & dear.\n\nIt is."),
         ("<p>Salt<sup class='mw-ref reference'>[1]</sup> is (<span class='IPA'>sɔlt</span>) old.</p>", "Salt is old."),
@@ -35,8 +36,35 @@ def prose(html: str) -> str:
         ("<p>unclosed <b>bold", "unclosed bold"),
     ],
 )
-def test_prose_is_kept(html: str, text: str) -> None:
-    assert prose(html) == text
+def test_prose_is_kept(page: str, text: str) -> None:
+    assert prose(page) == text
+
+
+_VOID = {"embed", "hr", "img", "input"}
+_INSIDE = {"table": "<tr><td>not this</td></tr>", "select": "<option>not this</option>"}
+
+
+@pytest.mark.parametrize("tag", sorted(html._LEFT_OUT - _VOID))
+def test_elements_that_hold_no_prose_leave_nothing(tag: str) -> None:
+    assert prose(f"<div>Salt.<{tag}>{_INSIDE.get(tag, 'not this')}</{tag}></div>") == "Salt."
+
+
+@pytest.mark.parametrize("name", sorted(html._CLASSES_LEFT_OUT))
+def test_notes_and_boxes_leave_nothing_in_a_paragraph_or_beside_it(name: str) -> None:
+    assert (
+        prose(f"<p>Salt <span class='x {name}'>not this</span> is.</p><div class='{name}'>Nor this.</div>")
+        == "Salt is."
+    )
+
+
+@pytest.mark.parametrize("tag", sorted(html._BLOCKS - html._LEFT_OUT - _VOID))
+def test_blocks_part_paragraphs(tag: str) -> None:
+    assert prose(f"One.<{tag}>Two.</{tag}>Three.") == "One.\n\nTwo.\n\nThree."
+
+
+def test_sections_without_prose_end_at_a_heading_of_their_level() -> None:
+    page = "<h2>Notes</h2><p>a</p><h3>x</h3><p>b</p><h2>Age</h2><p>Old.</p><h3>Notes</h3><p>c</p><h3>y</h3><p>Very.</p>"
+    assert prose(page) == "Old.\n\nVery."
 
 
 def test_pages_that_are_no_articles_are_told_by_their_properties() -> None:

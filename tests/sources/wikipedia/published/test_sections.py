@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.sources.wikipedia.published import sections
 from bertdata.sources.wikipedia.published.sections import section_paragraphs
 from tests.sources.wikipedia.published.articles import json_lines, parquet, read, section, structured
 
@@ -49,6 +50,20 @@ def test_what_is_no_article_is_counted_by_its_reason(tmp_path: Path) -> None:
     assert found == []
     assert counters.drops == {"disambiguation": 2, "list": 1, "no prose": 1, "no sections": 2}
     assert counters.counts["rows"] == sum(counters.drops.values())
+
+
+@pytest.mark.parametrize("description", sorted(sections._DISAMBIGUATIONS))
+def test_disambiguation_pages_are_told_by_their_description(description: str, tmp_path: Path) -> None:
+    rows = [structured(f"A{n}", section("Abstract", "It is."), description=text) for n, text in enumerate(
+        [description, f" {description.upper()} ", f"{description} of salt"]
+    )]  # fmt: skip
+    found, counters = read(json_lines(tmp_path / "a.jsonl", *rows))
+    assert [row["title"] for row in found] == ["A2"]
+    assert counters.drops == {"disambiguation": 2}
+
+
+def test_a_section_may_have_a_text_of_its_own() -> None:
+    assert list(section_paragraphs([{"type": "section", "name": "A", "value": "It is."}])) == ["It is."]
 
 
 def test_parts_nested_too_deep_leave_nothing_and_odd_parts_are_passed_over() -> None:
