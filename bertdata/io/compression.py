@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.os_errors import input_error
+from bertdata.kernels.warmup import compiling_pays
 
 _MAX_OUTPUT = 4 << 20
 _FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
@@ -51,12 +52,31 @@ def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
         yield output
 
 
-def decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CHUNK) -> Iterator[tuple[int, bytes]]:
+def decompress(
+    raw: BinaryIO, kind: str | None, path: str, chunk: int = files.CHUNK, *, compiled: bool = False
+) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes) of a decompressed file, where offset is that of the compressed stream of the bytes.
 
-    Concatenated streams are read as one. Zero bytes after the last stream are padding. Raises InputError with the byte
-    offset where a stream is corrupt or truncated.
+    Concatenated streams are read as one. Zero bytes after the last stream are padding. `compiled` says whether bz2 is
+    decoded by kernels, which changes only the speed, and how the bytes are cut. Raises InputError with the byte offset
+    where a stream is corrupt or truncated.
     """
+    given = 0
+    if kind == "bz2" and compiled:
+        from bertdata.io.bzip2.streams import read_streams
+
+        left = yield from read_streams(raw, path, _MAX_OUTPUT)
+        if left is None:
+            return
+        stream, given = left
+        raw.seek(stream)
+    for offset, data in _decompress(raw, kind, path, chunk):
+        if len(data) > given:
+            yield offset, data[given:]
+        given = max(0, given - len(data))
+
+
+def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Iterator[tuple[int, bytes]]:
     position = raw.tell()
     if kind is None:
         while data := _read(raw, chunk, path):
@@ -109,8 +129,8 @@ def _read(raw: BinaryIO, chunk: int, path: str) -> bytes:
 class _Stream(io.RawIOBase):
     """The decompressed bytes as a file."""
 
-    def __init__(self, raw: BinaryIO, kind: str | None, path: str) -> None:
-        self._raw, self._chunks, self._rest = raw, decompress(raw, kind, path), b""
+    def __init__(self, raw: BinaryIO, kind: str | None, path: str, compiled: bool) -> None:
+        self._raw, self._chunks, self._rest = raw, decompress(raw, kind, path, compiled=compiled), b""
 
     def readable(self) -> bool:
         return True
@@ -130,4 +150,6 @@ class _Stream(io.RawIOBase):
 
 def open_decompressed(path: str) -> io.BufferedReader:
     """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name."""
-    return io.BufferedReader(_Stream(files.open_raw(path), compression(path), path), files.CHUNK)
+    kind = compression(path)
+    compiled = kind == "bz2" and compiling_pays(4 * files.size(path), None)
+    return io.BufferedReader(_Stream(files.open_raw(path), kind, path, compiled), files.CHUNK)

@@ -47,9 +47,9 @@ def ranges_of(path: str, cuts: Sequence[int]) -> list[DumpRange]:
     return [DumpRange(path, start, end) for start, end in itertools.pairwise(edges)]
 
 
-def read(path: str, ranges: Sequence[DumpRange] | None = None) -> list[Page | BrokenPage]:
-    info = read_siteinfo(path)
-    return [found for span in ranges or plan_ranges(path, 1 << 30).ranges for found in read_pages(span, info)]
+def read(path: str, ranges: Sequence[DumpRange] | None = None, compiled: bool | None = None) -> list[Page | BrokenPage]:
+    info, spans = read_siteinfo(path), ranges or plan_ranges(path, 1 << 30).ranges
+    return [found for span in spans for found in read_pages(span, info, compiled=compiled)]
 
 
 def write(folder: Path, name: str, data: bytes) -> str:
@@ -87,10 +87,8 @@ def streams(data: bytes, cuts: Sequence[int]) -> bytes:
     return b"".join(bz2.compress(data[start:end]) for start, end in itertools.pairwise(edges))
 
 
-def multistream(folder: Path, titles: str = "Talk: a: b") -> tuple[str, str, list[int]]:
+def multistream(folder: Path) -> tuple[str, list[int]]:
+    """Write a dump of several streams; returns its path, and where they begin."""
     pieces = [HEAD.encode(), *("".join(PAGES[n : n + 4]).encode() for n in range(0, 23, 4)), TAIL.encode()]
     offsets = [0, *itertools.accumulate(len(bz2.compress(piece)) for piece in pieces)]
-    path = write(folder, "x-multistream.xml.bz2", b"".join(bz2.compress(piece) for piece in pieces))
-    lines = [f"{offset}:{n}:{titles}\n" for offset in offsets[1:-2] for n in range(120)]
-    index = write(folder, "x-multistream-index.txt.bz2", bz2.compress("".join(lines).encode()))
-    return path, index, offsets
+    return write(folder, "x-multistream.xml.bz2", b"".join(bz2.compress(piece) for piece in pieces)), offsets

@@ -91,7 +91,8 @@ class Page:
     `redirect` is the target's title as `<redirect>` has it, else as the link after a redirect word; empty where a
     redirect does not name its target, None where the page is not a redirect. `model` is the content model, `wikitext`
     where the dump does not say. `offset` is that of the `<page` tag in a plain file, else of the compressed stream it
-    lies in. `deleted` says that the wiki hides the text of the revision (`<text deleted="deleted" />`).
+    lies in; of a bz2 file, of the block, which is the stream for the first block of one. `deleted` says that the wiki
+    hides the text of the revision (`<text deleted="deleted" />`).
     """
 
     id: int
@@ -111,7 +112,12 @@ class Page:
 
 @dataclass(frozen=True)
 class BrokenPage:
-    """A page that cannot be read, and why: `not closed`, `no title`, `no text`, `no id` or `bad utf-8`."""
+    """A page that cannot be read, and why.
+
+    Reasons are `not closed`, `no title`, `no text`, `no id`, `bad utf-8` and `damaged block`. The last is said of a
+    page of which a damaged bz2 block has a part, and once for the pages that begin in damaged blocks, however many;
+    their titles are not known, and `offset` is that of the first of these blocks.
+    """
 
     reason: str
     title: str | None
@@ -141,12 +147,12 @@ def _first(pattern: str, head: str) -> str:
 
 
 def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None) -> Iterator[Page | BrokenPage]:
-    """Yield the pages of one range in file order, holding one page and a few buffers.
+    """Yield the pages of one range in file order, holding one page, one block of bz2 and a few buffers.
 
-    `compiled` says whether a compiled kernel undoes escapes, which changes only the speed; None decides by the size of
-    the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends
-    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded as a
-    BrokenPage.
+    `compiled` says whether kernels decode bz2 and undo escapes, which changes only the speed; None decides by the size
+    of the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump
+    ends without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded
+    as a BrokenPage.
 
     >>> from bertdata.io.files import write_bytes
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
@@ -206,7 +212,17 @@ def _cut_pages(span: DumpRange) -> Iterator[tuple[bytes, int] | BrokenPage]:
         begin, offset, exact = origins[0]
         return offset + position - begin if exact else offset
 
-    for offset, data, exact in read_chunks(span):
+    for offset, data, exact in read_chunks(span, compiled=compiling_pays(span.weight, compiled)):
+        if data is None:
+            if opened is not None:
+                yield BrokenPage("damaged block", _title_of(held + bytes(buffer[opened - base :])), page_offset)
+            if offset >= span.end:
+                return
+            yield BrokenPage("damaged block", None, offset)
+            base += len(buffer)
+            buffer.clear()
+            opened, held, must_end, scanned = None, b"", False, base
+            continue
         origins.append((base + len(buffer), offset, exact))
         buffer += data
         fresh = max(scanned - len(REVISION_END), base)

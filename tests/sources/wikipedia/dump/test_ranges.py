@@ -5,8 +5,10 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import itertools
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,19 +19,25 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges, read_head
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, noise
 from tests.sources.wikipedia.dumps import (
     CUTS,
     HEAD,
+    PAGES,
     PLAIN,
     TAIL,
     WHOLE,
     contents,
+    dump,
     multistream,
+    page,
     ranges_of,
     read,
     streams,
     write,
 )
+
+LETTERS = bytes(range(97, 123)) + bytes(230)
 
 
 @given(cuts=CUTS)
@@ -84,15 +92,103 @@ def test_a_stream_cut_in_the_middle_names_its_first_byte(tmp_path: Path) -> None
             read(path, ranges_of(path, cuts))
 
 
+def pieces_of(data: bytes, cuts: Sequence[int]) -> list[bytes]:
+    """Return data in pieces, the first of which is the head of a dump."""
+    edges = [0, len(HEAD), *sorted({len(HEAD) + cut % (len(data) - len(HEAD)) for cut in cuts}), len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(dict.fromkeys(edges))]
+
+
+@given(cuts=CUTS, parts=CUTS, compiled=st.booleans())
+@settings(deadline=None)
+def test_any_cut_of_a_single_stream_of_any_blocks_gives_each_page_once(
+    cuts: list[int], parts: list[int], compiled: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write(tmp_path_factory.getbasetemp(), "any.xml.bz2", in_blocks(pieces_of(PLAIN, parts)))
+    assert contents(read(path, ranges_of(path, cuts), compiled=compiled)) == WHOLE
+
+
+def test_pages_longer_than_a_block_are_read_whole_whatever_the_ranges(tmp_path: Path) -> None:
+    pages = [page(f"P{n}", noise(150_000 * (n % 3), 26, n).translate(LETTERS).decode(), number=n) for n in range(1, 9)]
+    data = dump(*pages)
+    path = write(tmp_path, "d.xml.bz2", bz2.compress(data, 1))
+    whole = read(write(tmp_path, "d.xml", data))
+    for count in (1, 2, 7, 30):
+        size = os.path.getsize(path)
+        found = read(path, ranges_of(path, [size * n // count for n in range(count)]), compiled=True)
+        assert contents(found) == contents(whole)
+        assert len(found) == 8
+
+
+@given(parts=CUTS, bits=st.lists(st.integers(0, 1 << 20), min_size=1, max_size=3), cuts=CUTS, compiled=st.booleans())
+@settings(deadline=None)
+def test_damaged_blocks_cost_the_pages_they_have_a_part_of_and_are_named_once_whatever_the_ranges(
+    parts: list[int], bits: list[int], cuts: list[int], compiled: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    pieces = pieces_of(PLAIN, parts)
+    data = in_blocks(pieces)
+    places = blocks_of(data)
+    lost = {1 + bit % (len(places) - 1) for bit in bits}
+    for number in lost:
+        data = flip(data, places[number][1] + 48 + bits[0] % 32)
+    path = write(tmp_path_factory.getbasetemp(), "damaged.xml.bz2", data)
+    found = read(path, ranges_of(path, []), compiled=compiled)
+    ends = list(itertools.accumulate(map(len, pieces)))
+    page_ends = list(itertools.accumulate((len(source.encode()) for source in PAGES), initial=len(HEAD)))
+    pages = [(begin + len("  "), end - len("\n")) for begin, end in itertools.pairwise(page_ends)]
+    assert contents(found) == [
+        row
+        for row, (begin, end) in zip(WHOLE, pages, strict=True)
+        if not any(ends[number - 1] < end and begin < ends[number] for number in lost)
+    ]
+    broken = [item for item in found if isinstance(item, BrokenPage)]
+    assert {item.reason for item in broken} == {"damaged block"}
+    assert any(item.title is None for item in broken)
+    assert read(path, ranges_of(path, cuts), compiled=compiled) == found
+
+
+def test_a_page_that_a_damaged_block_cuts_off_is_named_by_its_title(tmp_path: Path) -> None:
+    middle = PLAIN.index(b"T9<") + 20
+    after = PLAIN.index(b"T11<")
+    data = in_blocks([PLAIN[:middle], PLAIN[middle:after], PLAIN[after:]])
+    first, second = blocks_of(data)[:2]
+    path = write(tmp_path, "d.xml.bz2", flip(data, second[1] + 60))
+    found = read(path)
+    assert contents(found) == [*WHOLE[:8], *WHOLE[11:]]
+    assert found[8:10] == [BrokenPage("damaged block", "T9", 0), BrokenPage("damaged block", None, second[1] // 8)]
+    assert first[1] == 32
+
+
 @pytest.mark.parametrize("cuts", [[], [0], [-1], [1], [7]])
-def test_a_corrupt_stream_is_never_passed_over(tmp_path: Path, cuts: list[int]) -> None:
-    data = bytearray(streams(PLAIN, range(0, len(PLAIN), 1000)))
-    starts = [at for at in range(len(data)) if data.startswith(b"BZh91AY&SY", at)]
-    bad = starts[4]
-    data[bad + 60] ^= 0x55
-    path = write(tmp_path, "d.xml.bz2", bytes(data))
-    with pytest.raises(InputError, match=rf"byte {bad}: .*corrupt"):
-        read(path, ranges_of(path, [bad + cut for cut in cuts]))
+def test_a_damaged_stream_costs_its_pages(tmp_path: Path, cuts: list[int]) -> None:
+    path, offsets = multistream(tmp_path)
+    data = bytearray(Path(path).read_bytes())
+    data[offsets[3] + 60] ^= 0x55
+    Path(path).write_bytes(data)
+    found = read(path, ranges_of(path, [offsets[3] + cut for cut in cuts]))
+    assert contents(found) == [*WHOLE[:8], *WHOLE[12:]]
+    assert found[8] == BrokenPage("damaged block", None, offsets[3])
+
+
+def test_a_damaged_last_block_is_no_cut_off_dump(tmp_path: Path) -> None:
+    data = in_blocks([PLAIN[:3000], PLAIN[3000:]])
+    path = write(tmp_path, "d.xml.bz2", flip(data, blocks_of(data)[1][1] + 60))
+    *whole, page_cut, rest = read(path)
+    assert contents(whole) == WHOLE[: len(whole)]
+    assert [one.reason for one in (page_cut, rest) if isinstance(one, BrokenPage)] == ["damaged block"] * 2
+
+
+def test_a_dump_whose_head_is_damaged_is_not_read(tmp_path: Path) -> None:
+    data = in_blocks([PLAIN[:3000], PLAIN[3000:]])
+    with pytest.raises(InputError, match=r"byte 0: the bz2 block that starts here is corrupt"):
+        read(write(tmp_path, "d.xml.bz2", flip(data, 100)))
+
+
+def test_a_damaged_block_of_utf_16_is_an_error(tmp_path: Path) -> None:
+    text = PLAIN.decode().encode("utf-16")
+    data = in_blocks([text[:3000], text[3000:]])
+    place = blocks_of(data)[1][1]
+    with pytest.raises(InputError, match=rf"byte {place // 8}: the bz2 block that starts here is corrupt"):
+        read(write(tmp_path, "d.xml.bz2", flip(data, place + 60)))
 
 
 def test_a_stream_start_that_does_not_decompress_is_not_taken_for_one(tmp_path: Path) -> None:
@@ -122,52 +218,18 @@ def test_a_head_without_an_end_is_read_for_a_megabyte(tmp_path: Path) -> None:
     assert 1 << 20 <= len(read_head(path)[0]) < 4 << 20
 
 
-def test_an_index_cuts_ranges_at_stream_starts(tmp_path: Path) -> None:
-    path, _, offsets = multistream(tmp_path)
-    plan = plan_ranges(path, 400)
+@pytest.mark.parametrize("data", [bz2.compress(PLAIN), streams(PLAIN, range(0, len(PLAIN), 700))])
+def test_a_bz2_file_is_cut_whether_it_has_one_stream_or_many(tmp_path: Path, data: bytes) -> None:
+    path = write(tmp_path, "d.xml.bz2", data)
+    plan = plan_ranges(path, 200)
     assert plan.notes == ()
-    assert len(plan.ranges) > 3
-    assert {span.start for span in plan.ranges} <= set(offsets)
+    assert len(plan.ranges) == -(-len(data) // 200)
     assert contents(read(path, plan.ranges)) == WHOLE
-
-
-def test_a_plain_index_serves_too(tmp_path: Path) -> None:
-    path, index, offsets = multistream(tmp_path)
-    write(tmp_path, "x-multistream-index.txt", bz2.decompress(Path(index).read_bytes()))
-    Path(index).unlink()
-    assert {span.start for span in plan_ranges(path, 400).ranges} <= set(offsets)
-
-
-@pytest.mark.parametrize("damage", ["stale", "cut", "empty", "text", "falling"])
-def test_a_stale_or_damaged_index_is_noted_and_harmless(tmp_path: Path, damage: str) -> None:
-    path, index, _ = multistream(tmp_path)
-    data = Path(index).read_bytes()
-    damaged = {
-        "stale": bz2.compress(b"".join(b"%d:1:a:b\n" % n for n in range(1, 3000))),
-        "cut": data[:40],
-        "empty": b"",
-        "text": b"<html>" * 99,
-        "falling": bz2.compress(b"".join(b"%d:1:a%s\n" % (n, b"x" * 5000) for n in (3, 2, 1))),
-    }
-    Path(index).write_bytes(damaged[damage])
-    plan = plan_ranges(path, 400)
-    assert "index is not used" in plan.notes[0]
-    assert len(plan.ranges) > 3
-    assert contents(read(path, plan.ranges)) == WHOLE
-
-
-def test_the_index_of_a_numbered_part_is_found(tmp_path: Path) -> None:
-    path, index, offsets = multistream(tmp_path)
-    part = str(tmp_path / "x-multistream1.xml-p1p41.bz2")
-    Path(path).rename(part)
-    Path(index).rename(tmp_path / "x-multistream-index1.txt-p1p41.bz2")
-    assert {span.start for span in plan_ranges(part, 400).ranges} <= set(offsets)
 
 
 @pytest.mark.parametrize(
     ("name", "data", "note"),
     [
-        ("d.xml.bz2", bz2.compress(PLAIN), "single bz2 stream"),
         ("d.xml.gz", gzip.compress(PLAIN), "gz file"),
         ("d.xml.zst", zstandard.compress(PLAIN), "zst file"),
         ("d.xml", codecs.BOM_UTF16_LE + PLAIN.decode().encode("utf-16-le"), "UTF-16"),
@@ -183,9 +245,12 @@ def test_a_file_that_cannot_be_cut_is_one_range_and_says_so(tmp_path: Path, name
     assert contents(read(path, plan.ranges)) == WHOLE
 
 
-def test_offsets_point_at_the_page_or_its_stream(tmp_path: Path) -> None:
+def test_offsets_point_at_the_page_or_its_stream_or_block(tmp_path: Path) -> None:
     plain = write(tmp_path, "d.xml", PLAIN)
     for found in read(plain, ranges_of(plain, [1500, 4000])):
         assert PLAIN[found.offset :].startswith(b"<page>\n    <title>%s<" % (found.title or "").encode())
-    path, _, offsets = multistream(tmp_path)
+    path, offsets = multistream(tmp_path)
     assert [found.offset for found in read(path)] == [offsets[1 + n // 4] for n in range(23)]
+    data = in_blocks([HEAD.encode(), *(one.encode() for one in PAGES), TAIL.encode()])
+    path = write(tmp_path, "d.xml.bz2", data)
+    assert [found.offset for found in read(path)] == [begin // 8 for _, begin, _ in blocks_of(data)[1:24]]

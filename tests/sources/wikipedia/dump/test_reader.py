@@ -227,7 +227,7 @@ def test_a_dump_of_no_pages_is_whole(tmp_path: Path) -> None:
     assert read(path, ranges_of(path, range(0, 1000, 40))) == []
 
 
-def test_memory_is_one_page_and_buffers(tmp_path: Path) -> None:
+def test_memory_is_one_page_one_block_and_buffers(tmp_path: Path) -> None:
     filler = b" " * 1_000_000
     body = b"".join(PAGES[n % 23].encode() + filler for n in range(24))
     path = write(tmp_path, "d.xml.bz2", bz2.compress(HEAD.encode() + body + TAIL.encode(), 1))
@@ -237,7 +237,7 @@ def test_memory_is_one_page_and_buffers(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert count == 24
-    assert peak < 16 << 20
+    assert peak < 24 << 20  # a block of spaces is 5 MB at level 1
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_real_dumps_read_as_an_xml_parser_reads_them(name: str) -> None:
     info, rows = read_siteinfo(path), list[tuple[int, int, str, str, bool]]()
     cut_off = pytest.raises(InputError, match="cut off") if "testdata_ja" in path else contextlib.nullcontext()
     with cut_off:
-        for span in plan_ranges(path, 300_000).ranges:
+        for span in plan_ranges(path, 1_000_000).ranges:
             for found in read_pages(span, info):
                 if isinstance(found, Page):
                     rows.append((found.id, found.ns, found.title, found.text, found.redirect is not None))

@@ -1,0 +1,123 @@
+"""The blocks of a bz2 file from any byte on, and where blocks are damaged.
+
+A block is where its mark is and it decodes to its checksum; the next one begins where it ends, so marks that occur by
+chance within a block are never seen. Where none is at the expected place, it is looked for behind. What is found
+depends on the file alone, not on where reading begins: it begins with the last whole block before that place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from bertdata.errors import InputError
+from bertdata.io.bzip2.decoder import Block, decoder
+from bertdata.io.bzip2.layout import (
+    BLOCK_MARK,
+    END_BITS,
+    END_MARK,
+    HEADER_BITS,
+    LONGEST_BLOCK,
+    SHORTEST_BLOCK,
+)
+from bertdata.io.bzip2.window import Window
+
+_STRIDE = 1 << 18
+
+
+def read_blocks(raw: BinaryIO, path: str, start: int, *, compiled: bool) -> Iterator[tuple[int, bytes | None]]:
+    """Yield (offset, bytes) of each block of a file that begins at byte `start` or behind it, to the end of the file.
+
+    The offset is the byte in which the mark of the block begins, for the first block of a stream that of the stream.
+    bytes is None once for each place where one block or more are damaged, with the offset of the first of them. The
+    checksums of streams are not looked at: those of their blocks say all. Raises InputError where the file is cut off,
+    has something else behind a stream, or cannot be read.
+    """
+    window, block, position = _begin(raw, path, start, compiled)
+    if block is None and start and window.padded(start):
+        return
+    while True:
+        window.release(position)
+        if block is None and window.mark(position) == BLOCK_MARK:
+            block = window.decode(position)
+        offset = _offset(window, position)
+        if block is not None:
+            if offset >= start:
+                yield offset, block.data
+            position, block = block.end, None
+            continue
+        behind = _behind_end(window, position)
+        if behind is not None:
+            if window.padded(behind):
+                return
+            if window.header(behind):
+                position = 8 * behind + HEADER_BITS
+                continue
+            position, offset = 8 * behind, behind
+        found, block = _search(window, position)
+        if found is None:
+            if 0 <= window.known - position - END_BITS < 8:
+                return
+            raise _no_more(path, window.known // 8, offset, behind is not None)
+        if found - position >= SHORTEST_BLOCK and offset >= start:
+            yield offset, None
+        position = found
+
+
+def _begin(raw: BinaryIO, path: str, start: int, compiled: bool) -> tuple[Window, Block | None, int]:
+    """Return a window, and the last whole block that begins before byte `start`, with its position.
+
+    Where there is none within reach, the block is None, and the position one before which there is none.
+    """
+    machine = decoder(compiled)
+    for back in (_STRIDE, LONGEST_BLOCK) if start else ():
+        begin = max(0, start - back)
+        window = Window(raw, path, begin, machine)
+        for position in reversed(window.find_marks(8 * begin, start - begin)):
+            if window.mark(position) == BLOCK_MARK and (block := window.decode(position)):
+                return window, block, position
+        if begin == 0:
+            break
+    if start <= LONGEST_BLOCK:
+        return Window(raw, path, 0, machine), None, HEADER_BITS
+    return Window(raw, path, start - 1, machine), None, 8 * start - 1
+
+
+def _offset(window: Window, position: int) -> int:
+    """Return the byte of a position, that of the header where the stream's header is right before it."""
+    byte = position // 8
+    header = byte - HEADER_BITS // 8
+    return header if position % 8 == 0 and window.header(header) else byte
+
+
+def _behind_end(window: Window, position: int) -> int | None:
+    """Return the byte behind the end of a stream, None where no stream ends at a position."""
+    end = position + END_BITS
+    return -(-end // 8) if window.mark(position) == END_MARK and end <= window.known else None
+
+
+def _search(window: Window, position: int) -> tuple[int | None, Block | None]:
+    """Return the first position behind one at which there is a whole block, and the block, or the end of the file."""
+    at = position + 1
+    while True:
+        window.release(at)
+        for mark in window.find_marks(at, _STRIDE):
+            if window.mark(mark) == BLOCK_MARK:
+                if block := window.decode(mark):
+                    return mark, block
+            elif (behind := _behind_end(window, mark)) and window.padded(behind):
+                return mark, None
+        at += 8 * _STRIDE
+        if window.known <= at:
+            return None, None
+
+
+def _no_more(path: str, end: int, offset: int, follows_stream: bool) -> InputError:
+    if follows_stream:
+        message = "what follows the bz2 stream that ends here is none; get the file again and check its checksum"
+    else:
+        message = (
+            f"the file ends at byte {end}, inside the bz2 block that starts here: it was cut off; "
+            "get it again and check its size"
+        )
+    return InputError(message, path=path, offset=offset)
