@@ -8,8 +8,8 @@ not. That is the fairer peer in speed, for ours expands none either, but writes 
 measured by `_quality.py`, apart for each set of rendered articles: goodwiki-dev.jsonl, which the rules were developed
 on, and rendered-dev.jsonl. Before it measures, it checks that the compiled passes and their plain Python reference give
 the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each peer gets an
-environment of its own in a cache folder, and is left out, saying so, where that cannot be made. Last it sets the CPU
-seconds from the dump to documents against those of `bzip2 -dc` on the same file, in turns.
+environment of its own in a cache folder, and is left out, saying so, where that cannot be made. `dump.py` has the time
+from a dump to documents.
 
 `--structured EXPORT DUMP` scores our prose of a dump against a structured export of the same wiki (sections as JSON,
 see docs/sources.md), by the articles of one title. Its paragraphs are those that the wiki renders, so it is gold of any
@@ -27,13 +27,11 @@ import json
 import logging
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +125,6 @@ def main() -> None:
         shares = {tool: figures(rows, contestant.first["texts"][name]) for tool, contestant in contestants.items()}
         lines = [[tool, *(str(found[figure]) for figure in FIGURES.values())] for tool, found in shares.items()]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(['tool', *FIGURES], lines)}")
-    ours, bzip2 = dump_seconds(dumps[0], flags.rounds)
-    print(f"the dump to documents: {ours:.2f} CPU s, {ours / bzip2:.2f} times the {bzip2:.2f} s of bzip2 -dc")
 
 
 def residue_table(dumps: list[Path]) -> str:
@@ -226,31 +222,6 @@ def language_of(dump: Path) -> str:
     """
     found = re.search(r"(?:\A|_)([a-z]{2,3})wiki[-_.]", dump.name)
     return found[1] if found else ""
-
-
-def dump_seconds(dump: Path, rounds: int) -> tuple[float, float]:
-    """Return the median CPU seconds from a bz2 dump to a part of documents, compiled code warm, and of `bzip2 -dc`."""
-    from bertdata.sources.formats import Request, SourceFile
-    from bertdata.sources.settings import CleaningConfig
-    from bertdata.sources.wikipedia.format import WIKIPEDIA
-
-    ours, theirs = [], []
-    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
-        config = CleaningConfig(range_bytes=dump.stat().st_size)
-        sources = [SourceFile(str(dump), dump.name, "wikipedia")]
-        tasks, _ = WIKIPEDIA.plan(sources, Request(folder, dump.stat().st_size, config))
-        tasks = [replace(task, payload=replace(task.payload, compiled=True)) for task in tasks]
-        for _ in range(rounds + 1):
-            before = os.times()
-            subprocess.run(["bzip2", "-dc", dump], stdout=subprocess.DEVNULL, check=True)
-            after = os.times()
-            theirs.append(after.children_user + after.children_system - before.children_user - before.children_system)
-            began = time.process_time()
-            for task in tasks:
-                with open(Path(folder) / "part", "wb") as file:
-                    WIKIPEDIA.write(task, file)
-            ours.append(time.process_time() - began)
-    return statistics.median(ours[1:]), statistics.median(theirs[1:])
 
 
 def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]:

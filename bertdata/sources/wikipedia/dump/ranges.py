@@ -13,12 +13,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import BinaryIO
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.bzip2.blocks import read_blocks
 from bertdata.io.compression import compression, decompress
-from bertdata.io.files import CHUNK, open_raw, size
+from bertdata.io.files import CHUNK, identity, open_raw, size
 
 Chunk = tuple[int, bytes | None, bool]
 
@@ -79,8 +80,14 @@ def _one(path: str, whole: int, note: str) -> DumpPlan:
 def read_head(path: str) -> tuple[bytes, bool]:
     """Return (the first bytes in UTF-8 up to the end of `<siteinfo>`, whether the file is UTF-16).
 
-    At most about 1 MiB is read. Raises InputError where the file is not a MediaWiki XML dump.
+    At most about 1 MiB is read, once in a process, for every range of a dump needs its head. Raises InputError where
+    the file is not a MediaWiki XML dump.
     """
+    return _read_head(path, identity(path))
+
+
+@lru_cache(maxsize=16)
+def _read_head(path: str, _: str) -> tuple[bytes, bool]:
     kind = compression(path)
     ending = os.path.splitext(path)[1].lower()
     if kind == "zip" or ending in (".7z", ".xz", ".rar", ".tar"):
