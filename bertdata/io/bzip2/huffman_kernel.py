@@ -20,6 +20,7 @@ from bertdata.io.bzip2.layout import (
 )
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import store64
 
 DAMAGED, RANDOMISED = -1, -2
 SIZE, ORIGIN, CHECKSUM = 0, 1, 2
@@ -28,10 +29,14 @@ PEEK = 10
 _FIXED_BITS = CHECKSUM_BITS + 1 + 24 + 16
 _GROUP = 50
 _MOST_DIGITS = 21
+_LENGTH, _COUNT, _DIGITS, _RUN, _LITERAL = 31, 5, 8, 10, 14
+"""An entry of codes that are read at once: their bits, and from these bits on their number, how many of them are digits of
+a run, the sum of these, and the last symbol where it is none of them."""
 _LENGTHS = LONGEST_CODE + 4
 
 _U = np.uint64
-_0, _1, _3, _5, _7, _8, _31, _56, _255 = map(_U, (0, 1, 3, 5, 7, 8, 31, 56, 255))
+_0, _1, _2, _3, _7, _8, _16, _56, _255 = map(_U, (0, 1, 2, 3, 7, 8, 16, 56, 255))
+_EIGHT_TIMES = _U(0x0101010101010101)
 _ALL, _PEEKED, _IN_ORDER = ~_U(0), _U(64 - PEEK), _U(0x0706050403020100)
 
 
@@ -41,6 +46,7 @@ def workspace() -> tuple[Bytes, ...]:
         np.empty(MOST_SELECTORS, np.uint8),
         np.empty(MOST_SYMBOLS, np.uint8),
         np.empty((MOST_TABLES, 1 << PEEK), np.uint16),
+        np.empty((MOST_TABLES, 1 << PEEK), np.uint32),
         np.empty((MOST_TABLES, _LENGTHS), np.int64),
         np.empty((MOST_TABLES, _LENGTHS), np.int64),
         np.empty((MOST_TABLES, MOST_SYMBOLS), np.uint16),
@@ -162,6 +168,7 @@ def read_block(
     selectors: Bytes,
     lengths: Bytes,
     look: Bytes,
+    several: Bytes,
     limit: Bytes,
     base: Bytes,
     symbols: Bytes,
@@ -194,48 +201,49 @@ def read_block(
         if position < 0:
             return DAMAGED
         fill_table(lengths, used + 2, look[table], limit[table], base[table], symbols[table])
+        fill_several(look[table], several[table])
     counts[:] = 0
-    most, last_symbol = level * LEVEL_BYTES, _U(used + 1)
+    most, last_symbol = level * LEVEL_BYTES, used + 1
     size: Int = 0
     run: Int = 0
+    digits: Int = 0
     known: Int = 0
-    digits, front, bits = 0, order[0], _0
+    front, second, bits = order[0], order[1], _0
     for group in range(min(groups, MOST_SELECTORS)):
-        codes = _U(selectors[group])
-        for _ in range(_GROUP):
+        codes, left = _U(selectors[group]), _GROUP
+        while left > 0:
             if known < LONGEST_CODE:
                 if position > end:
                     return DAMAGED
                 bits = bits_from(data, _U(position))
                 known = 64 - (position & 7)
-            entry = _U(look[codes, bits >> _PEEKED])
-            length: Int = np.int64(entry & _31)
-            symbol = entry >> _5
-            if length == 0:
-                length = PEEK + 1
-                while length <= LONGEST_CODE and np.int64(bits >> _U(64 - length)) > limit[codes, length]:
-                    length += 1
-                if length > LONGEST_CODE:
+            entry: Int = np.int64(several[codes, bits >> _PEEKED])
+            if entry >> _COUNT & 7 == 0 or entry >> _COUNT & 7 > left:
+                entry = one_code(bits, look[codes], limit[codes], base[codes], symbols[codes])
+                if entry < 0:
                     return DAMAGED
-                symbol = _U(symbols[codes, np.int64(bits >> _U(64 - length)) - base[codes, length]])
+            length = entry & _LENGTH
             bits <<= _U(length)
             known -= length
             position += length
-            if symbol <= _1:
-                if digits == _MOST_DIGITS:
-                    return DAMAGED
-                run += np.int64(symbol + _1) << digits
-                digits += 1
+            left -= entry >> _COUNT & 7
+            run += (entry >> _RUN & 15) << digits
+            digits += entry >> _DIGITS & 3
+            if digits > _MOST_DIGITS:
+                return DAMAGED
+            symbol = entry >> _LITERAL
+            if symbol == 0:
                 continue
-            if digits:
-                if size + run > most:
-                    return DAMAGED
-                byte = front & _255
-                for i in range(size, size + run):
-                    column[_U(i)] = byte
-                counts[byte] += run
-                size += run
-                run = digits = 0
+            if size + run > most:
+                return DAMAGED
+            byte = front & _255
+            store64(column, size, byte * _EIGHT_TIMES)
+            store64(column, size + 8, byte * _EIGHT_TIMES)
+            for i in range(size + 16, size + run):
+                column[_U(i)] = byte
+            counts[byte] += run
+            size += run
+            run = digits = 0
             if symbol == last_symbol:
                 if position > end or header[ORIGIN] >= size:
                     return DAMAGED
@@ -243,22 +251,62 @@ def read_block(
                 return position
             if size >= most:
                 return DAMAGED
-            place = symbol - _1
-            if place < _8:
-                byte, front = moved(front, place)
+            place = _U(symbol - 1)
+            carry, behind = front >> _56, second >> _56
+            if place < _16:
+                high = _ALL * (place >> _3)
+                upto = _ALL >> (_56 - _8 * (place & _7))
+                byte = (front & ~high | second & high) >> _8 * (place & _7) & _255
+                front = front & ~(upto | high) | front << _8 & (upto | high)
+                second = second & ~(upto & high) | (second << _8 | carry) & upto & high
             else:
-                carry = front >> _56
-                front <<= _8
-                j = _1
+                front, second, j = front << _8, second << _8 | carry, _2
                 while j < place >> _3:
                     word = order[j]
-                    order[j] = word << _8 | carry
-                    carry = word >> _56
+                    order[j] = word << _8 | behind
+                    behind = word >> _56
                     j += _1
                 byte, word = moved(order[j], place & _7)
-                order[j] = word | carry
+                order[j] = word | behind
             front |= byte
             column[_U(size)] = byte
             counts[byte] += 1
             size += 1
     return DAMAGED
+
+
+@inlined
+def fill_several(look: Bytes, several: Bytes) -> None:
+    """Write for each of the next PEEK bits up to three digits of a run and then a symbol of the front, as one entry."""
+    for bits in range(1 << PEEK):
+        length, count, digits, run, literal = 0, 0, 0, 0, 0
+        while digits < 3 and literal == 0:
+            entry = np.int64(look[bits << length & (1 << PEEK) - 1])
+            if entry == 0 or length + (entry & _LENGTH) > PEEK:
+                break
+            length += entry & _LENGTH
+            count += 1
+            if entry >> 5 <= 1:
+                run += (1 + (entry >> 5)) << digits
+                digits += 1
+            else:
+                literal = entry >> 5
+        several[bits] = literal << _LITERAL | run << _RUN | digits << _DIGITS | count << _COUNT | length
+
+
+@inlined
+def one_code(bits: Int, look: Bytes, limit: Bytes, base: Bytes, symbols: Bytes) -> Int:
+    """Return the entry of the next code alone; DAMAGED where there is none."""
+    entry: Int = np.int64(look[bits >> _PEEKED])
+    length = entry & _LENGTH
+    symbol = entry >> 5
+    if length == 0:
+        length = PEEK + 1
+        while length <= LONGEST_CODE and np.int64(bits >> _U(64 - length)) > limit[length]:
+            length += 1
+        if length > LONGEST_CODE:
+            return DAMAGED
+        symbol = np.int64(symbols[np.int64(bits >> _U(64 - length)) - base[length]])
+    if symbol <= 1:
+        return (1 + symbol) << _RUN | 1 << _DIGITS | 1 << _COUNT | length
+    return symbol << _LITERAL | 1 << _COUNT | length
