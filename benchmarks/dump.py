@@ -126,7 +126,7 @@ def workers(path: Path, rounds: int) -> str:
     def clean(count: int) -> Callable[[], float]:
         def run() -> float:
             with tempfile.TemporaryDirectory(dir=path.parent) as output:
-                command = [sys.executable, "-m", "bertdata", "clean-wikipedia", path, "--output", f"{output}/documents"]
+                command = [sys.executable, "-m", "bertdata", "clean-wikipedia", str(path), "--output", f"{output}/out"]
                 began = time.perf_counter()
                 subprocess.run([*command, "--workers", str(count)], stdout=subprocess.DEVNULL, check=True)
                 return time.perf_counter() - began

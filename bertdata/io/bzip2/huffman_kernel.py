@@ -30,8 +30,8 @@ _FIXED_BITS = CHECKSUM_BITS + 1 + 24 + 16
 _GROUP = 50
 _MOST_DIGITS = 21
 _LENGTH, _COUNT, _DIGITS, _RUN, _LITERAL = 31, 5, 8, 10, 14
-"""An entry of codes that are read at once: their bits, and from these bits on their number, how many of them are digits of
-a run, the sum of these, and the last symbol where it is none of them."""
+"""An entry of codes that are read at once: their length, and from these bits on how many they are, how many of them are
+digits of a run, the sum of these, and the symbol behind them."""
 _LENGTHS = LONGEST_CODE + 4
 
 _U = np.uint64
@@ -279,7 +279,10 @@ def read_block(
 def fill_several(look: Bytes, several: Bytes) -> None:
     """Write for each of the next PEEK bits up to three digits of a run and then a symbol of the front, as one entry."""
     for bits in range(1 << PEEK):
-        length, count, digits, run, literal = 0, 0, 0, 0, 0
+        length: Int = 0
+        run: Int = 0
+        literal: Int = 0
+        count = digits = 0
         while digits < 3 and literal == 0:
             entry = np.int64(look[bits << length & (1 << PEEK) - 1])
             if entry == 0 or length + (entry & _LENGTH) > PEEK:

@@ -39,6 +39,8 @@ from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, temp
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
 REVISION = 6
+ARTICLES = (0,)
+"""The namespaces whose pages are articles."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
 _REJECTS = re.compile(r"-\d{5,}\.jsonl$")
 _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
@@ -158,8 +160,8 @@ WIKIPEDIA = WikipediaFormat()
 
 def _pages(work: CleaningTask, site: SiteInfo) -> Iterator[Page | BrokenPage]:
     if work.more:
-        return read_split_page((work.span, *work.more), site, compiled=work.compiled)
-    return read_pages(work.span, site, compiled=work.compiled)
+        return read_split_page((work.span, *work.more), site, compiled=work.compiled, namespaces=ARTICLES)
+    return read_pages(work.span, site, compiled=work.compiled, namespaces=ARTICLES)
 
 
 @contextmanager
@@ -185,7 +187,7 @@ def article(
     compiled: bool | None = None,
 ) -> tuple[bytes, str]:
     """Return the prose of a page, and why it does not become a document ("" if it does)."""
-    if page.ns != 0:
+    if page.ns not in ARTICLES:
         return b"", "not an article"
     if page.deleted:
         return b"", "deleted revision"

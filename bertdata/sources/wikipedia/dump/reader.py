@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -146,13 +146,16 @@ def _first(pattern: str, head: str) -> str:
     return unescape(match.group(1).strip().encode()).decode() if match else ""
 
 
-def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None) -> Iterator[Page | BrokenPage]:
+def read_pages(
+    span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = None, namespaces: Container[int] | None = None
+) -> Iterator[Page | BrokenPage]:
     """Yield the pages of one range in file order, holding one page, one block of bz2 and a few buffers.
 
     `compiled` says whether kernels decode bz2 and undo escapes, which changes only the speed; None decides by the size
-    of the range. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump
-    ends without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded
-    as a BrokenPage.
+    of the range. Pages outside `namespaces` are yielded without their wikitext, which is passed over; None has all of
+    them. Raises InputError, after the whole pages before it, where a compressed stream is corrupt or the dump ends
+    without `</mediawiki>`; the latter in the range that has the last page. A page that cannot be read is yielded as a
+    BrokenPage.
 
     >>> from bertdata.io.files import write_bytes
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
@@ -161,21 +164,25 @@ def read_pages(span: DumpRange, siteinfo: SiteInfo, *, compiled: bool | None = N
     [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11, deleted=False)]
     """
     plain = _unescaper(span.weight, compiled)
-    for found in _cut_pages(span):
-        yield found if isinstance(found, BrokenPage) else _parse(*found, siteinfo, plain)
+    for found in _cut_pages(span, compiled):
+        yield found if isinstance(found, BrokenPage) else _parse(*found, siteinfo, plain, namespaces)
 
 
 def read_split_page(
-    spans: Sequence[DumpRange], siteinfo: SiteInfo, *, compiled: bool | None = None
+    spans: Sequence[DumpRange],
+    siteinfo: SiteInfo,
+    *,
+    compiled: bool | None = None,
+    namespaces: Container[int] | None = None,
 ) -> Iterator[Page | BrokenPage]:
     """Yield one page whose revisions are in several files, with the newest of all of them.
 
-    The files may be in any order. Raises InputError as `read_pages` does, and where they hold more than one page.
+    The files may be in any order; the other arguments are as in `read_pages`. Raises InputError as `read_pages` does, and where they hold more than one page.
     """
     merged: bytes | None = None
     number, offset = None, 0
     for span in spans:
-        for found in _cut_pages(span):
+        for found in _cut_pages(span, compiled):
             if isinstance(found, BrokenPage):
                 yield found
                 continue
@@ -195,10 +202,10 @@ def read_split_page(
             elif first >= 0:
                 merged = keep_newest(merged + data[first:])
     if merged is not None:
-        yield _parse(merged, offset, siteinfo, _unescaper(sum(span.weight for span in spans), compiled))
+        yield _parse(merged, offset, siteinfo, _unescaper(sum(span.weight for span in spans), compiled), namespaces)
 
 
-def _cut_pages(span: DumpRange) -> Iterator[tuple[bytes, int] | BrokenPage]:
+def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, int] | BrokenPage]:
     """Yield the XML and the offset of each page of a range; of a long page only its newest revision."""
     buffer, base, scanned, held = bytearray(), 0, 0, b""
     origins: deque[tuple[int, int, bool]] = deque()
@@ -264,7 +271,13 @@ def _cut_pages(span: DumpRange) -> Iterator[tuple[bytes, int] | BrokenPage]:
         )
 
 
-def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes], bytes]) -> Page | BrokenPage:
+def _parse(
+    data: bytes,
+    offset: int,
+    siteinfo: SiteInfo,
+    plain: Callable[[bytes], bytes],
+    namespaces: Container[int] | None,
+) -> Page | BrokenPage:
     first = data.find(REVISION)
     start, end = newest_revision(data, first)
     opening, raw = _TEXT.search(data, start, end), b""
@@ -291,7 +304,9 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
     model = _MODEL.search(data, start, opening.start()) or _MODEL.search(without_slots(data[text_end:end]))
     try:
         model_name = model[1].decode().strip() if model else "wikitext"
-        title, text = _plain(unescape(name[1]).decode()), plain(raw)
+        title = _plain(unescape(name[1]).decode())
+        namespace = int(ns[1]) if ns else siteinfo.namespace(title)
+        text = plain(raw) if namespaces is None or namespace in namespaces else b""
         if not text.isascii():
             text.decode()
         redirect = unescape(marked[1] or b"").decode() if marked else None
@@ -300,7 +315,7 @@ def _parse(data: bytes, offset: int, siteinfo: SiteInfo, plain: Callable[[bytes]
             redirect = redirect if linked is None else linked
         return Page(
             int(number[1]),
-            int(ns[1]) if ns else siteinfo.namespace(title),
+            namespace,
             title,
             redirect,
             model_name,

@@ -227,6 +227,21 @@ def test_a_dump_of_no_pages_is_whole(tmp_path: Path) -> None:
     assert read(path, ranges_of(path, range(0, 1000, 40))) == []
 
 
+def test_pages_of_other_namespaces_are_passed_over_unread(tmp_path: Path) -> None:
+    article = page("A", "&lt;b>").encode()
+    other = page("Vorlage:B", "&lt;i>\xff").encode("latin-1").replace(b"<ns>0<", b"<ns>10<")
+    unnumbered = page("Vorlage:C", "&lt;u>").encode().replace(b"<ns>0</ns>", b"")
+    path = write(tmp_path, "d.xml", HEAD.encode() + article + other + unnumbered + TAIL.encode())
+    span, info = DumpRange(path, 0, os.path.getsize(path)), read_siteinfo(path)
+    for namespaces, expected in (
+        ((0,), [(0, b"<b>"), (10, b""), (10, b"")]),
+        ((10,), [(0, b""), "bad utf-8", (10, b"<u>")]),
+        (None, [(0, b"<b>"), "bad utf-8", (10, b"<u>")]),
+    ):
+        found = read_pages(span, info, namespaces=namespaces)
+        assert [(one.ns, one.wikitext) if isinstance(one, Page) else one.reason for one in found] == expected
+
+
 def test_memory_is_one_page_one_block_and_buffers(tmp_path: Path) -> None:
     filler = b" " * 1_000_000
     body = b"".join(PAGES[n % 23].encode() + filler for n in range(24))
