@@ -1,8 +1,8 @@
 """The blocks of a bz2 file from any byte on, and where blocks are damaged.
 
 A block is where its mark is and it decodes to its checksum; the next one begins where it ends, so marks that occur by
-chance within a block are never seen. Where none is at the expected place, it is looked for behind. What is found
-depends on the file alone, not on where reading begins: it begins with the last whole block before that place.
+chance within a block are not seen. Where none is at the expected place, it is looked for behind. So what is found
+depends on the file alone, not on where reading begins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from bertdata.io.bzip2.layout import (
     END_BITS,
     END_MARK,
     HEADER_BITS,
-    LONGEST_BLOCK,
     SHORTEST_BLOCK,
 )
 from bertdata.io.bzip2.window import Window
@@ -25,24 +24,32 @@ from bertdata.io.bzip2.window import Window
 _STRIDE = 1 << 18
 
 
-def read_blocks(raw: BinaryIO, path: str, start: int, *, compiled: bool) -> Iterator[tuple[int, bytes | None]]:
+def read_blocks(
+    raw: BinaryIO, path: str, start: int = 0, end: int | None = None, *, compiled: bool
+) -> Iterator[tuple[int, bytes | None]]:
     """Yield (offset, bytes) of each block of a file that begins at byte `start` or behind it, to the end of the file.
 
     The offset is the byte in which the mark of the block begins, for the first block of a stream that of the stream.
-    bytes is None once for each place where one block or more are damaged, with the offset of the first of them. The
-    checksums of streams are not looked at: those of their blocks say all. Raises InputError where the file is cut off,
-    has something else behind a stream, or cannot be read.
+    bytes is None once for each place behind a block, or in front of all, where one block or more are damaged, with the
+    offset of the first of them. Nothing is yielded where no whole block begins before byte `end`. The checksums of
+    streams are not looked at: those of their blocks say all. Raises InputError where the file is cut off, has something
+    else behind a stream, or cannot be read.
     """
-    window, block, position = _begin(raw, path, start, compiled)
-    if block is None and start and window.padded(start):
-        return
+    window, position, block = Window(raw, path, max(0, start - HEADER_BITS // 8), decoder(compiled)), HEADER_BITS, None
+    if start:
+        found, block = _search(window, 8 * start, end)
+        if found is None or block is None:
+            return
+        position = found
+    owned = start == 0
     while True:
         window.release(position)
         if block is None and window.mark(position) == BLOCK_MARK:
             block = window.decode(position)
         offset = _offset(window, position)
         if block is not None:
-            if offset >= start:
+            owned = offset >= start
+            if owned:
                 yield offset, block.data
             position, block = block.end, None
             continue
@@ -54,33 +61,14 @@ def read_blocks(raw: BinaryIO, path: str, start: int, *, compiled: bool) -> Iter
                 position = 8 * behind + HEADER_BITS
                 continue
             position, offset = 8 * behind, behind
-        found, block = _search(window, position)
+        found, block = _search(window, position + 1)
         if found is None:
             if 0 <= window.known - position - END_BITS < 8:
                 return
             raise _no_more(path, window.known // 8, offset, behind is not None)
-        if found - position >= SHORTEST_BLOCK and offset >= start:
+        if found - position >= SHORTEST_BLOCK and owned:
             yield offset, None
         position = found
-
-
-def _begin(raw: BinaryIO, path: str, start: int, compiled: bool) -> tuple[Window, Block | None, int]:
-    """Return a window, and the last whole block that begins before byte `start`, with its position.
-
-    Where there is none within reach, the block is None, and the position one before which there is none.
-    """
-    machine = decoder(compiled)
-    for back in (_STRIDE, LONGEST_BLOCK) if start else ():
-        begin = max(0, start - back)
-        window = Window(raw, path, begin, machine)
-        for position in reversed(window.find_marks(8 * begin, start - begin)):
-            if window.mark(position) == BLOCK_MARK and (block := window.decode(position)):
-                return window, block, position
-        if begin == 0:
-            break
-    if start <= LONGEST_BLOCK:
-        return Window(raw, path, 0, machine), None, HEADER_BITS
-    return Window(raw, path, start - 1, machine), None, 8 * start - 1
 
 
 def _offset(window: Window, position: int) -> int:
@@ -96,20 +84,23 @@ def _behind_end(window: Window, position: int) -> int | None:
     return -(-end // 8) if window.mark(position) == END_MARK and end <= window.known else None
 
 
-def _search(window: Window, position: int) -> tuple[int | None, Block | None]:
-    """Return the first position behind one at which there is a whole block, and the block, or the end of the file."""
-    at = position + 1
-    while True:
-        window.release(at)
-        for mark in window.find_marks(at, _STRIDE):
+def _search(window: Window, position: int, end: int | None = None) -> tuple[int | None, Block | None]:
+    """Return the first position from one on at which there is a whole block, and the block, or the end of the file.
+
+    Neither where there is none before byte `end`.
+    """
+    while end is None or position < 8 * end + HEADER_BITS:
+        window.release(position)
+        for mark in window.find_marks(position, _STRIDE):
             if window.mark(mark) == BLOCK_MARK:
                 if block := window.decode(mark):
                     return mark, block
             elif (behind := _behind_end(window, mark)) and window.padded(behind):
                 return mark, None
-        at += 8 * _STRIDE
-        if window.known <= at:
-            return None, None
+        position += 8 * _STRIDE
+        if window.known <= position:
+            break
+    return None, None
 
 
 def _no_more(path: str, end: int, offset: int, follows_stream: bool) -> InputError:

@@ -32,8 +32,12 @@ def in_ranges(data: bytes, cuts: list[int], compiled: bool) -> Found:
     edges = [0, *sorted({cut % len(data) for cut in cuts} - {0}), len(data)]
     found: Found = []
     for start, end in itertools.pairwise(edges):
-        raw = io.BytesIO(data)
-        found += itertools.takewhile(lambda one: one[0] < end, read_blocks(raw, "x.bz2", start, compiled=compiled))  # noqa: B023
+        last = 0
+        for offset, one in read_blocks(io.BytesIO(data), "x.bz2", start, end, compiled=compiled):
+            last = last if one is None else offset
+            if last >= end:
+                break
+            found.append((offset, one))
     return found
 
 

@@ -105,7 +105,7 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
                 offset=0,
             )
         raw.seek(0)
-        for offset, data in _stored_chunks(raw, path, 0, chunk=1 << 16):
+        for offset, data in _stored_chunks(raw, DumpRange(path, 0, size(path)), chunk=1 << 16):
             head += _whole(data, path, offset)
             if len(head) >= 2 * looked:
                 looked = len(head)
@@ -136,12 +136,12 @@ def read_chunks(span: DumpRange, *, compiled: bool = False) -> Iterator[Chunk]:
 
     Where `exact`, `offset` is the file offset of the first of the bytes, else of the bz2 block, the compressed stream
     or the UTF-16 piece they came from; what starts at or after `span.end` belongs to the next range. The bytes are None
-    where blocks of a bz2 file are damaged: what they held is missing there. `compiled` says whether kernels decode
-    them, which changes only the speed. Raises InputError.
+    where blocks of a bz2 file are damaged: what they held is missing there, in the range of the bytes before.
+    `compiled` says whether kernels decode them, which changes only the speed. Raises InputError.
     """
     kind = compression(span.path)
     with open_raw(span.path) as raw:
-        head, chunks = _peeked(_stored_chunks(raw, span.path, span.start, compiled=compiled))
+        head, chunks = _peeked(_stored_chunks(raw, span, compiled=compiled))
         if span.start or not head.startswith(_UTF16):
             for offset, data in chunks:
                 if data is None or len(data) <= CHUNK:
@@ -157,15 +157,15 @@ def read_chunks(span: DumpRange, *, compiled: bool = False) -> Iterator[Chunk]:
 
 
 def _stored_chunks(
-    raw: BinaryIO, path: str, start: int, *, chunk: int = CHUNK, compiled: bool = False
+    raw: BinaryIO, span: DumpRange, *, chunk: int = CHUNK, compiled: bool = False
 ) -> Iterator[tuple[int, bytes | None]]:
-    """Yield (offset, decompressed bytes) of a file from byte `start` on, None for damaged blocks of bz2."""
-    kind = compression(path)
+    """Yield (offset, decompressed bytes) of a file from where a range starts on, None for damaged blocks of bz2."""
+    kind = compression(span.path)
     if kind == "bz2":
-        yield from read_blocks(raw, path, start, compiled=compiled)
+        yield from read_blocks(raw, span.path, span.start, span.end, compiled=compiled)
     else:
-        raw.seek(start)
-        yield from decompress(raw, kind, path, chunk)
+        raw.seek(span.start)
+        yield from decompress(raw, kind, span.path, chunk)
 
 
 def _whole(data: bytes | None, path: str, offset: int) -> bytes:

@@ -223,7 +223,7 @@ def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, 
         if data is None:
             if opened is not None:
                 yield BrokenPage("damaged block", _title_of(held + bytes(buffer[opened - base :])), page_offset)
-            if offset >= span.end:
+            if origins and origins[-1][1] >= span.end:
                 return
             yield BrokenPage("damaged block", None, offset)
             base += len(buffer)
