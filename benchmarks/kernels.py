@@ -43,6 +43,7 @@ def rows() -> dict[str, Callable[[], Row]]:
     return {
         "wikitext": wikitext,
         "XML entities": unescaping,
+        "bz2": bz2_streams,
         "books": books,
         "sentences": sentences,
         "citations": citations,
@@ -119,6 +120,23 @@ def unescaping() -> Row:
     return Row(
         sum(map(len, pages)), lambda: [unescape_compiled(page) for page in pages], lambda: [*map(unescape, pages)]
     )
+
+
+def bz2_streams() -> Row:
+    """Return articles as one bz2 stream, decoded; the reference is Python's bz2."""
+    import bz2
+    import io
+
+    from bertdata.io.compression import decompress
+
+    text = b"".join(data for _, data in _pages())
+    stream = bz2.compress(text)
+
+    def run(compiled: bool) -> None:
+        for _ in decompress(io.BytesIO(stream), "bz2", "articles.bz2", compiled=compiled):
+            pass
+
+    return Row(len(text), lambda: run(True), lambda: run(False))
 
 
 def books() -> Row:

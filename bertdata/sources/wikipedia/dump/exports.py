@@ -82,6 +82,8 @@ def _first_page(path: str) -> bytes | None:
     start = bytearray()
     with contextlib.suppress(InputError):
         for _, data, _ in read_chunks(DumpRange(path, 0, files.size(path))):
+            if data is None:
+                return None
             start += data
             page = _PAGE.search(start)
             found = page and _ID.search(start, page.end())

@@ -177,7 +177,8 @@ def read_split_page(
 ) -> Iterator[Page | BrokenPage]:
     """Yield one page whose revisions are in several files, with the newest of all of them.
 
-    The files may be in any order; the other arguments are as in `read_pages`. Raises InputError as `read_pages` does, and where they hold more than one page.
+    The files may be in any order; the other arguments are as in `read_pages`. Raises InputError as that does, and where
+    they hold more than one page.
     """
     merged: bytes | None = None
     number, offset = None, 0
