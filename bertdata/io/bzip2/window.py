@@ -79,7 +79,7 @@ class Window:
         """Return the level of the stream that begins at a byte of the file, 0 where none does."""
         self.reach(8 * byte, _BEFORE)
         at = byte - self._begin
-        return int(chr(self._data[at + 3])) if at >= 0 and HEADER.match(self._data[: self._size], at) else 0
+        return int(chr(self._data[at + 3])) if at >= 0 and HEADER.match(self._data, at, self._size) else 0
 
     def decode(self, position: int, level: int = LARGEST_LEVEL) -> Block | None:
         """Return the block whose mark is at a position, None where no whole block is there or it is damaged."""
@@ -99,8 +99,10 @@ class Window:
 
     def padded(self, byte: int) -> bool:
         """Tell whether the file ends at a byte, or has only zero bytes from there on."""
-        self.reach(8 * byte, 1)
-        rest = self._data[max(0, byte - self._begin) : self._size]
+        at = byte - self._begin
+        if self.reach(8 * byte, 1) and self._data[at]:
+            return False
+        rest = self._data[at : self._size]
         while not rest.strip(b"\0"):
             rest = self._read()
             if not rest:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
+from bertdata.io.bzip2 import blocks
 from bertdata.io.bzip2.blocks import read_blocks
 from bertdata.io.bzip2.layout import BLOCK_MARK, END_MARK, bits_at
 from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, marks, noise, stream_of
@@ -168,6 +169,18 @@ def test_a_block_whose_mark_is_damaged_is_lost_and_the_one_before_is_not() -> No
     data = flip(ONE, marks(ONE)[3] + 7)
     assert texts(found_from(data)) == [*PIECES[:3], None, *PIECES[4:]]
     assert found_from(data)[3] == (marks(ONE)[3] // 8, None)
+
+
+def test_ranges_that_end_within_a_header_behind_damage_have_the_block_behind_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blocks, "_STRIDE", 1)
+    second = len(in_blocks(PIECES[:2]))
+    data = flip(SEVERAL, marks(SEVERAL)[1] + 60)
+    expected = found_from(data)
+    for cut in range(second - 6, second + 9):
+        for size in (1, 3, 7):
+            assert in_ranges(data, [second - 20, cut, cut + size], True) == expected
 
 
 def test_large_damage_in_a_large_file_is_told_once() -> None:
