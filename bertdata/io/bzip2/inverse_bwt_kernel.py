@@ -1,9 +1,9 @@
 """The Burrows-Wheeler transform undone, compiled: the text of a block out of the last column of its sorted rotations.
 
 Each row names the row of the next character, so a text is followed row by row, and each step waits for memory. The rows
-are one circle (or several of the same text, which repeats), so it can be followed from any row: eight readers follow it
-from rows spread over the table, each as far as a row where another began, and their pieces are put together in order.
-M. Burrows and D. Wheeler, A Block-sorting Lossless Data Compression Algorithm, 1994, section 4.2.
+are one circle (or several of the same text, which repeats), so it can be followed from any row: twelve readers follow
+it from rows spread over the table, each as far as a row where another began, and their pieces are put together in
+order. M. Burrows and D. Wheeler, A Block-sorting Lossless Data Compression Algorithm, 1994, section 4.2.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
 
-READERS = 8
+READERS = 12
 MOST_CHAINS = 128
 _ROWS_OF_A_CHAIN = 512
 SLOT = 4096
@@ -134,23 +134,30 @@ def follow(table: Bytes, pool: Bytes, readers: Bytes) -> None:
         steps = min(steps, (readers[reader, 2] + 1) * SLOT - readers[reader, 1])
     a, b, c, d = _U(readers[0, 0]), _U(readers[1, 0]), _U(readers[2, 0]), _U(readers[3, 0])
     e, f, g, h = _U(readers[4, 0]), _U(readers[5, 0]), _U(readers[6, 0]), _U(readers[7, 0])
+    i, j, k, m = _U(readers[8, 0]), _U(readers[9, 0]), _U(readers[10, 0]), _U(readers[11, 0])
     to_a, to_b, to_c, to_d = _U(readers[0, 1]), _U(readers[1, 1]), _U(readers[2, 1]), _U(readers[3, 1])
     to_e, to_f, to_g, to_h = _U(readers[4, 1]), _U(readers[5, 1]), _U(readers[6, 1]), _U(readers[7, 1])
+    to_i, to_j, to_k, to_m = _U(readers[8, 1]), _U(readers[9, 1]), _U(readers[10, 1]), _U(readers[11, 1])
     done = 0
     while done < steps:
         at_a, at_b, at_c, at_d = _U(table[a]), _U(table[b]), _U(table[c]), _U(table[d])
         at_e, at_f, at_g, at_h = _U(table[e]), _U(table[f]), _U(table[g]), _U(table[h])
-        if (at_a | at_b | at_c | at_d | at_e | at_f | at_g | at_h) & _BEGINS:
+        at_i, at_j, at_k, at_m = _U(table[i]), _U(table[j]), _U(table[k]), _U(table[m])
+        found = at_a | at_b | at_c | at_d | at_e | at_f
+        found |= at_g | at_h | at_i | at_j | at_k | at_m
+        if found & _BEGINS:
             break
-        i = _U(done)
-        pool[to_a + i], pool[to_b + i] = at_a & _BYTE, at_b & _BYTE
-        pool[to_c + i], pool[to_d + i] = at_c & _BYTE, at_d & _BYTE
-        pool[to_e + i], pool[to_f + i] = at_e & _BYTE, at_f & _BYTE
-        pool[to_g + i], pool[to_h + i] = at_g & _BYTE, at_h & _BYTE
+        n = _U(done)
+        pool[to_a + n], pool[to_b + n], pool[to_c + n] = at_a & _BYTE, at_b & _BYTE, at_c & _BYTE
+        pool[to_d + n], pool[to_e + n], pool[to_f + n] = at_d & _BYTE, at_e & _BYTE, at_f & _BYTE
+        pool[to_g + n], pool[to_h + n], pool[to_i + n] = at_g & _BYTE, at_h & _BYTE, at_i & _BYTE
+        pool[to_j + n], pool[to_k + n], pool[to_m + n] = at_j & _BYTE, at_k & _BYTE, at_m & _BYTE
         a, b, c, d = at_a >> _8 & _ROW, at_b >> _8 & _ROW, at_c >> _8 & _ROW, at_d >> _8 & _ROW
         e, f, g, h = at_e >> _8 & _ROW, at_f >> _8 & _ROW, at_g >> _8 & _ROW, at_h >> _8 & _ROW
+        i, j, k, m = at_i >> _8 & _ROW, at_j >> _8 & _ROW, at_k >> _8 & _ROW, at_m >> _8 & _ROW
         done += 1
     readers[0, 0], readers[1, 0], readers[2, 0], readers[3, 0] = a, b, c, d
     readers[4, 0], readers[5, 0], readers[6, 0], readers[7, 0] = e, f, g, h
+    readers[8, 0], readers[9, 0], readers[10, 0], readers[11, 0] = i, j, k, m
     for reader in range(READERS):
         readers[reader, 1] += done
