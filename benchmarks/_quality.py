@@ -68,6 +68,20 @@ def figures(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict
     }
 
 
+def shares_by_kind(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, str]) -> dict[str, float]:
+    """Return, for each kind of small cases, the share of those whose text is the ideal one but for white space.
+
+    >>> rows = [{"id": "a", "kind": "plain", "ideal": "It rained."}, {"id": "b", "kind": "plain", "ideal": "It is."}]
+    >>> shares_by_kind(rows, {"a": "It\\nrained. ", "b": "It == is."})
+    {'plain': 0.5}
+    """
+    right: Counter[str] = Counter()
+    for row in rows:
+        right[row["kind"]] += row["ideal"].split() == (texts.get(row["id"]) or "").split()
+    counts = Counter(row["kind"] for row in rows)
+    return {kind: share(right[kind], number) for kind, number in counts.items()}
+
+
 def share(part: int, whole: int) -> float:
     """Return a part of a whole, to four places."""
     return round(part / max(1, whole), 4)

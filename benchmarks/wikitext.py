@@ -6,7 +6,8 @@ same core and pages; the slowest get a tenth of them. All get and give Python's 
 wikiextractor has two rows: its default run expands the templates that the dump defines, with `--no-templates` it does
 not. That is the fairer peer in speed, for ours expands none either, but writes the text of those it knows. Quality is
 measured by `_quality.py`, apart for each set of rendered articles: goodwiki-dev.jsonl, which the rules were developed
-on, and rendered-dev.jsonl. Before it measures, it checks that the compiled passes and their plain Python reference give
+on, and rendered-dev.jsonl, and on MediaWiki's own parser tests: the share of each kind of which exactly the prose comes
+out. Before it measures, it checks that the compiled passes and their plain Python reference give
 the same text for every page. It needs the folder that BERTDATA_DATA names, or ../shared/data; each peer gets an
 environment of its own in a cache folder, and is left out, saying so, where that cannot be made. `dump.py` has the time
 from a dump to documents.
@@ -31,6 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 RENDERED = ("goodwiki-dev", "rendered-dev")
+PARSER_TESTS = "mediawiki-parser-tests-dev"
 OURS, OURS_UTF8, REFERENCE = "bertdata", "bertdata, UTF-8 in and out", "bertdata, plain Python reference"
 PEERS = {
     "wikiextractor 3.1, no templates": ["wikiextractor==3.1.0"],
@@ -77,7 +80,7 @@ Extract = Callable[[str, str], str]
 def main() -> None:
     """Check, measure in turns, print one table."""
     import _harness as harness
-    from _quality import figures
+    from _quality import figures, shares_by_kind
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=float, default=3)
@@ -98,7 +101,9 @@ def main() -> None:
         sys.exit(f"no dump below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
     pages, templates = articles(dumps[0], flags.megabytes * 1e6)
     gold = {name: rows_of(DATA / "wikipedia" / f"{name}.jsonl") for name in RENDERED}
+    tests = rows_of(DATA / "wikipedia" / f"{PARSER_TESTS}.jsonl")
     scored = {name: [[row["title"], row["wikitext"]] for row in rows] for name, rows in gold.items()}
+    scored[PARSER_TESTS] = [[row["id"], row["wikitext"]] for row in tests]
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         work = Path(folder) / "work.json"
         work.write_text(json.dumps({"pages": pages, "scored": scored, "templates": templates}))
@@ -125,6 +130,13 @@ def main() -> None:
         shares = {tool: figures(rows, contestant.first["texts"][name]) for tool, contestant in contestants.items()}
         lines = [[tool, *(str(found[figure]) for figure in FIGURES.values())] for tool, found in shares.items()]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(['tool', *FIGURES], lines)}")
+    counts = Counter(row["kind"] for row in tests)
+    lines = []
+    for tool, contestant in contestants.items():
+        kept = shares_by_kind(tests, contestant.first["texts"][PARSER_TESTS])
+        lines.append([tool, *(f"{kept[kind]:.1%}" for kind in counts)])
+    head = ["tool", *(f"{kind} ({number})" for kind, number in counts.items())]
+    print(f"\n{PARSER_TESTS}: {len(tests)} tests of MediaWiki\n\n{harness.table(head, lines)}\n")
 
 
 def residue_table(dumps: list[Path]) -> str:
