@@ -96,6 +96,11 @@ PIECES = [
     *("Категория:", "de:", "Category:", "User_talk:", "word", "Prose here.", "é", "漢字", "。", "”", "–", "—", " and "),
     *(" – ", "/", "-", "😀", "𐍈", "\u3000", "\u00a0", "\u200b", "\x85", "\x00", "\x0c", "\x1c", "\r", "\r\n", "\t"),
     *("\x7f", "\x0b", "\x01", "\x02", "\x03", "\ud800"),
+    *("<blockquote>", "</blockquote>", "\n <p>", "</p>", "<td>", "</td>", "\n one two three four.", "<references>"),
+    *("</references>", "<source inline>", '<syntaxhighlight enclose="none">', "</source>", "</syntaxhighlight>"),
+    *("{{!}}", "[http://a.b c]]]", "]]]", "[[http://a b]]", "[[//", "%41", "%7C", "__notoc__", "__NOTOC", "http:x"),
+    *("\n:{|", "\n<!-- a -->", "\n <!-- b --> ", '<ref name="a <b> c">', '<ref name="<b', "[http://[::1]/ a]"),
+    *("\n== Notes ==\n", "\nEach of these is a line of thirteen words, and so it is prose.", "\n<sup>1</sup>"),
 ]
 
 MARKUP = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)

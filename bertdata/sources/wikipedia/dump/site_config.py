@@ -18,12 +18,12 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.split(",") if name.strip())
 
 
-_MEDIA, _FILES, _CATEGORIES = -2, 6, 14
+_FILES, _CATEGORIES = 6, 14
 
 _FILE = _names(
-    "file, image, media, datei, bild, medium, fichier, média, archivo, imagen, medio, immagine, ficheiro, imagem, "
-    "bestand, afbeelding, fil, plik, grafika, файл, изображение, медиа, файлът, картинка, ファイル, 画像, メディア, "
-    "文件, 图像, 圖像, 檔案, 媒体, ملف, صورة, وسائط, 파일, 그림, dosya, resim, tập tin, hình, soubor, kép, fájl, "
+    "file, image, datei, bild, fichier, archivo, imagen, immagine, ficheiro, imagem, bestand, afbeelding, fil, plik, "
+    "grafika, файл, изображение, файлът, картинка, ファイル, 画像, 文件, 图像, 圖像, 檔案, ملف, صورة, 파일, 그림, "
+    "dosya, resim, tập tin, hình, soubor, kép, fájl, "
     "tiedosto, kuva, fișier, imagine, berkas, gambar, αρχείο, εικόνα, קובץ, תמונה, پرونده, attēls, vaizdas, pilt, "
     "súbor, obrázok, datoteka, датотека, слика, податотека, зображення, выява, चित्र, চিত্র, படிமம், ไฟล์, ภาพ, պատկեր, "
     "ფაილი, fayl, şəkil, сурет, fitxategi, fitxer, dosiero, mynd, delwedd, restr, lêer, fasciculus, fail"
@@ -135,7 +135,7 @@ class Namespaces:
         (True, True, True)
         """
         own: set[str] = set()
-        for number in (_MEDIA, _FILES, _CATEGORIES):
+        for number in (_FILES, _CATEGORIES):
             value = names.get(number, ())
             own.update([value] if isinstance(value, str) else value)
         prefixes = {name.replace("_", " ").strip().lower() for name in own} - {""}
@@ -146,6 +146,9 @@ DEFAULT_NAMESPACES = Namespaces()
 
 SECTIONS_WITHOUT_PROSE = frozenset(case_variants(TITLES))
 """The folded titles of sections without prose, of all wikis together."""
+
+SECTIONS_OF_NOTES = frozenset(case_variants(_names("notes, note, anmerkungen, notas, noter, uwagi")))
+"""The titles among those of sections without prose under which there may be prose: of notes that are no footnotes."""
 
 _SOFT_REDIRECT_TEMPLATES = _names(
     "soft redirect, softredirect, softredir, soft link, wiktionary redirect, wi, wikisource redirect, "

@@ -22,19 +22,25 @@ MAX_DEPTH = 100
 
 SPECIAL_TAGS = ("nowiki", "poem", "math", "chem", "ce", "ref")
 EXTENSION_TAGS = _words(
-    "categorytree gallery graph h1 h2 h3 h4 h5 h6 hiero imagemap indicator inputbox mapframe maplink pre quiz rss "
-    "score script source style syntaxhighlight templatedata templatestyles timeline"
+    "categorytree gallery graph h1 h2 h3 h4 h5 h6 hiero imagemap indicator inputbox mapframe maplink phonos pre quiz "
+    "rss score script source style syntaxhighlight templatedata templatestyles timeline"
 )
 """Tags that are dropped with what is between them; one that is never closed hides its line."""
-HIDDEN_TAGS = ("del", "includeonly", "rp", "rt", "s", "strike")
+CODE_TAGS = ("source", "syntaxhighlight")
+"""Extension tags whose content is shown within a line where their attributes say so."""
+HIDDEN_TAGS = ("del", "includeonly", "references", "rp", "rt", "s", "strike")
 """Tags that are dropped with what is between them; one that is never closed hides nothing."""
 TAGS = (*SPECIAL_TAGS, *EXTENSION_TAGS, *HIDDEN_TAGS)
 """The tags of the first pass; the kernels know a tag by its index."""
+AFTER_USE = " \t\n.,;:!?)"
+"""What follows a reference that is used by its name; what it says begins with another character."""
 FORMULA_LENGTH = 60
 """A longer formula is dropped."""
 NOT_IN_FORMULAS = "\\{}$"
-LITERAL = "[]{}|<>'=*#:;!_~-"
+LITERAL = "[]{}|<>'=*#:;!_~-\n"
 """Characters of wikitext markup, written as character references where they are meant literally."""
+MARKUP_IN_A_VALUE = 4
+"""A quoted value of an attribute may hold so many `<`."""
 BEFORE_PLACEHOLDER = f" \n([,;:/\"'–—-|>{PLACEHOLDER}"
 """A construct that is dropped after one of these, or at the beginning of a text, leaves a placeholder."""
 
@@ -42,9 +48,20 @@ LINE_MARKUP = "*#:;=|! "
 """Characters that are markup at the beginning of a line."""
 LIST_MARKS = "*#:;|"
 """What a line of a list or of a table begins with."""
+BEGINS_BLOCK = _words("p table ul ol dl h1 h2 h3 h4 h5 h6 /td /th tr /tr caption /caption dt /dt dd /dd li /li")
+ENDS_BLOCK = _words(
+    "/p /table /ul /ol /dl /h1 /h2 /h3 /h4 /h5 /h6 td th center /center blockquote /blockquote div /div hr /hr aside "
+    "/aside figure /figure"
+)
+"""Tags that begin a block and tags that end one, as MediaWiki's `BlockLevelPass` has it. A line that begins with a
+space shows no code where one of these tags is on it, inside a block and inside a quotation."""
 SENTENCE_ENDS = ".!?:;\"'”’»)]…。！？"
 SPACES_OF_PROSE = 8
 """A line that begins with a space is prose only with this many spaces inside, and if a sentence ends it."""
+LETTERS = "\u00c0\u1fff"
+"""The first and the last of the characters that stand for the letters beyond ASCII of scripts with spaces."""
+SPACES_OF_NOTES = 12
+"""The first line below "Notes" is prose with this many spaces inside, if a sentence ends it and it cites nothing."""
 TITLE_EDGES = " \t:"
 NAME_EDGES = f" \t\n{PLACEHOLDER}"
 """What is stripped from the name of a template and from the prefix of a link."""
@@ -57,23 +74,28 @@ JOINING_WORDS = ("and", "or")
 AFTER_MARK = f" \"'”’{PLACEHOLDER}{OPENERS}{CLOSERS}"
 """A pause or a stop is a token of its own before these and at the end; else it belongs to what follows, as in `3.5`."""
 
-SWITCH_LETTERS = (4, 40)
-"""The fewest and the most letters of a behaviour switch such as `__NOTOC__`."""
-PROTOCOLS = _words("http https ftp ftps irc ircs news gopher git mailto tel geo magnet urn")
-BREAK_TAGS = ("br", "wbr", "hr")
-BLOCK_TAGS = _words("p div blockquote center li dd dt tr td th table ul ol dl")
+SWITCH_LETTERS = (3, 40)
+"""The fewest and the most letters of a behaviour switch such as `__NOTOC__`, in capitals or not of ASCII."""
+SWITCHES = _words("toc notoc forcetoc noeditsection nogallery notitleconvert notc nocontentconvert nocc")
+"""The behaviour switches that MediaWiki knows in small letters too."""
+PROTOCOLS = _words(
+    "ftp ftps git gopher http https irc ircs mms nntp redis sftp ssh svn telnet worldwind "
+    "bitcoin geo magnet mailto matrix news sip sips sms tel urn xmpp"
+)
+"""What can begin an address, before a colon (MediaWiki's `$wgUrlProtocols`)."""
+LONGEST_PROTOCOL = max(map(len, PROTOCOLS))
+URL_SPACES = "\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
+"""White space beyond ASCII that ends an address (Unicode's category Zs)."""
+BREAK_TAGS = ("br",)
+BLOCK_TAGS = _words("p div blockquote center hr li dd dt tr td th table ul ol dl")
 STRIPPED_TAGS = _words(
     "a abbr b bdi bdo big caption ce chem cite code col colgroup data del dfn em font gallery h1 h2 h3 h4 h5 h6 hiero "
     "i img includeonly ins kbd langconvert languages mark math nobr noinclude nowiki onlyinclude poem pre q rb ref "
     "references rp rt rtc ruby s samp section small source span strike strong sub sup syntaxhighlight tbody "
-    "templatestyles tfoot thead time translate tt tvar u var"
+    "templatestyles tfoot thead time translate tt tvar u var wbr"
 )
 """Tags of which only what is between them stays."""
-ODD_SPACES = (
-    "\t\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + "\u2028\u2029\u202f\u205f\u3000"
-)
+ODD_SPACES = "\t\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029" + URL_SPACES
 """White space that becomes a space."""
 INVISIBLE = "".join(map(chr, [*range(9), *range(14, 28)])) + "\xad\u200b\u200e\u200f\u2060\ufeff"
 """Control characters, soft hyphens and characters without width, which are deleted."""

@@ -7,13 +7,18 @@ from html.entities import html5
 from weakref import WeakKeyDictionary
 
 from bertdata.kernels.characters import Bytes
-from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, SECTIONS_WITHOUT_PROSE, Namespaces
+from bertdata.sources.wikipedia.dump.site_config import (
+    PAGE_KINDS,
+    SECTIONS_OF_NOTES,
+    SECTIONS_WITHOUT_PROSE,
+    Namespaces,
+)
 from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import convert, cvt
 from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.kernels import common, inline, tags, template_calls
+from bertdata.sources.wikipedia.wikitext.kernels import common, inline, paragraphs, tags, template_calls
 from bertdata.sources.wikipedia.wikitext.kernels.common import TEMPLATE, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.convert import CODES
 from bertdata.sources.wikipedia.wikitext.reference.inline import entity_text
@@ -49,8 +54,12 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
     for kind, code, names in (
         (common.FUNCTION, 0, FUNCTIONS),
         (common.PREFIX, 0, namespaces.hidden),
-        (common.SECTION, 0, SECTIONS_WITHOUT_PROSE),
+        (common.SECTION, paragraphs.NOTES, SECTIONS_OF_NOTES),
+        (common.SECTION, paragraphs.OTHERS, SECTIONS_WITHOUT_PROSE),
         (common.PROTOCOL, 0, rules.PROTOCOLS),
+        (common.SWITCH, 0, rules.SWITCHES),
+        (common.BLOCK_TAG, paragraphs.BEGINS, rules.BEGINS_BLOCK),
+        (common.BLOCK_TAG, paragraphs.ENDS, rules.ENDS_BLOCK),
         (common.INLINE_TAG, inline.BREAK, rules.BREAK_TAGS),
         (common.INLINE_TAG, inline.BLOCK, rules.BLOCK_TAGS),
         (common.INLINE_TAG, inline.STRIPPED, rules.STRIPPED_TAGS),
@@ -86,6 +95,7 @@ _WRITTEN: dict[factories.Handler, int] = {
 
 _TAG_KINDS = {
     **dict.fromkeys(rules.EXTENSION_TAGS, tags.EXTENSION),
+    **dict.fromkeys(rules.CODE_TAGS, tags.CODE),
     **dict.fromkeys(("poem", "chem", "ce", "nowiki"), tags.ASKED),
     **{"math": tags.FORMULA, "ref": tags.REFERENCE},
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from bertdata.sources.wikipedia.dump.site_config import (
     DEFAULT_NAMESPACES,
@@ -18,8 +19,10 @@ from bertdata.sources.wikipedia.dump.site_config import (
 )
 from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
-from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES
+from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES, PROTOCOLS
 
+_ADDRESS = re.compile(f"(?:{'|'.join(PROTOCOLS)}):|//", re.IGNORECASE | re.ASCII)
+_NOT_IN_TITLES = re.compile("[\\0-\\x1f\\x7f<>\\[\\]{}|\ufffd]")
 _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 
@@ -58,7 +61,11 @@ def link_text(target: str, label: str | None, page: PageContext, *, nested: bool
     'Boston'
     >>> link_text("Salt\\nwater", "sea", PageContext(), nested=False)  # a target does not go on in the next line
     'Salt\\nwater|sea'
+    >>> link_text("http://example.org Salt", None, PageContext(), nested=False)  # MediaWiki reads an external link here
+    '[[http://example.org Salt]]'
     """
+    if _ADDRESS.match(target):
+        return f"[[{target}]]" if label is None else f"[[{target}|{label}]]"
     prefix, colon, rest = target.partition(":")
     if colon:
         name = fold_prefix(prefix)
@@ -68,13 +75,25 @@ def link_text(target: str, label: str | None, page: PageContext, *, nested: bool
             target = rest
     if "\n" in target:
         return target if label is None else f"{target}|{label}"
-    text = target.strip(" \t") if label is None else label
+    text = _decoded(target.strip(" \t")) if label is None else label
     if not text:
         trick = _PIPE_TRICK.fullmatch(target.strip(" \t"))
         text = trick[1] if trick else target
     if nested and "=" in text:
         text = text.replace("=", "&#61;")
     return f"&#{ord(text[0])};{text[1:]}" if text and text[0] in LINE_MARKUP else text
+
+
+def _decoded(title: str) -> str:
+    """Return a title with what is percent-encoded in it decoded, as MediaWiki shows it where it can be a title.
+
+    >>> _decoded("Salt%20water"), _decoded("7% solution"), _decoded("Salt%7Cwater")
+    ('Salt water', '7% solution', 'Salt%7Cwater')
+    """
+    if "%" not in title:
+        return title
+    decoded = unquote(title, errors="replace")
+    return title if _NOT_IN_TITLES.search(decoded) else decoded
 
 
 def numbered(parts: list[str]) -> dict[str, str]:

@@ -39,6 +39,25 @@ LINKS_AND_QUOTES = {
     "The [[Image:A.png|10px]] sign.": "The sign.",
     "'''[[*NSYNC]]''' sang.": "*NSYNC sang.",
     "Ask the [https://example.org/a?b=c main office] or [https://example.org] now.": "Ask the main office or now.",
+    # three closing brackets: the first closes a single one
+    "[[File:A.png|thumb|Birds, from [https://example.org the atlas]]] Birds fly.": "Birds fly.",
+    "[[File:A.png|thumb|[[Birds]] of [x] and {{y|[https://example.org z]}}]]] Birds fly.": "] Birds fly.",
+    "See [[Bird|birds [of prey]]] and [[Bird (genus [2])]] too.": "See birds [of prey] and Bird (genus [2]) too.",
+    # an address is no title
+    "Ask [[https://example.org/a the main office]] now.": "Ask [the main office] now.",
+    "Ask [[//example.org|x the office]] or [[mailto:a@b.org]] now.": "Ask [the office] or now.",
+    "Read the [[7%25 tax|7%25]] and [[Salt%20lake]] and [[7% tax]] and [[Salt%7Clake]].": (
+        "Read the 7%25 and Salt lake and 7% tax and Salt%7Clake."
+    ),
+    "Hear [[Media:Song.ogg|the song]] or [[media:Song.ogg]].": "Hear the song or media:Song.ogg.",
+    # a call for a bar parts a link, and shows a bar elsewhere
+    "The [[Barn (building){{!}}old barn]] and {{nowrap|the [[fox{{!}}foxes]]}}, a{{!}}b.": (
+        "The old barn and the foxes, a|b."
+    ),
+    "Ask the [http://example.org/a\u3000main office] or [http://[2001:db8::1]/ the other].": (
+        "Ask the main office or the other."
+    ),
+    "It ends.\n\nhttps://a.org/b https://é.org/c\n\nmailto:a@b.org\n\nNote:é": "It ends.\n\nNote:é",
 }
 
 REFERENCES_AND_TAGS = {
@@ -49,8 +68,20 @@ REFERENCES_AND_TAGS = {
     "He <s>ran</s><ins>walked</ins> <small>slowly</small> <q>home</q>, x<sup>2</sup>.": "He walked slowly home, x2.",
     "Call <code>len</code> or <nowiki>'''[[it]]'''</nowiki>.": "Call len or '''[[it]]'''.",
     "<nowiki>* no list</nowiki> here.": "* no list here.",
+    "It froze.<ref name='a <i>b</i>'>note</ref> It thawed.<ref name=\"[a] {b} <c>\">note</ref>": "It froze. It thawed.",
+    "It froze.<ref name='<b>'/> It thawed.<ref group=\"<<\">c</ref> So it went.": "It froze. It thawed. So it went.",
+    "It froze.\n<references>\n<ref name=a>note</ref>\nHall\n</references>\nIt thawed.": "It froze.\n\nIt thawed.",
+    "Call <syntaxhighlight lang=c inline>a[[1]] &amp; ''b''</syntaxhighlight> here.": "Call a[[1]] &amp; ''b'' here.",
+    'Call <source lang="c" enclose="none"> f() </source> here or <source enclose="div">g()</source> there.': (
+        "Call f() here or there."
+    ),
+    "Long<wbr>words and<hr>rules.": "Longwords and\n\nrules.",
+    "<nowiki>One\n\n* two</nowiki> three.": "One * two three.",
+    "== A <nowiki>B\nC</nowiki> ==\n<nowiki> One</nowiki> two.": "One two.",
     "Here <!-- not\n\nthis --> there.": "Here there.",
     "One.\n<!-- a line -->\nTwo.": "One. Two.",
+    "One.\n <!-- a line --> <!-- of\nthem -->\t\n<!-- another -->\nTwo.": "One. Two.",
+    "One.\n<!-- a --> Two.\n<!-- b -->Three.\n<!-- c -->": "One.\n\nThree.",
     "So it is. <!-- left open\n\nand on": "So it is.",
     "Before.\n<gallery>\nA.png|b\n</gallery>\n<syntaxhighlight lang=c>int x;</syntaxhighlight>\nAfter.": (
         "Before.\n\nAfter."
@@ -84,6 +115,38 @@ BLOCKS = {
     ),
     "It was founded\n<ref>x</ref>\n<ref>y</ref>\n, and closed.": "It was founded, and closed.",
     "One.\n[[File:A.png|thumb|b]]\nTwo.": "One.\n\nTwo.",
+    # what follows an indented table on its line is in the list
+    "Intro.\n:{|\n| a\n|} is it.\nAfter.": "Intro.\n\nAfter.",
+    "Intro.\n:: {|\n| a\n{|\n| b\n|} c\n  |}{{x}} is it.\nAfter.": "Intro.\n\nAfter.",
+    "Intro is\n:{|\n| a\n|}\nlonger.": "Intro is\n\nlonger.",
+    # a line that begins with a space is no code in a quotation, in a block or with the tag of one
+    "<blockquote>\n To err\n\n is human\n</blockquote>\n x = 1\nHe left.": "To err\n\nis human\n\nHe left.",
+    "<blockquote>a</blockquote>\n x = 1\n<BLOCKQUOTE class=b>\n c\nd": "a\n\nc d",
+    " To err <div>is</div> human\n x = 1": "To err\n\nis\n\nhuman",
+    "<p>To err\n is human\n</p>\n x = 1\nHe left.": "To err is human\n\nHe left.",
+    "<div>\n x = 1\n</div>\n <pb> y\n <p_> z\nHe left.": "He left.",
+    "<p>To err\n== Age ==\n x = 1\n<p>is\n----\n y = 2\nhuman": "To err\n\nis\n\nhuman",
+    "a <td>b\n x = 1\nc </td>d\n e": "a\n\nb\n\nc\n\nd e",
+}
+
+_OF_MUSIC = "The notes of a scale are sung one after the other, from the lowest to the highest."
+NOTES = {
+    f"Lead.\n== Notes ==\n{_OF_MUSIC}\n* a list\nThey are seven.\n== References ==\nHall.": (
+        f"Lead.\n\n{_OF_MUSIC}\n\nThey are seven."
+    ),
+    f"Lead.\n== ''Notes'' ==\n{{{{x}}}}\n\n{_OF_MUSIC}": f"Lead.\n\n{_OF_MUSIC}",
+    f"Lead.\n== Notes ==\n* Hall.\n\n{_OF_MUSIC}": "Lead.",
+    f"Lead.\n== Notes ==\n<sup>1</sup> {_OF_MUSIC}\n\n{_OF_MUSIC}": "Lead.",
+    f"Lead.\n== Notes ==\n 1. {_OF_MUSIC}\n\n{_OF_MUSIC}": "Lead.",
+    f"Lead.\n== Notes ==\n† {_OF_MUSIC}": "Lead.",
+    f"Lead.\n== Notes ==\n{_OF_MUSIC[:-1]}": "Lead.",
+    f"Lead.\n== Notes ==\n=== On music ===\n{_OF_MUSIC}": "Lead.",
+    f"Lead.\n== See also ==\n{_OF_MUSIC}": "Lead.",
+    "Lead.\n== Notes ==\nThe notes of a scale are sung one after the other.": "Lead.",
+    "Lead.\n== Notes ==\nHall, Mary, The Notes of a Scale as the People of Salt sang Them, London, 1901.": "Lead.",
+    "Lead.\n== Notes ==\nÉtude and scale: in 1901 the notes of both were sung one after the other.": (
+        "Lead.\n\nÉtude and scale: in 1901 the notes of both were sung one after the other."
+    ),
 }
 
 TEMPLATES = {
@@ -156,6 +219,10 @@ BROKEN = {
     "Rain. <poem>Hail fell.\n\nSnow fell.": "Rain. Hail fell.\n\nSnow fell.",
     "Rain. <nowiki>Hail [[fell]].": "Rain. Hail fell.",
     "Rain.<ref name=a> Hail fell.<ref>b</ref> Snow fell.": "Rain. Hail fell. Snow fell.",
+    "Rain.<ref name=a> Hail fell.\n\nSnow fell.<ref>b</ref>": "Rain. Hail fell.\n\nSnow fell.",
+    "Rain<ref name=a>, hail fell.\n\nSnow fell.<ref>b</ref>": "Rain, hail fell.\n\nSnow fell.",
+    "Rain.<ref name=a>Hall, p. 3.\n\nSnow fell.<ref>b</ref>": "Rain.\n\nSnow fell.",
+    'Rain.<ref name="a>Hall</ref> Hail fell.<ref name="b">c</ref>': "Rain. Hail fell.",
     "{{Infobox lake\n| name = X\n\nThe '''lake''' is deep.": "The lake is deep.",
     "{{Infobox lake\n| name = X\nThe '''lake''' is deep.": "The lake is deep.",
     "The {{lang|de|See is deep and cold.": "The See is deep and cold.",
@@ -177,6 +244,7 @@ BROKEN = {
         *LINKS_AND_QUOTES.items(),
         *REFERENCES_AND_TAGS.items(),
         *BLOCKS.items(),
+        *NOTES.items(),
         *TEMPLATES.items(),
         *PLACEHOLDERS.items(),
     ],
@@ -291,6 +359,11 @@ HOSTILE = {
     "indented closings": "\n" + " " * N + "|}" + "\n:" * N,
     "unclosed attributes": "<div a='" * N + "<br " * N,
     "dashes after placeholders": "({{x}}" + "–" * N + ")",
+    "runs of closing brackets": "[[a|[b" + "]" * N + " x]]]" * N,
+    "lines of comments": "\n<!--a-->" * N + "\n" + "<!--a--> " * N + "x\n<!-- " * N,
+    "tags in values": "<math a=\"<math b='<b <b" * N + "'\"" * N,
+    "addresses": "http://a " * N,
+    "tags of blocks": "\n <p>" * N + "<td>" * N,
 }
 
 

@@ -67,6 +67,11 @@ def brackets_kernel(
                     n = walk.push(state, frames, walk.CALL, run, out, n)
                     i += run
                 continue
+            in_call = depth and frames[depth - 1, walk.KIND] == walk.CALL
+            if end == i + 3 and text[i + 2] == char.EXCLAMATION_MARK and not in_call:
+                n = _write_bar(out, n, bars, frames, state)
+                i = end + 2
+                continue
             last_bar, bar = first_bar, buffers.find(text, i + 2, end, char.BAR)
             while bar < end:
                 bars[last_bar] = bar
@@ -107,6 +112,10 @@ def brackets_kernel(
                 return ASK_LINK
             n = written
         elif byte == char.RIGHT_BRACKET:
+            if walk.closes_single_bracket(text, i, size):
+                out[n] = byte
+                n += 1
+                i += 1
             i += 2
             if depth and frames[depth - 1, walk.KIND] == walk.LINK:
                 base = frames[depth - 1, walk.BASE]
@@ -121,25 +130,21 @@ def brackets_kernel(
                     return ASK_LINK
                 n = written
         elif byte == char.BAR:
-            if depth and frames[depth - 1, walk.KIND] <= walk.LINK:
-                bars[first_bar] = n
-                state[walk.BARS] += 1
-            out[n] = byte
-            n += 1
+            n = _write_bar(out, n, bars, frames, state)
             i += 1
         elif byte == char.NEWLINE:
-            k = i + 1
+            k, listed = i + 1, False
             while k < size and walk.INDENTS[text[k]]:
+                listed = listed or _LIST_MARKS[text[k]] != 0
                 k += 1
             out[n] = char.NEWLINE
             i += 1
             if k + 1 < size and text[k] == char.LEFT_BRACE and text[k + 1] == char.BAR:
                 i = skip.end_of_dropped(text, k + 2, size, skip.IN_TABLE, state, scratch)
                 if i >= 0:
-                    out[n + 1], out[n + 2] = char.NEWLINE, common.PLACEHOLDER
-                    n += 3
+                    n = _write_end_of_block(out, n + 1, listed)
                 else:
-                    n = walk.push(state, frames, walk.WIKI_TABLE, 0, out, n + 1)
+                    n = walk.push(state, frames, walk.WIKI_TABLE, 1 if listed else 0, out, n + 1)
                     i = k + 2
             elif _closes_table(text, k, size):
                 n = _close_block(out, n, frames, state, walk.WIKI_TABLE)
@@ -177,12 +182,33 @@ def _closes_table(text: Bytes, k: int, size: int) -> bool:
 
 @inlined
 def _close_block(out: Bytes, n: int, frames: Ints, state: Ints, kind: int) -> Int:
+    """Close a table or list, whose frame has in place of braces whether it is in a list."""
     if not walk.unwind(state, frames, kind):
         return n
-    n = frames[state[walk.DEPTH] - 1, walk.BASE]
+    top = state[walk.DEPTH] - 1
+    n, listed = frames[top, walk.BASE], frames[top, walk.BRACES] != 0
     walk.pop(state, frames)
+    return _write_end_of_block(out, n, listed)
+
+
+@inlined
+def _write_end_of_block(out: Bytes, n: int, in_list: bool) -> Int:
+    """Write what a table or list leaves; what follows on the line of its end is in the list that it is in."""
     out[n], out[n + 1] = char.NEWLINE, common.PLACEHOLDER
+    if in_list:
+        out[n + 1] = char.COLON
     return n + 2
+
+
+@inlined
+def _write_bar(out: Bytes, n: int, bars: Ints, frames: Ints, state: Ints) -> Int:
+    """Write a bar, which parts the arguments of a call, and the target and the label of a link."""
+    depth = state[walk.DEPTH]
+    if depth and frames[depth - 1, walk.KIND] <= walk.LINK:
+        bars[state[walk.BARS]] = n
+        state[walk.BARS] += 1
+    out[n] = char.BAR
+    return n + 1
 
 
 @inlined
@@ -214,5 +240,6 @@ def _write_parameter(bars: Ints, out: Bytes, n: int, state: Ints) -> Int:
     return buffers.copy(out, begin, end, out, n)
 
 
+_LIST_MARKS = buffers.flags(rules.LIST_MARKS.encode())
 _next_bracket = buffers.scanner(b"{}[]")
 _next_in_link = buffers.scanner(b"{}[]|\n")

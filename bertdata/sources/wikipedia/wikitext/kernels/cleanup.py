@@ -52,7 +52,7 @@ def finish_kernel(text: Bytes, size: int, work: Bytes, out: Bytes, tokens: Ints,
         n = _strip(out, start, n, _SPACES)
         if verse:
             n = _strip(out, start, _break_lines(out, start, n), _BLANKS)
-        if not _has_word(out, start, n, words) or _is_only_url(out, start, n):
+        if not _has_word(out, start, n, words) or _are_only_urls(out, start, n):
             n = begin
     return n
 
@@ -123,15 +123,27 @@ def _has_word(out: Bytes, begin: int, end: int, words: Bytes) -> bool:
 
 
 @inlined
-def _is_only_url(out: Bytes, begin: int, end: int) -> bool:
-    i = begin
-    while i < end and char.is_letter(out[i]):
+def _are_only_urls(out: Bytes, begin: int, end: int) -> bool:
+    """Tell whether out[begin:end] is addresses with a space between them."""
+    while True:
+        i = begin
+        while i < end and char.is_letter(out[i]):
+            i += 1
+        if not (3 <= i - begin <= rules.LONGEST_PROTOCOL and i + 1 < end and out[i] == char.COLON):
+            return False
         i += 1
-    if not (3 <= i - begin <= 6 and end - i > 3 and common.starts_with(out, i, end, _AFTER_PROTOCOL)):
-        return False
-    while i < end and not _BLANKS[out[i]]:
-        i += 1
-    return i == end
+        begin, printable = i, True
+        while i < end and not _BLANKS[out[i]]:
+            printable = printable and char.SPACE < out[i] < PLACEHOLDER
+            i += 1
+        slashes = common.starts_with(out, begin, i, _SLASHES) and i - begin > 2
+        if i == begin or not (slashes or printable):
+            return False
+        if i == end:
+            return True
+        if out[i] != char.SPACE:
+            return False
+        begin = i + 1
 
 
 @inlined
@@ -251,7 +263,7 @@ def _token(work: Bytes, begin: int, length: int) -> tuple[Int, Int]:
 
 _next_mark = buffers.scanner([char.NEWLINE, PLACEHOLDER, LINE_BREAK])
 _BLANKS, _SPACES = buffers.flags(b" \n"), buffers.flags(b" ")
-_AFTER_PROTOCOL, _AND, _OR = map(common.word, ("://", *rules.JOINING_WORDS))
+_SLASHES, _AND, _OR = map(common.word, ("//", *rules.JOINING_WORDS))
 _DELIMITER = np.zeros(256, np.int64)
 for _kind, _characters in (
     *((_SPACE, " "), (_PAUSE, rules.PAUSES), (_STOP, rules.STOPS), (_QUOTE, '"'), (_PLACEHOLDER, rules.PLACEHOLDER)),

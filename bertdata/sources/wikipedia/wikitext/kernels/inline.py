@@ -65,7 +65,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
         elif byte == char.AMPERSAND:
             end, n = _entity(text, i, limit, out, n, table, blob)
         else:
-            end = _behaviour_switch(text, i, limit)
+            end = _behaviour_switch(text, i, limit, table, blob, scratch)
         if end < 0:
             out[n] = byte
             n += 1
@@ -87,10 +87,22 @@ def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes
             return -1, -1
         if common.lookup(table, blob, common.PROTOCOL, scratch, 0, length) < 0:
             return -1, -1
+        if i + 1 < limit and text[i] == char.SLASH and text[i + 1] == char.SLASH:
+            i += 2
+    if text[i - 1] == char.SLASH and text[i - 2] == char.SLASH:
+        i = _end_of_ipv6(text, i, limit)
     while i < limit and not _ENDS_URL[text[i]]:
-        i += 1
-    while i < limit and (text[i] == char.SPACE or text[i] == char.TAB):
-        i += 1
+        length = 1
+        if text[i] >= 128:
+            code, length = utf8.decode(text, i, limit)
+            if common.is_one_of(code, _URL_SPACES):
+                break
+        i += length
+    while i < limit:
+        code, length = utf8.decode(text, i, limit)
+        if code != char.SPACE and code != char.TAB and not common.is_one_of(code, _URL_SPACES):
+            break
+        i += length
     label = i
     while True:
         i = _next_in_label(text, i, limit)
@@ -101,6 +113,16 @@ def _external_link(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes
             return -1, -1
         i += 1
     return (label, i) if i < limit and text[i] == char.RIGHT_BRACKET else (-1, -1)
+
+
+@inlined
+def _end_of_ipv6(text: Bytes, begin: int, limit: int) -> Int:
+    """Return where a host such as `[2001:db8::1]` ends, `begin` where none is."""
+    i = begin + 1
+    while i < limit and _IPV6[text[i]]:
+        i += 1
+    closed = i < limit and text[i] == char.RIGHT_BRACKET and text[begin] == char.LEFT_BRACKET
+    return i + 1 if closed and i > begin + 1 else begin
 
 
 @inlined
@@ -152,20 +174,26 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
 
 
 @inlined
-def _behaviour_switch(text: Bytes, begin: int, limit: int) -> Int:
+def _behaviour_switch(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Return where `__SWITCH__` ends, -1 if this is not one."""
     i = begin + 2
     if i >= limit or text[begin + 1] != char.UNDERSCORE:
         return -1
     length = 0
-    while i < limit and length <= _MOST and (text[i] >= 128 or char.is_letter(text[i])):
+    while i < limit and length <= _MOST and (text[i] >= 128 or char.UPPER_A <= text[i] <= char.UPPER_Z):
         length += (text[i] & 0xC0) != 0x80
         i += 1
+    known = _FEWEST <= length <= _MOST
+    if i < limit and char.is_letter(text[i]):
+        length = common.tag_name(text, begin + 2, limit, scratch)
+        known = common.lookup(table, blob, common.SWITCH, scratch, 0, length) >= 0
+        i = begin + 2 + length
     closed = i + 1 < limit and text[i] == char.UNDERSCORE and text[i + 1] == char.UNDERSCORE
-    return i + 2 if closed and _FEWEST <= length <= _MOST else -1
+    return i + 2 if closed and known else -1
 
 
 _ODD_SPACES, _INVISIBLE = common.codes(rules.ODD_SPACES), common.codes(rules.INVISIBLE)
+_URL_SPACES, _IPV6 = common.codes(rules.URL_SPACES), buffers.flags(b"0123456789abcdefABCDEF:.")
 _WINDOWS = np.array([ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)], np.int64)
 _ENDS_URL = buffers.flags(b' \t\n\x0b\x0c\r[]<>"')
 _next_in_label = buffers.scanner(b"[]\n")

@@ -13,12 +13,20 @@ from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
 from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find
 from bertdata.sources.wikipedia.wikitext.kernels.common import LONGEST_NAME, PLACEHOLDER, Ints
 
+# what the table says of a section without prose, and of a tag of a block
+OTHERS, NOTES = range(2)
+BEGINS, ENDS = range(2)
+# what the tags say of the lines to come: whether they are inside a block, inside a quotation
+_INSIDE, _QUOTED = 1, 2
+
 
 @inlined
 def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
     """Write the prose of text[:size] to out, a paragraph a line; returns the bytes written, at most 2 * size + 4."""
     n = block = line_start = 0  # block: lines in the paragraph that is being written
     skipped = 0  # the level of the section without prose that is being skipped
+    undecided = False  # whether it may have prose after all
+    around: Int = 0  # what the lines are inside of
     paragraphs = False
     begin = 0
     while begin <= size:
@@ -26,16 +34,18 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
         while body < size and _EDGES[text[body]]:
             body += 1
         first = text[body] if body < size else char.NEWLINE
-        if first != char.NEWLINE and first != char.EQUALS and (skipped or _LIST_MARKS[first]):
-            begin, block = find(text, body, size, char.NEWLINE) + 1, 0
+        if first != char.NEWLINE and first != char.EQUALS and ((skipped and not undecided) or _LIST_MARKS[first]):
+            begin, block, undecided = find(text, body, size, char.NEWLINE) + 1, 0, False
             continue
-        line_end, quotes, placeholder = begin, False, False
+        line_end, quotes, placeholder, tag = begin, False, False, -1
         while True:
             line_end = _next_special(text, line_end, size)
             if line_end == size or text[line_end] == char.NEWLINE:
                 break
             if text[line_end] == PLACEHOLDER:
                 placeholder = True
+            elif text[line_end] == char.LESS_THAN:
+                tag = line_end if tag < 0 else tag
             else:
                 quotes = quotes or (line_end + 1 < size and text[line_end + 1] == char.APOSTROPHE)
             line_end += 1
@@ -46,27 +56,36 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
         if first == char.EQUALS:
             level, title, title_end, rest = _heading(text, body, end)
             if level:
+                undecided = False
                 if skipped == 0 or level <= skipped:
-                    known = _is_section(text, title, title_end, table, blob, scratch)
-                    skipped = level if known else 0
+                    known = _section(text, title, title_end, table, blob, scratch)
+                    skipped = level if known >= 0 else 0
+                    undecided = known == NOTES
                 body, end = common.strip_flagged(text, rest, end, _EDGES)
                 line, line_end = body, end
                 first = text[body] if body < end else 0
-                block = 0
+                block, around = 0, around & _QUOTED
         elif common.starts_with(text, body, end, _RULE):
-            block = 0
+            block, around = 0, around & _QUOTED
             while body < end and text[body] == char.HYPHEN:
                 body += 1
             body, end = common.strip_flagged(text, body, end, _EDGES)
             line, line_end = body, end
         elif body == end and placeholder and block and not _ends_sentence(out, line_start, n):
             continue
-        if (
-            skipped
-            or body == end
-            or _LIST_MARKS[first]
-            or (text[line] == char.SPACE and _is_preformatted(text, body, end))
-            or (text[body] == char.EXCLAMATION_MARK and _is_table_header(text, body, end))
+        if undecided and body < end:
+            undecided = False
+            if _begins_notes(text, line, body, end):
+                skipped = 0
+        if skipped or body == end or _LIST_MARKS[first]:
+            block = 0
+            continue
+        tagged = False
+        if tag >= 0:
+            tagged, around = _read_block_tags(text, max(tag, body), end, around, table, blob, scratch)
+        code = text[line] == char.SPACE and not tagged and around == 0
+        if (code and _is_preformatted(text, body, end)) or (
+            text[body] == char.EXCLAMATION_MARK and _is_table_header(text, body, end)
         ):
             block = 0
             continue
@@ -97,6 +116,52 @@ def _is_preformatted(text: Bytes, begin: int, end: int) -> bool:
     for i in range(begin, end):
         spaces += text[i] == char.SPACE
     return spaces < rules.SPACES_OF_PROSE
+
+
+@inlined
+def _begins_notes(text: Bytes, line: int, body: int, end: int) -> bool:
+    """Tell whether the first line below a heading such as "Notes" is prose (`reference.paragraphs._begins_notes`)."""
+    code, _ = utf8.decode(text, line, end)
+    if not (char.is_letter(text[line]) or _FIRST_LETTER <= code <= _LAST_LETTER) or not _ends_sentence(text, body, end):
+        return False
+    spaces = digits = 0
+    for i in range(body, end):
+        spaces += text[i] == char.SPACE
+        digits = digits + 1 if char.is_digit(text[i]) else 0
+        if digits >= 4 and (i + 1 == end or text[i + 1] != char.SPACE):
+            return False
+    return spaces >= rules.SPACES_OF_NOTES
+
+
+@inlined
+def _read_block_tags(
+    text: Bytes, begin: int, end: int, around: int, table: Ints, blob: Bytes, scratch: Bytes
+) -> tuple[bool, Int]:
+    """Return whether text[begin:end] has tags of blocks, and what the lines after it are inside of."""
+    tagged, inside, quoted = False, True, around & _QUOTED
+    i = find(text, begin, end, char.LESS_THAN)
+    while i < end:
+        k = i + 1
+        closing = k < end and text[k] == char.SLASH
+        k += closing
+        length = common.tag_name(text, k, end, scratch)
+        k += length
+        if length and not (k < end and text[k] == char.UNDERSCORE):
+            if scratch[0] == _BLOCKQUOTE[0] and common.is_word(scratch, 0, length, _BLOCKQUOTE):
+                quoted = 0 if closing else _QUOTED
+            if closing:
+                for place in range(length, 0, -1):
+                    scratch[place] = scratch[place - 1]
+                scratch[0] = char.SLASH
+                length += 1
+            row = common.lookup(table, blob, common.BLOCK_TAG, scratch, 0, length)
+            if row >= 0:
+                tagged = True
+                inside = inside and table[row, common.CODE] == BEGINS
+        i = find(text, i + 1, end, char.LESS_THAN)
+    if not tagged:
+        return False, around
+    return True, quoted | (_INSIDE if inside else 0)
 
 
 @inlined
@@ -135,13 +200,13 @@ def _heading(text: Bytes, begin: int, end: int) -> tuple[int, int, int, int]:
 
 
 @inlined
-def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
-    """Tell whether a title, without placeholders, quote marks and tags, is one of a section without prose."""
+def _section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
+    """Return what the table says of a title, without placeholders, quote marks and tags; -1: the section has prose."""
     length = 0
     for i in range(begin, end):
         if text[i] != PLACEHOLDER:
             if length == LONGEST_NAME:
-                return False
+                return -1
             scratch[length] = char.lower(text[i])
             length += 1
     kept = i = 0
@@ -159,7 +224,8 @@ def _is_section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scr
         kept += 1
         i += 1
     begin, end = common.strip_flagged(scratch, 0, kept, _TITLE_EDGES)
-    return bool(common.lookup(table, blob, common.SECTION, scratch, begin, end) >= 0)
+    row = common.lookup(table, blob, common.SECTION, scratch, begin, end)
+    return table[row, common.CODE] if row >= 0 else -1
 
 
 @inlined
@@ -232,5 +298,6 @@ _EDGES = buffers.flags(rules.LINE_EDGES.encode())
 _TITLE_EDGES = buffers.flags(rules.TITLE_EDGES.encode())
 _LIST_MARKS = buffers.flags(rules.LIST_MARKS.encode())
 _SENTENCE_ENDS = common.codes(rules.SENTENCE_ENDS)
-_RULE = common.word("----")
-_next_special = buffers.scanner([char.NEWLINE, PLACEHOLDER, char.APOSTROPHE])
+_RULE, _BLOCKQUOTE = map(common.word, ("----", "blockquote"))
+_FIRST_LETTER, _LAST_LETTER = map(ord, rules.LETTERS)
+_next_special = buffers.scanner([char.NEWLINE, PLACEHOLDER, char.APOSTROPHE, char.LESS_THAN])

@@ -98,7 +98,7 @@ def end_of_dropped(text: Bytes, begin: int, size: int, kind: int, state: Ints, s
             i += 1
         elif byte == char.RIGHT_BRACKET:
             if following == char.RIGHT_BRACKET:
-                i += 1
+                i += 1 + walk.closes_single_bracket(text, i, size)
                 if stack & 3 == IN_LINK:
                     stack >>= 2
                     if stack == 0:

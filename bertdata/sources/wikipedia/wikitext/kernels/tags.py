@@ -23,7 +23,7 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_TAG, CUT_REFE
 # next `</ref` begins, as far as it was looked for
 READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, PLACEHOLDER_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
-DROP, EXTENSION, REFERENCE, FORMULA, ASKED = range(5)
+DROP, EXTENSION, CODE, REFERENCE, FORMULA, ASKED = range(6)
 
 
 @inlined
@@ -53,6 +53,13 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         if out.size - n < i - position + 8:
             state[READ], state[WRITTEN] = position, n
             return GROW_TAGS
+        if comment:
+            line, line_end = _line_of_comments(text, position, i, size)
+            if line_end >= 0:
+                n = buffers.copy(text, position, line, out, n)
+                state[MET] = 1
+                i = position = line_end
+                continue
         fits = (i > position or state[MET] == 0) and common.placeholder_fits(text, position, i)
         n = buffers.copy(text, position, i, out, n)
         state[MET] = 1
@@ -61,10 +68,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             if close < 0:
                 position = size
                 break
-            position = close + 3
-            if i > 0 and text[i - 1] == char.NEWLINE and position < size and text[position] == char.NEWLINE:
-                position += 1
-            i = position
+            i = position = close + 3
             continue
         kind, number = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
         if text[end - 2] == char.SLASH:
@@ -74,7 +78,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 state[CLOSED_AT] = _next_reference(text, size, end, True)
             position = end
             if state[CLOSED_AT] < size:
-                position = _end_of_reference(text, size, end, _has_name(text, i + 4, end))
+                position = _end_of_reference(text, size, end, _has(text, name_end, end, _NAME))
             else:
                 fits = False
                 if i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE):
@@ -88,10 +92,11 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             if close < 0:
                 fits = False
                 state[UNCLOSED] |= bit
-                position = find(text, end, size, char.NEWLINE) if kind == EXTENSION else end
+                position = find(text, end, size, char.NEWLINE) if EXTENSION <= kind <= CODE else end
             else:
                 position = find(text, close, size, char.GREATER_THAN) + 1
-                if kind == ASKED or (kind == FORMULA and _next_of_tex(text, end, close) == close):
+                asked = kind == ASKED or (kind == CODE and _is_inline(text, name_end, end))
+                if asked or (kind == FORMULA and _next_of_tex(text, end, close) == close):
                     state[READ], state[WRITTEN], state[ROW] = position, n, row
                     state[BEGIN], state[END], state[PLACEHOLDER_FITS] = end, close, fits
                     return ASK_TAG
@@ -112,21 +117,64 @@ def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     if begin >= size or not common.ends_name(text, begin, size, char.SLASH):
         return -1
     i = begin
+    most = rules.MARKUP_IN_A_VALUE
     while i < size and text[i] != char.LESS_THAN and text[i] != char.GREATER_THAN:
         if text[i] != char.EQUALS:
             i += 1
             continue
         quote = common.skip_spaces(text, i + 1, size)
         if quote < size and _is_quote(text[quote]):
-            close = quote + 1
-            while close < size and text[close] != text[quote] and text[close] != char.LESS_THAN:
-                close += 1
-            if close < size and text[close] == text[quote]:
+            close, markup = _end_of_value(text, quote, size, most)
+            if close >= 0:
                 i = close
+                most = 0 if markup else most
         i += 1
     if i == size or text[i] != char.GREATER_THAN:
         i = common.end_of_tag(text, begin, size)
     return i + 1 if i < size and text[i] == char.GREATER_THAN else -1
+
+
+@inlined
+def _end_of_value(text: Bytes, quote: int, size: int, most: int) -> tuple[Int, Int]:
+    """Return where the quoted value ends that begins here, -1 if it does not, and how many `<` are in it."""
+    i, markup = quote + 1, 0
+    while i < size and text[i] != text[quote]:
+        if text[i] == char.LESS_THAN:
+            markup += 1
+            if markup > most or _begins_other_tag(text, i + 1, size):
+                return -1, markup
+        i += 1
+    return (i, markup) if i < size else (-1, markup)
+
+
+@inlined
+def _begins_other_tag(text: Bytes, i: int, size: int) -> bool:
+    """Tell whether text[i:] after a `<` goes on as a closing tag, a comment or a reference."""
+    if i < size and text[i] == char.SLASH:
+        return True
+    if common.starts_with(text, i, size, _IN_COMMENT):
+        return True
+    return bool(i + 2 < size and _is_ref(text, i))
+
+
+@inlined
+def _line_of_comments(text: Bytes, position: int, i: int, size: int) -> tuple[Int, Int]:
+    """Return the bounds of the line of the comment at `i`, if comments are all of it and it ends; else an end of -1."""
+    begin = i
+    while begin > position and (text[begin - 1] == char.SPACE or text[begin - 1] == char.TAB):
+        begin -= 1
+    if begin == 0 or text[begin - 1] != char.NEWLINE:
+        return begin, -1
+    while common.starts_with(text, i, size, _COMMENT):
+        close = _find_comment_end(text, size, i + 4)
+        if close < 0:
+            break
+        i = close + 3
+        while i < size and (text[i] == char.SPACE or text[i] == char.TAB):
+            i += 1
+        if i < size and text[i] == char.NEWLINE:
+            return begin, i + 1
+    return begin, -1
 
 
 @inlined
@@ -162,11 +210,19 @@ def _find_closing(text: Bytes, size: int, begin: int, name: Bytes, length: int) 
 
 
 @inlined
-def _has_name(text: Bytes, begin: int, end: int) -> bool:
+def _has(text: Bytes, begin: int, end: int, word: Bytes) -> bool:
+    """Tell whether a word is in text[begin:end]."""
     for i in range(begin, end):
-        if common.starts_with(text, i, end, _NAME):
+        if common.starts_with(text, i, end, word):
             return True
     return False
+
+
+@inlined
+def _is_inline(text: Bytes, begin: int, end: int) -> bool:
+    """Tell whether highlighted code with these attributes is shown within a line (`tags.is_inline`)."""
+    enclosed = _has(text, begin, end, _ENCLOSE) and _has(text, begin, end, _NONE)
+    return bool(enclosed or _has(text, begin, end, _INLINE))
 
 
 @inlined
@@ -176,7 +232,7 @@ def _end_of_reference(text: Bytes, size: int, begin: int, named: bool) -> Int:
     if i < size and text[i + 1] == char.SLASH:
         return _end_of_closing(text, size, i + 5)
     line_end = find(text, begin, i, char.NEWLINE)
-    if line_end == i and i < size and named:
+    if i < size and named and (line_end == i or _AFTER_USE[text[begin]]):
         return begin
     return line_end
 
@@ -188,12 +244,17 @@ def _next_reference(text: Bytes, size: int, begin: int, closing: bool) -> Int:
     while i < size:
         slash = i + 1 < size and text[i + 1] == char.SLASH
         k = i + 1 + slash
-        if (slash or not closing) and k + 3 <= size and (text[k] | 32) == _REF[0]:
-            named = (text[k + 1] | 32) == _REF[1] and (text[k + 2] | 32) == _REF[2]
-            if named and common.ends_name(text, k + 3, size, char.LESS_THAN):
-                break
+        found = (slash or not closing) and k + 3 <= size and _is_ref(text, k)
+        if found and common.ends_name(text, k + 3, size, char.LESS_THAN):
+            break
         i = find(text, i + 1, size, char.LESS_THAN)
     return i
+
+
+@inlined
+def _is_ref(text: Bytes, i: int) -> bool:
+    """Tell whether the three bytes at `i` spell "ref"."""
+    return bool((text[i] | 32) == _REF[0] and (text[i + 1] | 32) == _REF[1] and (text[i + 2] | 32) == _REF[2])
 
 
 @inlined
@@ -208,6 +269,8 @@ def _end_of_closing(text: Bytes, size: int, begin: int) -> Int:
     return i + 1 if i < size and text[i] == char.GREATER_THAN else begin
 
 
-_COMMENT, _NAME, _REF = map(common.word, ("<!--", "name", "ref"))
+_COMMENT, _IN_COMMENT, _NAME, _REF = map(common.word, ("<!--", "!--", "name", "ref"))
+_INLINE, _ENCLOSE, _NONE = map(common.word, ("inline", "enclose", "none"))
+_AFTER_USE = buffers.flags(rules.AFTER_USE.encode())
 _next_of_tex = buffers.scanner(rules.NOT_IN_FORMULAS.encode())
 _ENDS_QUOTED_VALUE = buffers.flags(b"<>\n")

@@ -231,16 +231,22 @@ def write_link(
     end = bars[first] if labelled else label_end
     colon = buffers.find(source, begin, end, char.COLON)
     target = begin
+    if begin + 1 < end and source[begin] == char.SLASH and source[begin + 1] == char.SLASH:
+        return ASK
     if colon < end:
         length = fold_prefix(source, begin, colon, scratch)
         if length >= 0 and common.lookup(table, blob, common.PREFIX, scratch, 0, length) >= 0:
             return common.write_placeholder(out, n)
+        if length >= 0 and common.lookup(table, blob, common.PROTOCOL, scratch, 0, length) >= 0:
+            return ASK
         if length == 0:
             target = colon + 1
     if state[walk.IN_OUT] and buffers.find(source, target, end, char.NEWLINE) < end:
         return buffers.copy(source, target, label_end, out, n)
     if labelled:
         target, end = end + 1, label_end
+    elif buffers.find(source, target, end, char.PERCENT) < end:
+        return ASK
     else:
         target, end = common.strip_flagged(source, target, end, _BLANKS)
     if target >= end or _LINE_MARKUP[source[target]]:

@@ -105,6 +105,17 @@ def run_of(text: Bytes, begin: int, size: int) -> Int:
 
 
 @inlined
+def closes_single_bracket(text: Bytes, i: int, size: int) -> bool:
+    """Tell whether the first of three closing brackets belongs to a single one (see `reference.brackets`)."""
+    if i + 2 >= size or text[i + 2] != char.RIGHT_BRACKET:
+        return False
+    i -= 1
+    while i >= 0 and text[i] != char.LEFT_BRACKET and text[i] != char.RIGHT_BRACKET:
+        i -= 1
+    return bool(i >= 0 and text[i] == char.LEFT_BRACKET and (i == 0 or text[i - 1] != char.LEFT_BRACKET))
+
+
+@inlined
 def closes_call(text: Bytes, k: int, size: int) -> bool:
     """Tell whether `|}` is followed by one more "}", but not two: the end of a template call, and not of a table."""
     return k < size and text[k] == char.RIGHT_BRACE and not (k + 1 < size and text[k + 1] == char.RIGHT_BRACE)

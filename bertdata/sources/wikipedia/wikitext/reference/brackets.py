@@ -15,6 +15,7 @@ from bertdata.sources.wikipedia.wikitext.reference.tags import placeholder_after
 from bertdata.sources.wikipedia.wikitext.rules import (
     INDENTS,
     LINK_MARK,
+    LIST_MARKS,
     MAX_DEPTH,
     PLACEHOLDER,
     TABLE_MARK,
@@ -33,7 +34,7 @@ _TOKEN = re.compile(
     | \[\[(?P<open_link>)
     | \]\](?P<close_link>)
     | \|(?P<bar>)
-    | \n[INDENTS]*+(?:\{\|(?P<open_table>)|\|\}(?P<close_table>)(?!\}(?!\})))
+    | \n(?P<indent>[INDENTS]*+)(?:\{\|(?P<open_table>)|\|\}(?P<close_table>)(?!\}(?!\})))
     | <(?P<html>/?(?:table|ul|ol|dl))(?=[\s/>])[^<>]*+>
     """.replace("INDENTS", re.escape(INDENTS)),
     re.VERBOSE | re.IGNORECASE | re.ASCII,
@@ -66,11 +67,12 @@ def first_variants(text: str) -> str:
 
 @dataclass(slots=True)
 class _Frame:
-    """A construct that is open: where its pieces begin in the output, and where its bars are."""
+    """A construct that is open: where its pieces begin in the output, its braces, if a list holds it, its bars."""
 
     kind: str
     base: int
     braces: int = 0
+    listed: bool = False
     bars: list[int] = field(default_factory=list)
 
 
@@ -91,7 +93,7 @@ class _Walk:
     def render(self, text: str) -> str:
         out, stack = self.out, self.stack
         position = 0
-        for token in _TOKEN.finditer(text):
+        while (token := _TOKEN.search(text, position)) is not None:
             start = token.start()
             if start > position:
                 out.append(text[position:start])
@@ -100,12 +102,13 @@ class _Walk:
             if kind in ("target", "label"):
                 self.write(link_text(token["target"], token["label"], self.page, nested=bool(stack)))
             elif kind == "bar":
-                if stack:
-                    stack[-1].bars.append(len(out))
-                out.append("|")
+                self.bar()
             elif kind in ("name", "arguments"):
                 arguments = token["arguments"]
-                self.template(token["name"], arguments[1:].split("|") if arguments else [])
+                if token["name"] == "!" and not arguments and not (stack and stack[-1].kind == "{{"):
+                    self.bar()
+                else:
+                    self.template(token["name"], arguments[1:].split("|") if arguments else [])
             elif kind == "open_braces":
                 self.push("{{", position - start)
             elif kind == "close_braces":
@@ -113,10 +116,13 @@ class _Walk:
             elif kind == "open_link":
                 self.push("[[")
             elif kind == "close_link":
+                if closes_single_bracket(text, start):
+                    self.write("]")
+                    position += 1
                 self.close_link()
             elif kind == "open_table":
                 out.append("\n")
-                self.push("{|")
+                self.push("{|", listed=not set(token["indent"]).isdisjoint(LIST_MARKS))
             elif kind == "close_table":
                 self.close_block("{|")
             elif kind == "html":
@@ -135,8 +141,14 @@ class _Walk:
         if text:
             self.out.append(text)
 
-    def push(self, kind: str, braces: int = 0) -> None:
-        self.stack.append(_Frame(kind, len(self.out), braces))
+    def bar(self) -> None:
+        """Write a bar, which parts the arguments of a call, and the target and the label of a link."""
+        if self.stack:
+            self.stack[-1].bars.append(len(self.out))
+        self.out.append("|")
+
+    def push(self, kind: str, braces: int = 0, *, listed: bool = False) -> None:
+        self.stack.append(_Frame(kind, len(self.out), braces, listed))
         self.open[kind] += 1
         self.out.append(_MARKS.get(kind, TABLE_MARK))
 
@@ -188,15 +200,32 @@ class _Walk:
                 self.template(name, arguments)
 
     def close_block(self, kind: str) -> None:
+        """Close a table or list; what follows a table on the line of its end is in the list that the table is in."""
         if self.unwind(kind):
+            listed = self.stack[-1].listed
             self.pop()
-            self.out.append("\n" + PLACEHOLDER)
+            self.out.append("\n:" if listed else "\n" + PLACEHOLDER)
 
     def template(self, head: str, parts: list[str]) -> None:
         text, reason = call_text(head, parts, self.page, nested=bool(self.stack))
         if not self.stack:
             self.reason = self.reason or reason
         self.write(text)
+
+
+def closes_single_bracket(text: str, place: int) -> bool:
+    """Tell whether the first of three closing brackets belongs to a single one, as in `[[File:A|by [http://b c]]]`.
+
+    MediaWiki's rule.
+
+    >>> closes_single_bracket("[[a|[b]]]", 6), closes_single_bracket("[[a|b]]]", 5)
+    (True, False)
+    """
+    if text[place + 2 : place + 3] != "]":
+        return False
+    while place > 0 and text[place - 1] not in "[]":
+        place -= 1
+    return text[place - 1 : place] == "[" and text[place - 2 : place - 1] != "["
 
 
 def recover(text: str, page: PageContext) -> str:

@@ -16,7 +16,8 @@ _PARAGRAPH_BREAK = re.compile(r"\n[ \n]*\n")
 _LINE_BREAKS = re.compile(rf" ?{LINE_BREAK}[ {LINE_BREAK}]*+")
 _SPACE_RUN = re.compile(r"[ \n]{2,}|\n")
 _WORD = re.compile("[^\\W\U00010000-\U0010ffff]")
-_ONLY_URL = re.compile(r"[A-Za-z]{3,6}://[^ \n]+")
+_URL = rf"[A-Za-z]{{3,{rules.LONGEST_PROTOCOL}}}:(?://[^ \n]+|[!-~]+)"
+_ONLY_URLS = re.compile(f"{_URL}(?: {_URL})*")
 
 
 def finish(text: str) -> str:
@@ -27,7 +28,7 @@ def finish(text: str) -> str:
     """
     paragraphs = (_finish(paragraph) for paragraph in _PARAGRAPH_BREAK.split(text))
     return PARAGRAPH_BREAK.join(
-        paragraph for paragraph in paragraphs if _WORD.search(paragraph) and not _ONLY_URL.fullmatch(paragraph)
+        paragraph for paragraph in paragraphs if _WORD.search(paragraph) and not _ONLY_URLS.fullmatch(paragraph)
     )
 
 

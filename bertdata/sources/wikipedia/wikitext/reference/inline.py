@@ -13,10 +13,11 @@ from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.rules import INVISIBLE, LINE_BREAK, ODD_SPACES, PARAGRAPH_BREAK, PLACEHOLDER
 
 _FEWEST, _MOST = rules.SWITCH_LETTERS
-_SWITCH = rf"__(?:[A-Za-z]|[^\x00-\x7f]){{{_FEWEST},{_MOST}}}__"
+_SWITCH = rf"__(?:(?:(?-i:[A-Z])|[^\x00-\x7f]){{{_FEWEST},{_MOST}}}|{'|'.join(rules.SWITCHES)})__"
 _EXTERNAL_LINK = (
-    rf"\[(?:(?:{'|'.join(rules.PROTOCOLS)}):|//)[^\s\[\]<>\"]*+"
-    r"[ \t]*+(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]"
+    rf"\[(?:(?:{'|'.join(rules.PROTOCOLS)}):(?://)?|//)(?:(?<=//)\[[0-9a-f:.]++\])?"
+    rf"[^\s\[\]<>\"{rules.URL_SPACES}]*+"
+    rf"[ \t{rules.URL_SPACES}]*+(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)\]"
 )
 _TAG = (
     rf"(?P<break></?[ ]?(?:{'|'.join(rules.BREAK_TAGS)})(?:[^\w<>][^<>]*+)?>)"

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 
-from bertdata.sources.wikipedia.dump.site_config import SECTIONS_WITHOUT_PROSE, fold_title
+from bertdata.sources.wikipedia.dump.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE, fold_title
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.rules import PARAGRAPH_BREAK, PLACEHOLDER
 
 _SENTENCE_ENDS = frozenset(rules.SENTENCE_ENDS)
 _QUOTES = re.compile("''+")
 _TAG = re.compile("<[^<>]*+>")
+_BLOCK_TAG = re.compile(
+    rf"<(?:(?P<begins>{'|'.join(rules.BEGINS_BLOCK)})|{'|'.join(rules.ENDS_BLOCK)})(?!\w)", re.IGNORECASE | re.ASCII
+)
+_LETTER = re.compile(f"[A-Za-z{'-'.join(rules.LETTERS)}]")
+_YEAR_OF_A_SOURCE = re.compile(r"[0-9]{4}(?! )")
 
 
 def prose_lines(text: str) -> str:
     """Return the prose paragraphs of text, each on one line, separated by a blank line.
 
-    A blank or dropped line, a heading or a list ends a paragraph.
+    A blank or dropped line, a heading or a list ends a paragraph. A section of notes has prose if it begins with it.
 
     >>> prose_lines("'''Rome''' is\\nold.\\n* a list\\n== See also ==\\nRemus.\\n== Age ==\\nIt is old.")
     'Rome is old.\\n\\nIt is old.'
@@ -28,6 +33,7 @@ def prose_lines(text: str) -> str:
     blocks: list[str] = []
     block: list[str] = []
     skipped_level = 0
+    undecided = inside = quoted = False
     for source_line in text.split("\n"):
         line, body = source_line, source_line.strip(rules.LINE_EDGES)
         first = body[:1]
@@ -36,19 +42,31 @@ def prose_lines(text: str) -> str:
             body, first = line, line[:1]
             if not skipped_level or level <= skipped_level:
                 skipped_level = level if title in SECTIONS_WITHOUT_PROSE else 0
+                undecided = title in SECTIONS_OF_NOTES
+            else:
+                undecided = False
             _end(block, blocks)
+            inside = False
         elif body.startswith("----"):
             _end(block, blocks)
+            inside = False
             line = body = body.lstrip("-").strip(rules.LINE_EDGES)
         elif not body and PLACEHOLDER in line and block and block[-1][-1:] not in _SENTENCE_ENDS:
             continue
-        if (
-            skipped_level
-            or not body
-            or first in rules.LIST_MARKS
-            or _is_preformatted(line, body)
-            or _is_table_header(body)
-        ):
+        if undecided and body:
+            undecided = False
+            if _begins_notes(line, body):
+                skipped_level = 0
+        if skipped_level or not body or first in rules.LIST_MARKS:
+            _end(block, blocks)
+            continue
+        tags = list(_BLOCK_TAG.finditer(body)) if "<" in body else []
+        if tags:
+            inside = all(tag["begins"] for tag in tags)
+            quotes = [tag[0][1] for tag in tags if "blockquote" in tag[0].lower()]
+            quoted = quotes[-1] != "/" if quotes else quoted
+        code = not (tags or inside or quoted) and _is_preformatted(line, body)
+        if code or _is_table_header(body):
             _end(block, blocks)
         else:
             if first in ",.)":
@@ -102,6 +120,16 @@ def _end(block: list[str], blocks: list[str]) -> None:
 def _is_preformatted(line: str, body: str) -> bool:
     """Tell whether a space-indented line shows code or a drawing; a long one that ends as a sentence does is prose."""
     return line[0] == " " and (body[-1] not in _SENTENCE_ENDS or body.count(" ") < rules.SPACES_OF_PROSE)
+
+
+def _begins_notes(line: str, body: str) -> bool:
+    """Tell whether the first line below a heading such as "Notes" is a paragraph of prose; a footnote has a mark."""
+    return (
+        _LETTER.match(line) is not None
+        and body[-1] in _SENTENCE_ENDS
+        and body.count(" ") >= rules.SPACES_OF_NOTES
+        and _YEAR_OF_A_SOURCE.search(body) is None
+    )
 
 
 def _is_table_header(body: str) -> bool:

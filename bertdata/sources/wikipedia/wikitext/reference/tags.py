@@ -11,9 +11,14 @@ import re
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
-_ATTRIBUTES = r"""(?P<attributes>(?:[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|[="'])*+>|[^<>]*+>)"""
+_PLAIN = r"""[^<>="']++|=\s*+(?:"[^"<]*+"|'[^'<]*+')|["']"""
+_QUOTED = r"=\s*+(?:{})".format(
+    "|".join(rf"{q}[^{q}<]*+(?:<(?!/|!--|ref)[^{q}<]*+){{1,{rules.MARKUP_IN_A_VALUE}}}{q}" for q in "\"'")
+)
+_ATTRIBUTES = rf"(?P<attributes>(?:{_PLAIN}|(?!{_QUOTED})=)*+(?:{_QUOTED}(?:{_PLAIN}|=)*+)?+>|[^<>]*+>)"
 _VALUE = r"""(?:"[^"<>\n]*+"|'[^'<>\n]*+'|[^\s"'<>/=]++)"""
 _OPENING = re.compile(
+    r"(?P<lines>(?<=\n)[ \t]*+(?:<!--(?:[^-]++|-(?!->))*+-->[ \t]*+)++\n)|"
     rf"<(?:(?P<comment>!--)|(?P<name>{'|'.join(rules.TAGS)})(?=[\s/>])"
     rf"{_ATTRIBUTES}|ref(?=[\s/<]|\Z)(?P<cut>(?:\s++[a-z]++\s*+=\s*+{_VALUE})*+/?+))",
     re.IGNORECASE | re.ASCII,
@@ -35,9 +40,9 @@ def take_out_tags(source: str) -> str:
     """Return the wikitext without comments, references and extension tags.
 
     `<nowiki>` text comes back as character entities, a `<poem>` keeps its lines, `<chem>` and a `<math>` formula
-    that is plain text keep their text; all else leaves nothing. A tag that is never closed hides its line, a `<ref>`
-    after which no reference is closed hides nothing, as on a wiki, and one without its ">" hides what is before a
-    `</ref>` on its line.
+    that is plain text keep their text, and so does code that is shown within a line; all else leaves nothing, a line
+    of comments not even its end. A tag that is never closed hides its line, a `<ref>` after which no reference is
+    closed hides nothing, as on a wiki, and one without its ">" hides what is before a `</ref>` on its line.
 
     >>> take_out_tags('It rained.<ref name="a>b">Smith, p. 5.</ref> Then<!-- no --> it <nowiki>[[stopped]]</nowiki>.')
     'It rained. Then it &#91;&#91;stopped&#93;&#93;.'
@@ -50,14 +55,15 @@ def take_out_tags(source: str) -> str:
         start, end = opening.span()
         placeholder = placeholder_after(source[position:start]) if start > position or len(out) == 1 else ""
         out.append(source[position:start])
+        if opening["lines"]:
+            position = end
+            continue
         if opening["comment"]:
             close = source.find("-->", end)
             if close < 0:
                 position = len(source)
                 break
             position = close + 3
-            if source[start - 1 : start] == "\n" == source[position : position + 1]:
-                position += 1
             continue
         if opening["cut"] is not None:
             out.append(placeholder)
@@ -81,7 +87,8 @@ def take_out_tags(source: str) -> str:
         closing = None if name in unclosed else _CLOSING[name].search(source, end)
         if closing is not None:
             position = closing.end()
-            out.append(content_of(name, source[end : closing.start()]) or placeholder)
+            hidden = name in rules.CODE_TAGS and not is_inline(attributes)
+            out.append(("" if hidden else content_of(name, source[end : closing.start()])) or placeholder)
         else:
             unclosed.add(name)
             if name in rules.EXTENSION_TAGS:
@@ -111,9 +118,18 @@ def paragraph(text: str) -> str:
     return PARAGRAPH_BREAK + text + PARAGRAPH_BREAK + PLACEHOLDER
 
 
+def is_inline(attributes: str) -> bool:
+    """Tell whether highlighted code is shown within a line: `inline`, formerly `enclose="none"`."""
+    return "inline" in attributes or ("enclose" in attributes and "none" in attributes)
+
+
 def content_of(name: str, text: str) -> str:
+    """Return what the content of a tag shows, "" where that is nothing."""
     if name == "nowiki":
-        return text.translate(_LITERALLY)
+        indent = len(text) - len(text.lstrip(" "))
+        return "&#32;" * min(indent, 1) + text[indent:].translate(_LITERALLY)
+    if name in rules.CODE_TAGS:
+        return text.strip().translate({**_LITERALLY, ord("&"): "&#38;"})
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
@@ -139,15 +155,15 @@ def _chemical(formula: str) -> str:
 def _end_of_reference(source: str, start: int, attributes: str) -> int:
     """Find where the text of a reference ends: its closing tag or, where another reference comes first, its line.
 
-    A named reference without a slash that runs into another on its line is taken for a use of the name, and hides
-    nothing. A closing tag without its ">" ends where its name does.
+    A named reference without a slash that is never closed is taken for a use of the name, and hides nothing, where
+    another is on its line or a space or a sign follows it. A closing tag without its ">" ends where its name does.
     """
     following = _REFERENCE.search(source, start)
     if following is not None and following[1]:
         return following.end()
     limit = len(source) if following is None else following.start()
     line_end = source.find("\n", start, limit)
-    if line_end < 0 and following is not None and "name" in attributes:
+    if following is not None and "name" in attributes and (line_end < 0 or source[start] in rules.AFTER_USE):
         return start
     return limit if line_end < 0 else line_end
 
