@@ -21,13 +21,18 @@ MAX_DEPTH = 100
 """Constructs nested deeper leave nothing; MediaWiki stops expanding templates at the same depth."""
 
 SPECIAL_TAGS = ("nowiki", "poem", "math", "chem", "ce", "ref")
-EXTENSION_TAGS = _words(
-    "categorytree gallery graph h1 h2 h3 h4 h5 h6 hiero imagemap indicator inputbox mapframe maplink phonos pre quiz "
-    "rss score script source style syntaxhighlight templatedata templatestyles timeline"
+CODE_TAGS = ("source", "syntaxhighlight")
+"""Tags of blocks whose content is shown within a line where their attributes say so."""
+BLOCK_EXTENSION_TAGS = (
+    *_words("categorytree gallery graph h1 h2 h3 h4 h5 h6 imagemap inputbox mapframe pre quiz rss score timeline"),
+    *CODE_TAGS,
+)
+"""Extension tags that show a block, which parts the words before and after it."""
+EXTENSION_TAGS = (
+    *BLOCK_EXTENSION_TAGS,
+    *_words("hiero indicator maplink phonos script style templatedata templatestyles"),
 )
 """Tags that are dropped with what is between them; one that is never closed hides its line."""
-CODE_TAGS = ("source", "syntaxhighlight")
-"""Extension tags whose content is shown within a line where their attributes say so."""
 HIDDEN_TAGS = ("del", "includeonly", "references", "rp", "rt", "s", "strike")
 """Tags that are dropped with what is between them; one that is never closed hides nothing."""
 TAGS = (*SPECIAL_TAGS, *EXTENSION_TAGS, *HIDDEN_TAGS)

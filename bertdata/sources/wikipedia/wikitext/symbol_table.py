@@ -95,6 +95,7 @@ _WRITTEN: dict[factories.Handler, int] = {
 
 _TAG_KINDS = {
     **dict.fromkeys(rules.EXTENSION_TAGS, tags.EXTENSION),
+    **dict.fromkeys(rules.BLOCK_EXTENSION_TAGS, tags.BLOCK),
     **dict.fromkeys(rules.CODE_TAGS, tags.CODE),
     **dict.fromkeys(("poem", "chem", "ce", "nowiki"), tags.ASKED),
     **{"math": tags.FORMULA, "ref": tags.REFERENCE},

@@ -75,6 +75,10 @@ REFERENCES_AND_TAGS = {
     'Call <source lang="c" enclose="none"> f() </source> here or <source enclose="div">g()</source> there.': (
         "Call f() here or there."
     ),
+    "It froze.<gallery>\nA.png|b\n</gallery>It thawed<pre/>slowly<score>c</score>,<h2>Age</h2> at <pre>x</pre>last.": (
+        "It froze. It thawed slowly, at last."
+    ),
+    "* It froze <source>\na\n</source> again.\nIt<source>a</source><pre>b</pre>thawed<source>.": "It thawed",
     "Long<wbr>words and<hr>rules.": "Longwords and\n\nrules.",
     "<nowiki>One\n\n* two</nowiki> three.": "One * two three.",
     "== A <nowiki>B\nC</nowiki> ==\n<nowiki> One</nowiki> two.": "One two.",

@@ -48,7 +48,7 @@ def build_table(entries: Iterable[tuple[int, bytes, int, bytes]]) -> tuple[Ints,
     """
     rows = {(kind, name): (code, value) for kind, name, code, value in reversed(list(entries))}
     size = 64
-    while size < 3 * len(rows):
+    while size < 2 * len(rows):
         size *= 2
     table, blob = np.zeros((size, 7), np.int64), bytearray()
     for (kind, name), (code, value) in rows.items():

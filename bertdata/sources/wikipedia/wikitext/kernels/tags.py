@@ -23,7 +23,7 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import ASK_TAG, CUT_REFE
 # next `</ref` begins, as far as it was looked for
 READ, WRITTEN, MET, UNCLOSED, ROW, BEGIN, END, PLACEHOLDER_FITS, CLOSED_AT, STATE_SIZE = range(10)
 # what becomes of a tag: code & 7; the rest of the code is a number that is the tag's own
-DROP, EXTENSION, CODE, REFERENCE, FORMULA, ASKED = range(6)
+DROP, EXTENSION, BLOCK, CODE, REFERENCE, FORMULA, ASKED = range(7)
 
 
 @inlined
@@ -71,6 +71,8 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             i = position = close + 3
             continue
         kind, number = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
+        after_text = i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE)
+        parts = not fits and after_text and BLOCK <= kind <= CODE
         if text[end - 2] == char.SLASH:
             position = end
         elif kind == REFERENCE:
@@ -81,7 +83,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 position = _end_of_reference(text, size, end, _has(text, name_end, end, _NAME))
             else:
                 fits = False
-                if i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE):
+                if after_text:
                     out[n] = char.SPACE
                     n += 1
         else:
@@ -90,7 +92,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             if not state[UNCLOSED] & bit:
                 close = _find_closing(text, size, end, scratch, length)
             if close < 0:
-                fits = False
+                fits = parts = False
                 state[UNCLOSED] |= bit
                 position = find(text, end, size, char.NEWLINE) if EXTENSION <= kind <= CODE else end
             else:
@@ -100,7 +102,10 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                     state[READ], state[WRITTEN], state[ROW] = position, n, row
                     state[BEGIN], state[END], state[PLACEHOLDER_FITS] = end, close, fits
                     return ASK_TAG
-        if fits:
+        if parts:
+            out[n] = char.SPACE
+            n += 1
+        if fits or parts:
             out[n] = common.PLACEHOLDER
             n += 1
         i = position

@@ -71,8 +71,11 @@ def take_out_tags(source: str) -> str:
             continue
         name, attributes = opening["name"].lower(), opening["attributes"]
         position = end
+        gap = placeholder
+        if not placeholder and name in rules.BLOCK_EXTENSION_TAGS and source[start - 1 : start].strip():
+            gap = " " + PLACEHOLDER
         if attributes.endswith("/>"):
-            out.append(placeholder)
+            out.append(gap)
             continue
         if name == "ref":
             if closed_at < end:
@@ -87,8 +90,10 @@ def take_out_tags(source: str) -> str:
         closing = None if name in unclosed else _CLOSING[name].search(source, end)
         if closing is not None:
             position = closing.end()
-            hidden = name in rules.CODE_TAGS and not is_inline(attributes)
-            out.append(("" if hidden else content_of(name, source[end : closing.start()])) or placeholder)
+            if name in rules.EXTENSION_TAGS and not (name in rules.CODE_TAGS and is_inline(attributes)):
+                out.append(gap)
+            else:
+                out.append(content_of(name, source[end : closing.start()]) or placeholder)
         else:
             unclosed.add(name)
             if name in rules.EXTENSION_TAGS:
