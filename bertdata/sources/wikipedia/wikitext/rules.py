@@ -81,8 +81,10 @@ AFTER_MARK = f" \"'”’{PLACEHOLDER}{OPENERS}{CLOSERS}"
 
 SWITCH_LETTERS = (3, 40)
 """The fewest and the most letters of a behaviour switch such as `__NOTOC__`, in capitals or not of ASCII."""
-SWITCHES = _words("toc notoc forcetoc noeditsection nogallery notitleconvert notc nocontentconvert nocc")
-"""The behaviour switches that MediaWiki knows in small letters too."""
+SWITCHES = _words(
+    "toc notoc forcetoc noeditsection nogallery notitleconvert notc nocontentconvert nocc 目次 目录 目錄 목차"
+)
+"""The behaviour switches that MediaWiki knows in small letters too, or that are shorter."""
 PROTOCOLS = _words(
     "ftp ftps git gopher http https irc ircs mms nntp redis sftp ssh svn telnet worldwind "
     "bitcoin geo magnet mailto matrix news sip sips sms tel urn xmpp"

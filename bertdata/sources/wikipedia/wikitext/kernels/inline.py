@@ -188,6 +188,8 @@ def _behaviour_switch(text: Bytes, begin: int, limit: int, table: Ints, blob: By
         length = common.tag_name(text, begin + 2, limit, scratch)
         known = common.lookup(table, blob, common.SWITCH, scratch, 0, length) >= 0
         i = begin + 2 + length
+    elif not known:
+        known = common.lookup(table, blob, common.SWITCH, text, begin + 2, i) >= 0
     closed = i + 1 < limit and text[i] == char.UNDERSCORE and text[i + 1] == char.UNDERSCORE
     return i + 2 if closed and known else -1
 

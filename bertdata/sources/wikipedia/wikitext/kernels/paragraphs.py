@@ -11,7 +11,7 @@ from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
 from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find
-from bertdata.sources.wikipedia.wikitext.kernels.common import LONGEST_NAME, PLACEHOLDER, Ints
+from bertdata.sources.wikipedia.wikitext.kernels.common import LINE_BREAK, LONGEST_NAME, PLACEHOLDER, Ints
 
 # what the table says of a section without prose, and of a tag of a block
 OTHERS, NOTES = range(2)
@@ -104,7 +104,7 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
             line, line_end = body, end
         n = copy(text, line, line_end, out, n)
         if quotes:
-            n = _strip_quotes(out, line_start, n)
+            n = _strip_quotes_of_lines(out, line_start, n)
     return n
 
 
@@ -226,6 +226,20 @@ def _section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratc
     begin, end = common.strip_flagged(scratch, 0, kept, _TITLE_EDGES)
     row = common.lookup(table, blob, common.SECTION, scratch, begin, end)
     return table[row, common.CODE] if row >= 0 else -1
+
+
+@inlined
+def _strip_quotes_of_lines(out: Bytes, begin: int, end: int) -> Int:
+    """Take the bold and italic marks out of each line of verse of out[begin:end] in place; returns its new end."""
+    n = begin
+    while True:
+        line_end = find(out, begin, end, LINE_BREAK)
+        n = copy(out, begin, _strip_quotes(out, begin, line_end), out, n)
+        if line_end == end:
+            return n
+        out[n] = LINE_BREAK
+        n += 1
+        begin = line_end + 1
 
 
 @inlined

@@ -1,7 +1,7 @@
 """The third pass over wikitext, line by line: it drops lists, headings, table rows, code and sections without prose.
 
 Templates, links and tables are resolved before. Bold and italic marks are removed here, as MediaWiki matches them
-within a line. `kernels/paragraphs` does the same, compiled.
+within a line, in a poem within a line of verse. `kernels/paragraphs` does the same, compiled.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from bertdata.sources.wikipedia.dump.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE, fold_title
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.rules import PARAGRAPH_BREAK, PLACEHOLDER
+from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
 _SENTENCE_ENDS = frozenset(rules.SENTENCE_ENDS)
 _QUOTES = re.compile("''+")
@@ -71,7 +71,7 @@ def prose_lines(text: str) -> str:
         else:
             if first in ",.)":
                 line = PLACEHOLDER + body
-            block.append(strip_quotes(line) if "''" in line else line)
+            block.append(LINE_BREAK.join(map(strip_quotes, line.split(LINE_BREAK))) if "''" in line else line)
     _end(block, blocks)
     return PARAGRAPH_BREAK.join(blocks)
 
