@@ -93,6 +93,7 @@ REFERENCES_AND_TAGS = {
     "The area is <math>a + b</math>, not <math>\\frac{a}{b}</math>, here.": "The area is a + b, not, here.",
     "Salt is <chem>NaCl</chem>.": "Salt is NaCl.",
     "A song:\n<poem>\nOne line\n: and another\n</poem>\nIt ends.": "A song:\n\nOne line\nand another\n\nIt ends.",
+    "<poem>\nOne line\n----\nand another\n-----and -- more\n</poem>": "One line\n\nand another\n\nand -- more",
     "<poem>\n''It rained\n'''and''' d'''ay by ''day\n</poem>": "It rained\nand d'ay by day",
     "<blockquote>To err is human.</blockquote>\nHe left.": "To err is human.\n\nHe left.",
     "Ten&nbsp;km &ndash; &#233;t&#xe9; &amp;lt; &unknown;.": "Ten km – été &lt; &unknown;.",

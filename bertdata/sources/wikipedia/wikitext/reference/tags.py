@@ -33,7 +33,7 @@ _ARROWS = {"<=>": "⇌", "<->": "↔", "->": "→", "<-": "←"}
 _ARROW = re.compile("<=>|<->|->|<-")
 _CHARGE = re.compile(r"(\^\{?\d*|(?<=\w)|(?<=[)\]]))-(?=[\s})]|\Z)")
 _SCRIPT = re.compile(r"[\^_{}]")
-_POEM_LINE = re.compile(r"\n[:\s]*")
+_POEM_LINE, _POEM_RULE = re.compile(r"\n[:\s]*"), re.compile("^----+", re.MULTILINE)
 
 
 def take_out_tags(source: str) -> str:
@@ -113,8 +113,9 @@ def placeholder_after(text: str) -> str:
 
 
 def poem(text: str) -> str:
-    """Return verse as a paragraph of its own whose lines stay lines."""
-    stanzas = [_POEM_LINE.sub(LINE_BREAK, stanza.strip(" \n:")) for stanza in text.split(PARAGRAPH_BREAK)]
+    """Return verse as a paragraph of its own whose lines stay lines; a blank line or a rule parts it."""
+    stanzas = _POEM_RULE.sub(PARAGRAPH_BREAK, text).split(PARAGRAPH_BREAK)
+    stanzas = [_POEM_LINE.sub(LINE_BREAK, stanza.strip(" \n:")) for stanza in stanzas]
     return paragraph(PARAGRAPH_BREAK.join(stanzas))
 
 
