@@ -71,8 +71,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
             i = position = close + 3
             continue
         kind, number = table[row, common.CODE] & 7, table[row, common.CODE] >> 3
-        after_text = i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE)
-        parts = not fits and after_text and BLOCK <= kind <= CODE
+        parts = not fits and BLOCK <= kind <= CODE and _follows_text(text, i)
         if text[end - 2] == char.SLASH:
             position = end
         elif kind == REFERENCE:
@@ -83,7 +82,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
                 position = _end_of_reference(text, size, end, _has(text, name_end, end, _NAME))
             else:
                 fits = False
-                if after_text:
+                if _follows_text(text, i):
                     out[n] = char.SPACE
                     n += 1
         else:
@@ -137,6 +136,12 @@ def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
     if i == size or text[i] != char.GREATER_THAN:
         i = common.end_of_tag(text, begin, size)
     return i + 1 if i < size and text[i] == char.GREATER_THAN else -1
+
+
+@inlined
+def _follows_text(text: Bytes, i: int) -> bool:
+    """Tell whether a character that is no white space is before text[i]."""
+    return i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE)
 
 
 @inlined
