@@ -43,6 +43,7 @@ LINKS_AND_QUOTES = {
     "[[File:A.png|thumb|Birds, from [https://example.org the atlas]]] Birds fly.": "Birds fly.",
     "[[File:A.png|thumb|[[Birds]] of [x] and {{y|[https://example.org z]}}]]] Birds fly.": "] Birds fly.",
     "See [[Bird|birds [of prey]]] and [[Bird (genus [2])]] too.": "See birds [of prey] and Bird (genus [2]) too.",
+    "[[File:A.png|thumb|{{y|z}}]]] Birds fly.": "] Birds fly.",
     # an address is no title
     "Ask [[https://example.org/a the main office]] now.": "Ask [the main office] now.",
     "Ask [[//example.org|x the office]] or [[mailto:a@b.org]] now.": "Ask [the office] or now.",
@@ -54,6 +55,7 @@ LINKS_AND_QUOTES = {
     "The [[Barn (building){{!}}old barn]] and {{nowrap|the [[fox{{!}}foxes]]}}, a{{!}}b.": (
         "The old barn and the foxes, a|b."
     ),
+    "The {{nowrap|fox{{!}}es}} ran.": "The foxes ran.",
     "Ask the [http://example.org/a\u3000main office] or [http://[2001:db8::1]/ the other].": (
         "Ask the main office or the other."
     ),
@@ -78,10 +80,11 @@ REFERENCES_AND_TAGS = {
     "It froze.<gallery>\nA.png|b\n</gallery>It thawed<pre/>slowly<score>c</score>,<h2>Age</h2> at <pre>x</pre>last.": (
         "It froze. It thawed slowly, at last."
     ),
+    "It froze.\n<!-- a -->\n<gallery>\nA.png\n</gallery>It thawed.": "It froze. It thawed.",
     "* It froze <source>\na\n</source> again.\nIt<source>a</source><pre>b</pre>thawed<source>.": "It thawed",
     "Long<wbr>words and<hr>rules.": "Longwords and\n\nrules.",
     "<nowiki>One\n\n* two</nowiki> three.": "One * two three.",
-    "== A <nowiki>B\nC</nowiki> ==\n<nowiki> One</nowiki> two.": "One two.",
+    "== A <nowiki>B\nC</nowiki> ==\n<nowiki> One</nowiki> two<nowiki> three</nowiki>.": "One two three.",
     "Here <!-- not\n\nthis --> there.": "Here there.",
     "One.\n<!-- a line -->\nTwo.": "One. Two.",
     "One.\n <!-- a line --> <!-- of\nthem -->\t\n<!-- another -->\nTwo.": "One. Two.",
@@ -130,6 +133,7 @@ BLOCKS = {
     "<blockquote>a</blockquote>\n x = 1\n<BLOCKQUOTE class=b>\n c\nd": "a\n\nc d",
     " To err <div>is</div> human\n x = 1": "To err\n\nis\n\nhuman",
     "<p>To err\n is human\n</p>\n x = 1\nHe left.": "To err is human\n\nHe left.",
+    "<p>To err</p>\n x = 1\nHe left.": "To err\n\nHe left.",
     "<div>\n x = 1\n</div>\n <pb> y\n <p_> z\nHe left.": "He left.",
     "<p>To err\n== Age ==\n x = 1\n<p>is\n----\n y = 2\nhuman": "To err\n\nis\n\nhuman",
     "a <td>b\n x = 1\nc </td>d\n e": "a\n\nb\n\nc\n\nd e",
@@ -228,6 +232,8 @@ BROKEN = {
     "Rain.<ref name=a> Hail fell.\n\nSnow fell.<ref>b</ref>": "Rain. Hail fell.\n\nSnow fell.",
     "Rain<ref name=a>, hail fell.\n\nSnow fell.<ref>b</ref>": "Rain, hail fell.\n\nSnow fell.",
     "Rain.<ref name=a>Hall, p. 3.\n\nSnow fell.<ref>b</ref>": "Rain.\n\nSnow fell.",
+    'Rain.<ref name="a> Hail <ref name="b">c</ref> fell.': "Rain. Hail fell.",
+    'Rain <math a="x>b</math> and <i title="d">hail</i> fell.': "Rain b and hail fell.",
     'Rain.<ref name="a>Hall</ref> Hail fell.<ref name="b">c</ref>': "Rain. Hail fell.",
     "{{Infobox lake\n| name = X\n\nThe '''lake''' is deep.": "The lake is deep.",
     "{{Infobox lake\n| name = X\nThe '''lake''' is deep.": "The lake is deep.",

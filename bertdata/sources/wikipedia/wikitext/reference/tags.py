@@ -135,7 +135,7 @@ def content_of(name: str, text: str) -> str:
         indent = len(text) - len(text.lstrip(" "))
         return "&#32;" * min(indent, 1) + text[indent:].translate(_LITERALLY)
     if name in rules.CODE_TAGS:
-        return text.strip().translate({**_LITERALLY, ord("&"): "&#38;"})
+        return text.strip().translate(_LITERALLY)
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
