@@ -1,8 +1,8 @@
-"""The templates whose text belongs to the prose; all others leave nothing.
+"""The templates whose text belongs to the prose, by name.
 
 One table from names to the functions of `templates/functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
-and pronunciations are left out on purpose: what is not in the table is not prose. A user's own table, read by
-`own_templates`, takes precedence.
+and pronunciations are left out on purpose. What a template leaves that is in no table is for `templates/unknown` to
+say. A user's own table, read by `own_templates`, takes precedence.
 """
 
 from __future__ import annotations

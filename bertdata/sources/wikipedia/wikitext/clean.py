@@ -11,7 +11,8 @@ Five passes, each reading the text once from left to right, so that the time is 
 
 Each pass is in `reference/` in plain Python and in `kernels/` compiled, over UTF-8; `driver` runs the kernels and
 `extract` the reference, which the tests compare them with. No template of the wiki is expanded: a call becomes
-the text that the function of that name in `templates` returns, if there is one.
+the text that the function of that name in `templates` returns. Where there is none, a call inside a sentence becomes
+the argument that it is likely to print.
 """
 
 from __future__ import annotations

@@ -49,6 +49,16 @@ MARKUP_IN_A_VALUE = 4
 BEFORE_PLACEHOLDER = f" \n([,;:/\"'–—-|>{PLACEHOLDER}"
 """A construct that is dropped after one of these, or at the beginning of a text, leaves a placeholder."""
 
+PASSED_BEFORE_CALL = f" '\"{PLACEHOLDER}"
+"""What is passed over before a template call, to see what it follows."""
+PASSED_AFTER_CALL = "'\""
+MOST_PASSED = 16
+OPENS_CALL = f"([*/+~-–—“‘«„×≈±{LINK_MARK}"
+"""A call directly after one of these is part of the sentence, as one after a space is."""
+ENDS_SENTENCE = ".!?…。！？"
+GOES_ON = ",;-–abcdefghijklmnopqrstuvwxyz"
+"""What follows a call that begins a sentence, where the sentence goes on."""
+
 LINE_MARKUP = "*#:;=|! "
 """Characters that are markup at the beginning of a line."""
 LIST_MARKS = "*#:;|"

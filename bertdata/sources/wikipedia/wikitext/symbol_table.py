@@ -17,6 +17,7 @@ from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import convert, cvt
 from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES
 from bertdata.sources.wikipedia.templates.table import Templates
+from bertdata.sources.wikipedia.templates.unknown import SILENT
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import common, inline, paragraphs, tags, template_calls
 from bertdata.sources.wikipedia.wikitext.kernels.common import TEMPLATE, Ints
@@ -47,6 +48,8 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
         yield TEMPLATE, name.encode(), *_code_of(handler)
     for name, reason in PAGE_KINDS.items():
         yield TEMPLATE, name.encode(), template_calls.NO_ARTICLE + template_calls.CODES * REASONS.index(reason), b""
+    for name in SILENT:
+        yield TEMPLATE, name.encode(), template_calls.SILENT, b""
     for number, unit in enumerate(CODES):
         yield common.UNIT, unit.encode(), number, b""
     for number, name in enumerate(rules.TAGS):

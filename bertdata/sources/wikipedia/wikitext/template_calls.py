@@ -19,6 +19,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
 )
 from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
+from bertdata.sources.wikipedia.templates.unknown import unknown_text
 from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES, PROTOCOLS
 
 _ADDRESS = re.compile(f"(?:{'|'.join(PROTOCOLS)}):|//", re.IGNORECASE | re.ASCII)
@@ -35,10 +36,12 @@ class PageContext:
     templates: Templates = BUILT_IN
 
 
-def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool) -> tuple[str | None, str]:
+def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, inside: bool) -> tuple[str | None, str]:
     """Return the text of the call `{{head|part|part}}`, and the kind of page that calls its template ("" for most).
 
-    >>> call_text("Convert", ["5", "km"], PageContext(), nested=False)
+    `inside` says whether it stands inside a sentence, where an unknown template is likely to print text.
+
+    >>> call_text("Convert", ["5", "km"], PageContext(), nested=False, inside=True)
     ('5 kilometres (3.1 mi)', '')
     """
     head = head.strip(NAME_EDGES)
@@ -46,7 +49,10 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool) -
     if ":" in name or name in VARIABLES:
         text = render_parser_function(head, parts, page.title, page.templates.locale.numbers)
     else:
-        text = page.templates.render(name, numbered(parts)) if page.templates.carries_text(name) else None
+        if page.templates.carries_text(name):
+            text = page.templates.render(name, numbered(parts))
+        else:
+            text = unknown_text(head, name, numbered(parts)) if inside and name not in PAGE_KINDS else None
         if text is None:
             return None, PAGE_KINDS.get(name, "")
     if text is not None and nested and "=" in text:

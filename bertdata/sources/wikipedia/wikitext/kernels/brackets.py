@@ -38,7 +38,8 @@ def brackets_kernel(
             if parameter:
                 n = _write_parameter(bars, out, n, state)
                 continue
-            written = write_call_text(out, bars, out, n, state, table, blob, scratch)
+            after = size if state[walk.PENDING] >= 2 else i
+            written = write_call_text(out, bars, out, n, state, table, blob, scratch, text, after, size)
             if written < 0:
                 state[walk.WRITTEN] = n
                 return ASK_CALL
@@ -58,8 +59,8 @@ def brackets_kernel(
             run = walk.run_of(text, i, size)
             end = _end_of_simple_call(text, i + 2, size) if run == 2 else -1
             if end < 0:
-                if run == 2 and skip.call_leaves_nothing(text, i + 2, size, table, blob, scratch):
-                    end = skip.end_of_dropped(text, i + 2, size, skip.IN_CALL, state, scratch)
+                if run == 2:
+                    end = skip.end_of_dropped_call(text, i + 2, size, out, n, state, table, blob, scratch)
                 if end >= 0:
                     n = common.write_placeholder(out, n)
                     i = end
@@ -78,7 +79,7 @@ def brackets_kernel(
                 last_bar, bar = last_bar + 1, buffers.find(text, bar + 1, end, char.BAR)
             walk.set_construct(state, False, i + 2, end, first_bar, last_bar)
             i = end + 2
-            written = write_call_text(text, bars, out, n, state, table, blob, scratch)
+            written = write_call_text(text, bars, out, n, state, table, blob, scratch, text, i, size)
             if written < 0:
                 state[walk.READ], state[walk.WRITTEN] = i, n
                 return ASK_CALL

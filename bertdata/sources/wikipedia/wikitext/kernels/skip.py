@@ -10,8 +10,9 @@ from __future__ import annotations
 from bertdata.kernels import characters as char
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, template_calls, walk
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, place, template_calls, walk
 from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
+from bertdata.sources.wikipedia.wikitext.reference.place import IF_IT_GOES_ON, INSIDE, NOWHERE
 
 # what is open inside, two bits each, the innermost lowest
 IN_CALL, IN_LINK, IN_TABLE = 1, 2, 3
@@ -19,18 +20,44 @@ _DEEPEST = 1 << 58
 
 
 @inlined
-def call_leaves_nothing(text: Bytes, begin: int, size: int, table: Ints, blob: Bytes, scratch: Bytes) -> bool:
-    """Tell whether the template call whose head begins here is of a template that no table knows."""
+def end_of_dropped_call(
+    text: Bytes, begin: int, size: int, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
+) -> Int:
+    """Return where the template call ends whose head begins here, -1 where it may leave text or only the walk can tell.
+
+    out[:n] is what is before it. One that may begin a sentence is skipped, and walked after all where the sentence
+    goes on after it.
+    """
+    standing = _standing(text, begin, size, out, n, state, table, blob, scratch)
+    if standing == INSIDE:
+        return -1
+    end = end_of_dropped(text, begin, size, IN_CALL, state, scratch)
+    if end >= 0 and standing == IF_IT_GOES_ON and state[walk.PENDING] < 2 and place.goes_on(text, end, size):
+        state[walk.PENDING] = 0
+        state[walk.SKIPPING_FROM] = max(end, state[walk.SKIPPING_FROM])
+        return -1
+    return end
+
+
+@inlined
+def _standing(
+    text: Bytes, begin: int, size: int, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
+) -> Int:
+    """Return where a call stands that may leave text there; NOWHERE where its name tells that it leaves nothing."""
     end = _next_in_head(text, begin, size)
     if end == size or text[end] != char.BAR:
-        return False
+        return INSIDE
     length = template_calls.fold_name(text, begin, end, scratch)
     if length == template_calls.COLON:
-        return not template_calls.is_function(text, begin, end, table, blob, scratch)
-    if length < 0:
-        return True
-    known = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) >= 0
-    return not known and not common.starts_with(scratch, 0, length, template_calls.LANGUAGE)
+        return INSIDE if template_calls.is_function(text, begin, end, table, blob, scratch) else NOWHERE
+    if length <= 0:
+        return NOWHERE
+    row = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length)
+    if row >= 0:
+        return NOWHERE if table[row, common.CODE] == template_calls.SILENT else INSIDE
+    if common.starts_with(scratch, 0, length, template_calls.LANGUAGE):
+        return INSIDE
+    return place.place_after(out, n, state[walk.DEPTH] > 0)
 
 
 @inlined

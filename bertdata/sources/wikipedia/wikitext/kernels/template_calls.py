@@ -15,13 +15,14 @@ from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
-from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, walk
+from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, place, walk
 from bertdata.sources.wikipedia.wikitext.kernels.common import ASK, LONGEST_NAME, NOTHING, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT
 
 # what a call leaves: what Python answers, a fixed text, one of its arguments, nothing where the page is not an article,
-# a conversion, what the functions below write; the rest of the code, from CODES on, is which argument, reason or option
-ASKED, LITERAL, KEPT, NO_ARTICLE, CONVERSION, TRANSLITERATION, CHEMISTRY, NIHONGO, WRAPPED = range(9)
+# a conversion, what the functions below write, nothing; the rest of the code, from CODES on, is which argument, reason
+# or option
+ASKED, LITERAL, KEPT, NO_ARTICLE, CONVERSION, TRANSLITERATION, CHEMISTRY, NIHONGO, WRAPPED, SILENT = range(10)
 CODES = 16
 COLON = -2
 LANGUAGE = common.word("lang-")
@@ -29,9 +30,13 @@ LANGUAGE = common.word("lang-")
 
 @inlined
 def write_call_text(
-    source: Bytes, bars: Ints, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes
-) -> Int:
-    """Write what a template call leaves to out[n:]; returns where that ends, or ASK."""
+    source: Bytes, bars: Ints, out: Bytes, n: int, state: Ints, table: Ints, blob: Bytes, scratch: Bytes,
+    text: Bytes, after: int, size: int,
+) -> Int:  # fmt: skip
+    """Write what a template call leaves to out[n:]; returns where that ends, or ASK.
+
+    text[after:size] is what comes after the call.
+    """
     begin, end, first = state[walk.BEGIN], state[walk.END], state[walk.FIRST_BAR]
     head_end = bars[first] if state[walk.LAST_BAR] > first else end
     length = fold_name(source, begin, head_end, scratch)
@@ -43,6 +48,8 @@ def write_call_text(
     if row < 0:
         if length >= 0 and common.starts_with(scratch, 0, length, LANGUAGE):
             return ASK
+        if length > 0 and place.is_inside(out, n, state[walk.DEPTH] > 0, text, after, size):
+            return ASK
         return common.write_placeholder(out, n)
     code, detail = table[row, common.CODE] % CODES, table[row, common.CODE] // CODES
     value, value_end = table[row, common.VALUE_BEGIN], table[row, common.VALUE_END]
@@ -50,6 +57,8 @@ def write_call_text(
         return ASK
     if code == LITERAL:
         return buffers.copy(blob, value, value_end, out, n)
+    if code == SILENT:
+        return common.write_placeholder(out, n)
     if code == KEPT:
         return _keep(source, bars, state, detail, out, n)
     if code == NO_ARTICLE:

@@ -11,12 +11,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from bertdata.sources.wikipedia.dump.site_config import fold_prefix
+from bertdata.sources.wikipedia.wikitext.reference.place import IF_IT_GOES_ON, INSIDE, goes_on, place_after
 from bertdata.sources.wikipedia.wikitext.reference.tags import placeholder_after
 from bertdata.sources.wikipedia.wikitext.rules import (
     INDENTS,
     LINK_MARK,
     LIST_MARKS,
     MAX_DEPTH,
+    MOST_PASSED,
     PLACEHOLDER,
     TABLE_MARK,
     TEMPLATE_MARK,
@@ -105,14 +107,15 @@ class _Walk:
                 self.bar()
             elif kind in ("name", "arguments"):
                 arguments = token["arguments"]
+                parts = arguments[1:].split("|") if arguments else []
                 if token["name"] == "!" and not arguments and not (stack and stack[-1].kind == "{{"):
                     self.bar()
                 else:
-                    self.template(token["name"], arguments[1:].split("|") if arguments else [])
+                    self.template(token["name"], parts, text[position : position + MOST_PASSED + 2])
             elif kind == "open_braces":
                 self.push("{{", position - start)
             elif kind == "close_braces":
-                self.close_braces(position - start)
+                self.close_braces(position - start, text[position : position + MOST_PASSED + 2])
             elif kind == "open_link":
                 self.push("[[")
             elif kind == "close_link":
@@ -160,6 +163,15 @@ class _Walk:
             self.open[self.stack.pop().kind] -= 1
         return True
 
+    def written(self) -> str:
+        """Return the end of the output, as long as a place is looked at."""
+        end = ""
+        for piece in reversed(self.out):
+            end = piece[-MOST_PASSED - 1 :] + end
+            if len(end) > MOST_PASSED:
+                break
+        return end
+
     def take(self) -> list[str]:
         """Take the pieces of the top frame out of the output, as texts between bars; the mark stays."""
         frame, out = self.stack[-1], self.out
@@ -184,8 +196,11 @@ class _Walk:
             label = "|".join(labels) if labels else None
             self.write(link_text(target, label, self.page, nested=bool(self.stack)))
 
-    def close_braces(self, count: int) -> None:
-        """Match a run of closing braces as MediaWiki does: three make a parameter, two a template."""
+    def close_braces(self, count: int, after: str) -> None:
+        """Match a run of closing braces as MediaWiki does: three make a parameter, two a template.
+
+        `after` is the text after them.
+        """
         while count >= 2 and self.unwind("{{"):
             frame = self.stack[-1]
             used = 3 if count >= 3 and frame.braces >= 3 else 2
@@ -197,7 +212,7 @@ class _Walk:
             if used == 3:
                 self.write(arguments[0] if arguments else None)
             else:
-                self.template(name, arguments)
+                self.template(name, arguments, "" if count >= 2 else after)
 
     def close_block(self, kind: str) -> None:
         """Close a table or list; what follows a table on the line of its end is in the list that the table is in."""
@@ -206,9 +221,12 @@ class _Walk:
             self.pop()
             self.out.append("\n:" if listed else "\n" + PLACEHOLDER)
 
-    def template(self, head: str, parts: list[str]) -> None:
-        text, reason = call_text(head, parts, self.page, nested=bool(self.stack))
-        if not self.stack:
+    def template(self, head: str, parts: list[str], after: str) -> None:
+        nested = bool(self.stack)
+        place = place_after(self.written(), nested=nested)
+        inside = place == INSIDE or (place == IF_IT_GOES_ON and goes_on(after))
+        text, reason = call_text(head, parts, self.page, nested=nested, inside=inside)
+        if not nested:
             self.reason = self.reason or reason
         self.write(text)
 
