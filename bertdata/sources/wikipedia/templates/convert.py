@@ -24,12 +24,17 @@ _COMPOUND = {
 }
 _MULTIPLES = {"e3": "thousand", "e6": "million", "e9": "billion", "e12": "trillion"}
 _MULTIPLE = re.compile(r"(e3|e6|e9|e12)([^/]+)")
-SYMBOLS_WITH_PLURAL = frozenset(["acre", "long ton", "short ton", "million acre"])
+NAMED = frozenset(["acre", "long ton", "short ton", "million acre", "fathom", "furlong"])
+"""Units that are written out where others are abbreviated."""
+MORE_PRECISE = frozenset(["ft", "lb"])
+"""Outputs that are as precise as the SI unit of a whole number would be."""
+FEET_AND_INCHES_UNDER = 3
+"""Fewer metres are converted to feet and inches, more to feet."""
 _CURRENCIES = frozenset(["$", "US$", "£", "€", "A$", "CA$", "¥"])
 _RANGES = {
     "to": " to ", "to(-)": " to ", "till": " to ", "to about": " to about ", "-": "–", "–": "–", "—": "–",
     "and": " and ", "and(-)": " and ", "&": " and ", "or": " or ",
-    "by": " by ", "x": " × ", "×": " × ", "xx": " × ", "*": " × ",
+    "by": " by ", "x": " by ", "×": " × ", "xx": " × ", "*": " × ",
     "+/-": " ± ", "±": " ± ", ",": ", ", ", and": ", and ", ", or": ", or ", "/": "/", "+": " + ",
 }  # fmt: skip
 # abbr= -> is the given unit in words, is the converted one; None writes no unit at all
@@ -62,6 +67,7 @@ class Quantity:
     code: str
     smaller: list[tuple[Number, Unit]]
     rest: list[str]
+    times: bool
 
 
 def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
@@ -79,25 +85,29 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
     unit = _unit(quantity.code)
     if unit is None:
         return f"{_join(quantity, [number.text for number in quantity.numbers])} {quantity.code}".strip()
-    in_words, out_words = _IN_WORDS.get(options.get("abbr", "on" if abbreviate else ""), (True, False))
-    targets, places, words = _read_rest(quantity.rest, unit, options)
+    in_words, out_words = _IN_WORDS.get(options.get("abbr", "on" if abbreviate else ""), (not abbreviate, False))
+    if not abbreviate and "abbr" not in options and options.get("disp") in ("or", "slash"):
+        out_words = True
+    targets, places, words = _read_rest(quantity, unit, options)
     adjective, other_adjective = _adjectives(options, words)
 
     def given(words: bool | None, adjective: str) -> str:
-        text = _join(quantity, [number.text for number in quantity.numbers])
-        parts = [_phrase(text, quantity.numbers[-1].value, unit, words, adjective, options)]
-        parts += [_phrase(number.text, number.value, small, words, "", options) for number, small in quantity.smaller]
-        return " ".join(parts)
+        if quantity.smaller:
+            parts = [(quantity.numbers[0], unit), *quantity.smaller]
+            return _compound_phrase([(one.text, one.value, each) for one, each in parts], words, adjective, options)
+        return _series(quantity, quantity.numbers, unit, words, adjective, options)
 
     def converted(code: str, words: bool | None, adjective: str) -> str:
+        values = _values(quantity, unit)
         if code in _COMPOUND:
-            return _join(quantity, [_compound(number, unit, _COMPOUND[code]) for number in _values(quantity, unit)])
+            parts = [_compound(number, unit, _COMPOUND[code], places) for number in values]
+            return _join(quantity, [_compound_phrase(part, words, adjective, options) for part in parts])
         target = UNITS[code] if code in UNITS else _unit(code)
         if target is None or target.kind != unit.kind:
             return ""
-        texts = _converted_numbers(_values(quantity, unit), unit, target, places, options)
-        shown = read_number(texts[-1])
-        return _phrase(_join(quantity, texts), shown.value if shown else 0.0, target, words, adjective, options)
+        texts = _converted_numbers(values, unit, target, places, options)
+        shown = [Number(text, number.value if (number := read_number(text)) else 0.0, 0) for text in texts]
+        return _series(quantity, shown, target, words, adjective, options)
 
     disp = options.get("disp", "")
     if disp in ("number", "output number only"):
@@ -190,6 +200,7 @@ def _unit(code: str) -> Unit | None:
 def _read_quantity(fields: list[str]) -> Quantity | None:
     numbers: list[Number] = []
     joints: list[str] = []
+    times = "x" in fields
     position = 0
     while position < len(fields):
         number, both = read_number(fields[position]), _RANGE_IN_ONE.fullmatch(fields[position])
@@ -217,20 +228,22 @@ def _read_quantity(fields: list[str]) -> Quantity | None:
             break
         smaller.append((number, small))
         position += 2
-    return Quantity(numbers, joints, code, smaller, fields[position:])
+    return Quantity(numbers, joints, code, smaller, fields[position:], times)
 
 
-def _read_rest(rest: list[str], unit: Unit, options: Arguments) -> tuple[list[str], int | None, list[str]]:
+def _read_rest(quantity: Quantity, unit: Unit, options: Arguments) -> tuple[list[str], int | None, list[str]]:
     """Return the output units, the rounding and the words among the fields after the input unit."""
     targets, places, words = "", None, []
-    for field in rest:
+    for field in quantity.rest:
         if re.fullmatch(r"[-−]?\d{1,2}", field):
             places = int(field.replace("−", "-"))
         elif not targets and field and (field in _COMPOUND or all(_unit(code) for code in _codes(field))):
             targets = field
         elif field:
             words.append(field)
-    targets = targets or unit.default
+    if not targets:
+        small = unit.symbol == "m" and 0 < quantity.numbers[0].value < FEET_AND_INCHES_UNDER
+        targets = "ftin" if small else unit.default
     return [targets] if targets in UNITS or targets in _COMPOUND else _codes(targets), places, words
 
 
@@ -242,8 +255,8 @@ def _adjectives(options: Arguments, words: list[str]) -> tuple[str, str]:
     """Return what is added to the given and to the converted unit: "-" makes an adjective, other words precede it."""
     if options.get("disp") == "preunit":
         return (words[0] if words else "", words[-1] if len(words) > 1 else "")
-    given = {"on": "-", "mid": "- " + " ".join(words[:1]), "pre": " ".join(words[:1])}
-    return given.get(options.get("adj", ""), ""), ""
+    given = {"on": "-", "mid": "- " + " ".join(words[:1]), "pre": " ".join(words[:1])}.get(options.get("adj", ""), "")
+    return given, "-" if given.startswith("-") else ""
 
 
 def _join(quantity: Quantity, texts: list[str]) -> str:
@@ -271,14 +284,16 @@ def _converted_numbers(
         places = 1 if float(step) < 1 else 0
     elif places is None:
         sigfig = int(options["sigfig"]) if re.fullmatch(r"[1-9]", options.get("sigfig", "")) else 0
-        places = max(
-            _default_places(number, value, unit, sigfig) for number, value in zip(numbers, values, strict=True)
-        )
+        pairs = zip(numbers, values, strict=True)
+        places = max(_default_places(number, value, unit, target, sigfig) for number, value in pairs)
     return [_fixed(value, max(-300, min(places, 30))) for value in values]
 
 
-def _default_places(number: Number, value: float, unit: Unit, sigfig: int) -> int:
-    """As precise as the input, and never under two significant digits; a temperature's are those of its kelvins."""
+def _default_places(number: Number, value: float, unit: Unit, target: Unit, sigfig: int) -> int:
+    """As precise as the input, and never under two significant digits; a temperature's are those of its kelvins.
+
+    Source: the function default_precision of Module:Convert.
+    """
     if not value:
         return max(0, number.decimals)
     size = math.floor(math.log10(abs(value)) + 1e-14)
@@ -287,7 +302,13 @@ def _default_places(number: Number, value: float, unit: Unit, sigfig: int) -> in
     if unit.kind == "temperature":
         kelvins = abs(number.value * unit.scale + unit.offset)
         return max(number.decimals, 2 - math.floor(math.log10(max(kelvins, 1.0)) + 1e-14))
-    return max(math.floor(number.decimals + math.log10(2 * abs(number.value / value))), 1 - size)
+    finer = 1 / unit.scale if is_more_precise(number.value, target) else abs(number.value / value)
+    return max(math.floor(number.decimals + math.log10(2 * finer)), 1 - size)
+
+
+def is_more_precise(value: float, target: Unit) -> bool:
+    """Tell whether a number is converted to this unit as if it were one of the SI unit."""
+    return target.symbol in MORE_PRECISE and value == math.floor(value)
 
 
 def _fixed(value: float, places: int) -> str:
@@ -299,11 +320,42 @@ def _fixed(value: float, places: int) -> str:
     return f"{sign}{rounded:,.{max(0, places)}f}"
 
 
-def _compound(number: Number, unit: Unit, codes: tuple[str, str]) -> str:
+def _compound(number: Number, unit: Unit, codes: tuple[str, str], places: int | None) -> list[tuple[str, float, Unit]]:
+    """Convert to a larger and a smaller unit, the larger left out where it is zero: texts, values and units."""
     big, small = UNITS[codes[0]], UNITS[codes[1]]
-    total = math.floor(abs(number.value) * unit.scale / small.scale + 0.5)
-    many, few = divmod(total, round(big.scale / small.scale))
-    return f"{'−' * (number.value < 0)}{many:,} {big.symbol} {few} {small.symbol}"
+    value = number.value * unit.scale / small.scale
+    if places is None:
+        places = _default_places(number, value, unit, small, 0)
+    shift = 10.0 ** max(0, min(places, 10))
+    many, few = divmod(math.floor(abs(value) * shift + 0.5) / shift, round(big.scale / small.scale))
+    parts = [(f"{few:,.{max(0, min(places, 10))}f}" if few else "0", few, small)]
+    if many:
+        parts.insert(0, (f"{many:,.0f}", many, big))
+    return [("−" + parts[0][0], *parts[0][1:]), *parts[1:]] if value < 0 else parts
+
+
+def _compound_phrase(
+    parts: list[tuple[str, float, Unit]], words: bool | None, adjective: str, options: Arguments
+) -> str:
+    """Write a quantity of several units: 5 feet 10 inches, a 5-foot-10-inch wall."""
+    hyphen = "-" if adjective.startswith("-") and words else ""
+    texts = [_phrase(text, value, unit, words, hyphen, options) for text, value, unit in parts]
+    texts[-1] += adjective[1:] if hyphen else ""
+    return (hyphen or " ").join(texts)
+
+
+def _series(
+    quantity: Quantity, numbers: list[Number], unit: Unit, words: bool | None, adjective: str, options: Arguments
+) -> str:
+    """Write the numbers of a range with their unit, which symbols have after each number of `5 m × 6 m`."""
+    texts = [number.text for number in numbers]
+    if quantity.times and words is False and not _is_named(unit):
+        return " × ".join(_phrase(each.text, each.value, unit, words, adjective, options) for each in numbers)
+    return _phrase(_join(quantity, texts), numbers[-1].value, unit, words, adjective, options)
+
+
+def _is_named(unit: Unit) -> bool:
+    return unit.symbol in NAMED
 
 
 def _phrase(text: str, value: float, unit: Unit, words: bool | None, adjective: str, options: Arguments) -> str:
@@ -313,13 +365,14 @@ def _phrase(text: str, value: float, unit: Unit, words: bool | None, adjective: 
         return text
     plural = abs(value) != 1 and not ("⁄" in text and abs(value) < 1)
     adjective = adjective.replace("&nbsp;", " ")
-    if not words or (unit.kind.startswith("temperature") and options.get("abbr") != "off"):
-        symbol = unit.symbol + "s" * (plural and unit.symbol in SYMBOLS_WITH_PLURAL)
+    american = options.get("sp") == "us"
+    if (not words and not _is_named(unit)) or (unit.kind.startswith("temperature") and options.get("abbr") != "off"):
+        symbol = unit.symbol.replace("US ", "U.S. ") if american else unit.symbol
         before = f" {adjective.strip()}" if adjective and not adjective.startswith("-") else ""
         return text + before + symbol if symbol.startswith("/") else f"{text}{before} {symbol}"
     name = unit.plural if plural and not adjective.startswith("-") else unit.singular
-    if options.get("sp") == "us":
-        name = _AMERICAN.sub(r"\1er", name)
+    if american:
+        name = _AMERICAN.sub(r"\1er", name).replace("US ", "U.S. ")
     if adjective.startswith("-"):
         return f"{text}-{name.replace(' ', '-')}{adjective[1:]}".rstrip()
     return f"{text} {adjective.strip()} {name}" if adjective else f"{text} {name}"

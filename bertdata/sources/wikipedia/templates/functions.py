@@ -100,9 +100,12 @@ def _date(arguments: Arguments, *, day_first: bool) -> str | None:
     year, month, day = (get(arguments, str(n)) for n in (1, 2, 3))
     if not _is_number(year):
         return year or None
-    if not (_is_number(month) and 1 <= int(month) <= 12):
+    if _is_number(month) and 1 <= int(month) <= 12:
+        name = _MONTHS[int(month) - 1]
+    elif month.capitalize() in _MONTHS:
+        name = month.capitalize()
+    else:
         return f"{month} {year}".strip()
-    name = _MONTHS[int(month) - 1]
     if not _is_number(day):
         return f"{name} {year}"
     return f"{int(day)} {name} {year}" if day_first else f"{name} {int(day)}, {year}"
@@ -204,7 +207,13 @@ def ordinal(arguments: Arguments) -> str | None:
 def plural(arguments: Arguments) -> str | None:
     """{{plural|2|word|words}}: the number and the noun."""
     number, one, many = (get(arguments, str(n)) for n in (1, 2, 3))
-    return f"{number} {one if number == '1' else many or one + 's'}" if one else None
+    return f"{number} {one if number == '1' else many or _plural_of(one)}" if one else None
+
+
+def _plural_of(noun: str) -> str:
+    if re.search("[^aeiou]y$", noun):
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "z", "ch", "sh")) else "s")
 
 
 def ship(prefix: str) -> Handler:
@@ -260,10 +269,11 @@ def glosses(mark: str) -> Handler:
 
 def height(arguments: Arguments) -> str | None:
     """{{height|m=1.57}}: 1.57 m (5 ft 2 in)."""
+    abbreviated = {"abbr": "off" if get(arguments, "abbr") in ("no", "off", "n") else "on"}
     if metres := get(arguments, "m", "meter", "meters", "metres"):
-        return convert({"1": metres, "2": "m", "3": "ftin", "abbr": "on"})
+        return convert({"1": metres, "2": "m", "3": "ftin", "4": "0", **abbreviated})
     feet, inches = get(arguments, "ft", "feet"), get(arguments, "in", "inch", "inches", default="0")
-    return convert({"1": feet, "2": "ft", "3": inches, "4": "in", "5": "m", "abbr": "on"}) if feet else None
+    return convert({"1": feet, "2": "ft", "3": inches, "4": "in", "5": "m", **abbreviated}) if feet else None
 
 
 def supreme_court(arguments: Arguments) -> str | None:

@@ -120,7 +120,8 @@ pressure
 Pa | 1 | Pa | pascal | | psi
 kPa | 1000 | kPa | kilopascal | | psi
 MPa | 1e6 | MPa | megapascal | | psi
-hPa mb mbar | 100 | hPa | hectopascal | | inHg
+hPa | 100 | hPa | hectopascal | | inHg
+mbar mb | 100 | mbar | millibar | | inHg
 bar | 1e5 | bar | bar | | psi
 atm | 101325 | atm | standard atmosphere | | kPa
 psi | 6894.757293168 | psi | pound per square inch | pounds per square inch | kPa

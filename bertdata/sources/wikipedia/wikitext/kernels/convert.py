@@ -14,7 +14,7 @@ from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
-from bertdata.sources.wikipedia.templates.convert import SYMBOLS_WITH_PLURAL, is_plain_unit
+from bertdata.sources.wikipedia.templates.convert import FEET_AND_INCHES_UNDER, MORE_PRECISE, NAMED, is_plain_unit
 from bertdata.sources.wikipedia.templates.units import UNITS
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, walk
 from bertdata.sources.wikipedia.wikitext.kernels.common import ASK, Ints
@@ -22,8 +22,8 @@ from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENT
 
 _MOST_DIGITS = 15
 _ROOM = 400
-# which of its texts: the symbol, the symbol of many, one in words, many in words
-_SYMBOL, _SYMBOLS, _ONE, _MANY = range(4)
+# which of its texts: the symbol, one in words, many in words
+_SYMBOL, _ONE, _MANY = range(3)
 
 
 @inlined
@@ -77,16 +77,16 @@ def write_conversion(
         if chosen or row < 0:
             return ASK
         target, chosen = table[row, common.CODE], True
-    if target < 0 or _KIND[target] != _KIND[unit]:
+    if target < 0 or _KIND[target] != _KIND[unit] or (american and (_HAS_US[unit] or _HAS_US[target])):
         return ASK
     return _write(
-        source, state[LEFT], state[RIGHT], unit, target, places, rounded, words, both, hyphen, american, out, n
+        source, state[LEFT], state[RIGHT], unit, target, chosen, places, rounded, words, both, hyphen, american, out, n
     )
 
 
 @inlined
 def _write(
-    source: Bytes, begin: int, end: int, unit: int, target: int, places: int, rounded: bool,
+    source: Bytes, begin: int, end: int, unit: int, target: int, chosen: bool, places: int, rounded: bool,
     words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
 ) -> Int:  # fmt: skip
     negative = begin < end and source[begin] == char.HYPHEN
@@ -108,16 +108,19 @@ def _write(
         return ASK
     decimals = end - point - 1 if point >= 0 else -zeros
     value = mantissa / _TENS[_MOST_DIGITS + max(decimals, 0)]
+    if not chosen and unit == _METRE and not negative and 0 < value < FEET_AND_INCHES_UNDER:
+        return ASK
     if negative:
         value = -value
         n = utf8.encode(char.MINUS_SIGN, out, n)
     n = _write_grouped(whole if point >= 0 else mantissa, out, n)
     if point >= 0:
         n = buffers.copy(source, point, end, out, n)
-    n = _write_unit(unit, abs(value) != 1, words and (both or not _IN_SYMBOLS[unit]), hyphen, american, out, n)
+    in_words = (words and (both or not _IN_SYMBOLS[unit])) or _IS_NAMED[unit]
+    n = _write_unit(unit, abs(value) != 1, in_words, hyphen, american, out, n)
     result = (value * _SCALE[unit] + _OFFSET[unit] - _OFFSET[target]) / _SCALE[target]
     if not rounded:
-        places = _default_places(value, decimals, result, unit)
+        places = _default_places(value, decimals, result, unit, target)
     if places < -_MOST_DIGITS or places > _MOST_DIGITS or not abs(result) < 1e10:
         return ASK
     power = _TENS[_MOST_DIGITS + places]
@@ -140,13 +143,13 @@ def _write(
             out[n + places - k] = char.DIGIT_0 + shown % 10
             shown //= 10
         n += places + 1
-    n = _write_unit(target, number != 1, words and both, False, american, out, n)
+    n = _write_unit(target, number != 1, (words and both) or _IS_NAMED[target], hyphen, american, out, n)
     out[n] = char.RIGHT_PARENTHESIS
     return n + 1
 
 
 @inlined
-def _default_places(value: float, decimals: int, result: float, unit: int) -> Int:
+def _default_places(value: float, decimals: int, result: float, unit: int, target: int) -> Int:
     """Return the decimals by default: as precise as the input, two digits at least (`convert._default_places`)."""
     if result == 0:
         return max(0, decimals)
@@ -156,13 +159,14 @@ def _default_places(value: float, decimals: int, result: float, unit: int) -> In
     if value == 0:
         return 99
     size = np.int64(math.floor(math.log10(abs(result)) + 1e-14))
-    return max(np.int64(math.floor(decimals + math.log10(2 * abs(value / result)))), 1 - size)
+    finer = 1 / _SCALE[unit] if _IS_MORE_PRECISE[target] and value == math.floor(value) else abs(value / result)
+    return max(np.int64(math.floor(decimals + math.log10(2 * finer))), 1 - size)
 
 
 @inlined
 def _write_unit(unit: int, many: bool, words: bool, hyphen: bool, american: bool, out: Bytes, n: int) -> Int:
     """Write a unit after its number."""
-    which = (_SYMBOLS if many else _SYMBOL) if not words else (_MANY if many and not hyphen else _ONE)
+    which = (_MANY if many and not hyphen else _ONE) if words else _SYMBOL
     begin, end = _TEXT_AT[unit, which], _TEXT_AT[unit, which + 1]
     hyphen = hyphen and words
     if hyphen or _TEXTS[begin] != char.SLASH or words:
@@ -173,7 +177,11 @@ def _write_unit(unit: int, many: bool, words: bool, hyphen: bool, american: bool
     for i in range(start, n):
         if hyphen and out[i] == char.SPACE:
             out[i] = char.HYPHEN
-        if american and words and (common.starts_with(out, i, n, _METRE) or common.starts_with(out, i, n, _LITRE)):
+        if (
+            american
+            and words
+            and (common.starts_with(out, i, n, _METRE_WORD) or common.starts_with(out, i, n, _LITRE_WORD))
+        ):
             out[i + 3], out[i + 4] = out[i + 4], out[i + 3]
     return n
 
@@ -198,7 +206,8 @@ def _write_grouped(number: int, out: Bytes, n: int) -> Int:
 
 CODES = [code for code in UNITS if is_plain_unit(code)]
 """The codes of the units that the kernel knows; a lookup of a code gives its index in this list."""
-_ABBR_ON, _ABBR_OFF, _ADJ_ON, _SP_US, _METRE, _LITRE = map(
+_METRE = CODES.index("m")
+_ABBR_ON, _ABBR_OFF, _ADJ_ON, _SP_US, _METRE_WORD, _LITRE_WORD = map(
     common.word, ("abbr=on", "abbr=off", "adj=on", "sp=us", "metre", "litre")
 )
 _units = [UNITS[code] for code in CODES]
@@ -210,10 +219,10 @@ _IS_TEMPERATURE = np.array([unit.kind == "temperature" for unit in _units])
 _IN_SYMBOLS = np.array([unit.kind.startswith("temperature") for unit in _units])
 _DEFAULT = np.array([CODES.index(unit.default) if unit.default in CODES else -1 for unit in _units])
 _TENS = np.array([10.0**power for power in range(-_MOST_DIGITS, _MOST_DIGITS + 1)])
-_texts = [
-    (unit.symbol, unit.symbol + "s" * (unit.symbol in SYMBOLS_WITH_PLURAL), unit.singular, unit.plural)
-    for unit in _units
-]
+_IS_NAMED = np.array([unit.symbol in NAMED for unit in _units])
+_IS_MORE_PRECISE = np.array([unit.symbol in MORE_PRECISE for unit in _units])
+_HAS_US = np.array([unit.symbol.startswith("US ") for unit in _units])
+_texts = [(unit.symbol, unit.singular, unit.plural) for unit in _units]
 _TEXTS = common.word("".join(map("".join, _texts)))
 _ends = np.cumsum([len(text.encode()) for texts in _texts for text in texts])
-_TEXT_AT = np.concatenate([[0], _ends])[np.arange(len(_units))[:, None] * 4 + np.arange(5)].astype(np.int64)
+_TEXT_AT = np.concatenate([[0], _ends])[np.arange(len(_units))[:, None] * 3 + np.arange(4)].astype(np.int64)
