@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
-from bertdata.sources.wikipedia.templates import factories, functions
+from bertdata.sources.wikipedia.templates import factories, functions, inline
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, Kept, Literal, Wrapped, get, joined, positional
 from bertdata.sources.wikipedia.templates.functions import block, money
@@ -99,14 +99,16 @@ def own_templates(path: str) -> Templates:
 _TEXT: dict[str, Handler] = {
     # text passed through
     "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": Kept("1"),
+    "huge, serif, sans-serif, abbrlink, stn, rws, stnlnk, qi, by, baseball year, mlby, nfly": Kept("1"),
     "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": Kept("1"),
     "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": Kept("1"),
     "math, mvar, tmath, bigmath": Kept("1"),
     "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": Kept("1"),
     "visible anchor, vanchor": Kept("text", "1"),
     # the arguments before the text, if any, are a size, a script, a link's target or colours
-    "resize, script, w": Kept("2", "1"),
-    "font color, font colour": Kept("3", "2", "text"),
+    "resize, script, w, no redirect, station link, stl": Kept("2", "1"),
+    "font": Kept("text", "1"),
+    "font color, font colour, fontcolor, fontcolour": Kept("3", "2", "text"),
     "citation needed span, cn-span, clarify span, vague span, disputed inline span": Kept("text", "1"),
     # cleanup notes that carry, as text=, the very words they complain about
     "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": Kept("text"),
@@ -145,6 +147,7 @@ _TEXT: dict[str, Handler] = {
     # spaces and dashes
     "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": Literal(" "),
     "break, br, crlf": Literal(" "),
+    "pb, paragraph break, parabr": Literal("\n\n"),
     "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": Literal(""),
     "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": Literal(""),
     "ndash, en dash, endash, –": Literal("–"),
@@ -156,6 +159,7 @@ _TEXT: dict[str, Handler] = {
     "·, middot, dot, ·w, •, bull, bullet, •w": Literal(" · "),
     # marks; apostrophes as entities, so that they never join a run of quote marks
     "', apos, apostrophe": Literal("&#39;"),
+    "-'": Literal("&#39;"),
     "'s": Literal("&#39;s"),
     "\"'": Literal('"&#39;'),
     "'\"": Literal('&#39;"'),
@@ -169,6 +173,10 @@ _TEXT: dict[str, Handler] = {
     "ayin": Literal("ʿ"),
     "asterisk": Literal("&#42;"),
     "hash": Literal("&#35;"),
+    "dagger, extinct": Literal("†"),
+    "ell": Literal("ℓ"),
+    "tag": inline.tag,
+    "unichar": inline.code_point,
     "music": functions.music,
     # numbers and quantities
     "convert, conv": convert,
@@ -196,9 +204,13 @@ _TEXT: dict[str, Handler] = {
     "krw, south korean won": money("₩"),
     "chf": money("CHF "),
     "php, philippine peso": money("₱"),
+    "currency": inline.currency,
+    "inrconvert": inline.rupees,
     "height": functions.height,
     "plural": functions.plural,
-    "formatprice, nts, number table sorting": lambda arguments: functions.format_number(get(arguments, "1")) or None,
+    "formatprice, format price, nts, number table sorting": lambda arguments: (
+        functions.format_number(get(arguments, "1")) or None
+    ),
     "ordinal": functions.ordinal,
     "track gauge, railgauge, rail gauge": Kept("1"),
     # dates
@@ -214,6 +226,11 @@ _TEXT: dict[str, Handler] = {
     "married, m.": functions.years("m."),
     "as of, asof": functions.as_of,
     "oldstyledate, oldstyledatedy, old style date": functions.old_style_date,
+    "oldstyledateny": lambda arguments: functions.old_style_date({**arguments, "2": "", "3": get(arguments, "2")}),
+    "nbay, nba year, abay": inline.season("NBA"),
+    "nhly, nhl year": inline.season("NHL"),
+    "age": inline.age,
+    "marriage": inline.marriage,
     "dash year": joined("–", most=2),
     # science
     "chem, chem/link": functions.chemistry,
@@ -226,6 +243,24 @@ _TEXT: dict[str, Handler] = {
     "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
     "earth mass": lambda arguments: f"{get(arguments, '1')} M🜨".strip(),
     "earth radius": lambda arguments: f"{get(arguments, '1')} R🜨".strip(),
+    "subatomic particle": inline.particle,
+    "mp": joined(),
+    "sqrt": Wrapped("√"),
+    "open-closed": Wrapped("(", "&#93;"),
+    "closed-open": Wrapped("&#91;", ")"),
+    "open-open": Wrapped("(", ")"),
+    "closed-closed": Wrapped("&#91;", "&#93;"),
+    # words, laws, companies, teams
+    "in lang": inline.in_languages,
+    "plural form": Wrapped("pl.: "),
+    "us patent": inline.patent,
+    "unitedstatescode, usc": inline.code_of_law,
+    "isbn": Wrapped("ISBN "),
+    "issn": Wrapped("ISSN "),
+    "oclc": Wrapped("OCLC "),
+    "ushr": inline.district,
+    "fb, fbw, cr, crw, ru, rut, bk, bkw, vb, vbw, ih, ihw, hb, hbw, wp, rl": inline.country,
+    **{name.lower(): inline.exchange(name) for name in ("NYSE", "Nasdaq", "LSE", "TYO", "ASX", "TSX", "SEHK", "BSE")},
     # ships
     "ship": functions.ship(""),
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,

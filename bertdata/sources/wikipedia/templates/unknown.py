@@ -93,8 +93,8 @@ def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
     """Return what an unknown template prints inside a sentence; None where it is likely to print nothing.
 
     `head` is its name as written, `name` the same folded. It is the argument text=; else the third where the second is
-    blank (a page, its section, a label), the second after a colour, a size or the code of a language, else the first. A
-    template without arguments prints the chemical formula that it is named by.
+    blank or the third has the first in it (a page, its section, a label), the second after a colour, a size or the code
+    of a language, else the first. A template without arguments prints the chemical formula that it is named by.
 
     >>> unknown_text("Serif", "serif", {"1": "I"}), unknown_text("Ink", "ink", {"1": "red", "2": "hot"})
     ('I', 'hot')
@@ -109,7 +109,9 @@ def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
     values = positional(arguments)
     if len(values) > _MOST_POSITIONAL or len(named) > _MOST_NAMED or not _NAMED_BY_NOTES.isdisjoint(named):
         return None
-    shown = get(arguments, *_TEXT_ARGUMENTS[: None if values else 1]) or _displayed(arguments, values)
+    shown = (
+        get(arguments, *_TEXT_ARGUMENTS[: None if values else 1]) or (values and _displayed(arguments, values)) or ""
+    )
     if len(shown) > _LONGEST or _NO_TEXT.match(shown) or not _LETTER_OR_DIGIT.search(shown.replace(PLACEHOLDER, "")):
         return None
     return shown
@@ -117,10 +119,10 @@ def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
 
 def _displayed(arguments: Arguments, values: list[str]) -> str:
     """Return the positional argument that is printed, "" where none is."""
-    if not get(arguments, "2") and (third := get(arguments, "3")):
+    if (third := get(arguments, "3")) and (not get(arguments, "2") or values[0] in third):
         return third
     if len(values) < 2:
-        return "".join(values)
+        return "" if values[0] in LANGUAGE_NAMES else values[0]
     if _SETTING.fullmatch(values[0]) or values[0] in LANGUAGE_NAMES:
         return values[1]
     return "" if _CODE.fullmatch(values[0]) else values[0]

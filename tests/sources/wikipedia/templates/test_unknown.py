@@ -24,6 +24,7 @@ def printed(call: str) -> str | None:
         "Hue|deep|sea": "deep",
         "Hue|page||label": "label",
         "Hue|page|section|label": "page",
+        "Hue|2022|Junior|2022 Junior contest": "2022 Junior contest",
         "Hue|#ff0000|deep": "deep",
         "Hue|darkred|deep": "deep",
         "Hue|120%|deep": "deep",
@@ -44,7 +45,15 @@ def test_the_argument_that_looks_like_a_label_is_printed(call: str, text: str) -
     [
         *("Infobox lake|deep", "Refhue|date=May", "Hue needed|deep", "Hue?|deep", "Hue-inline|deep", "Sfnhue|deep"),
         *("Hue|deep|date=May 2020", "Hue|deep|group=a", "Hue|t=deep", "Hue|a=deep", "Hue|deep|a=1|b=2|c=3|d=4"),
-        *("Hue|a|b|c|d|e", "Hue|12|34", "Hue|X|deep", "Hue|deep.ogg", "Hue|https://example.org", "Hue|de\nep"),
+        *(
+            "Hue|a|b|c|d|e",
+            "Hue|12|34",
+            "Hue|X|deep",
+            "Hue|fr",
+            "Hue|deep.ogg",
+            "Hue|https://example.org",
+            "Hue|de\nep",
+        ),
         *("Hue|*deep", "Hue|", "Hue", "Hue|…", "Epiv", "EPIV", "CO", "Hue" * 20 + "|deep", "Hue|" + "deep " * 500),
     ],
 )
