@@ -58,9 +58,11 @@ _TEXT_ARGUMENTS = ("text", "display", "label", "t")
 _MOST_POSITIONAL, _MOST_NAMED, _LONGEST, _LONGEST_NAME = 4, 3, 2000, 48
 _SETTING = re.compile(
     r"#[0-9a-f]{3,8}|\d+(?:\.\d+)?(?:%|px|em|pt)|(?:dark|light|medium|pale)?(?:red|green|blue|orange|purple|gr[ae]y|"
-    r"black|white|yellow|brown|pink|navy|maroon|teal|olive|cyan|magenta|violet|gold|silver|crimson)",
+    r"black|white|yellow|brown|pink|navy|maroon|teal|olive|cyan|magenta|violet|gold|silver|crimson)|"
+    r"(?-i:[a-z]{2,3}(?:-[A-Za-z]{2,8})*)",
     re.IGNORECASE,
 )
+"""A colour, a size, the code of a language."""
 _CODE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|\w{1,2}")
 _NO_TEXT = re.compile(
     rf"[{re.escape(LINE_MARKUP)}{{}}\x01-\x03]|https?:|//|.*[\n\x01-\x03]|"
@@ -123,6 +125,6 @@ def _displayed(arguments: Arguments, values: list[str]) -> str:
         return third
     if len(values) < 2:
         return "" if values[0] in LANGUAGE_NAMES else values[0]
-    if _SETTING.fullmatch(values[0]) or values[0] in LANGUAGE_NAMES:
+    if _SETTING.fullmatch(values[0]):
         return values[1]
     return "" if _CODE.fullmatch(values[0]) else values[0]

@@ -1,0 +1,143 @@
+"""Template calls in rendered articles: what the table of templates and the rule for unknown ones are worth, and how
+often the rule is right.
+
+Run: python benchmarks/templates.py
+First the quality (`_quality.py`) of articles that their wiki rendered, with the table, with the rule, with both, with
+neither. Then the rule against what the wiki shows, as if no template were known, for the calls that stand in the prose:
+of those for which it prints an argument, for how many the wiki shows these words between the same words before and
+after (precision); of those for which the wiki shows something, for how many these words are printed (recall). Left out
+are calls whose surroundings are not in one paragraph of the rendered page, for example because another call is beside
+them, and those of templates whose text the table computes, as that of {{convert}}: no argument of theirs is their text.
+Each set of articles is also shown in two halves, by a hash of the title. It needs the folder that BERTDATA_DATA names,
+or ../shared/data.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from _harness import table
+from _quality import figures, share, words
+from wikitext import DATA, FIGURES, RENDERED, rows_of
+
+from bertdata import clean_wikitext
+from bertdata.sources.wikipedia.dump.site_config import fold_name
+from bertdata.sources.wikipedia.templates.factories import Handler, Kept
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
+from bertdata.sources.wikipedia.wikitext import template_calls
+from bertdata.sources.wikipedia.wikitext.reference import brackets
+from bertdata.sources.wikipedia.wikitext.rules import NAME_EDGES
+
+_MARK = re.compile(r"qzx(\d+)qzx")
+_AROUND, _MOST_SHOWN = 2, 60
+_KEPT = Kept("1")
+
+
+class _Without(Templates):
+    """The templates without the table: all are unknown."""
+
+    def carries_text(self, name: str) -> bool:
+        return False
+
+
+class _Silent(Templates):
+    """The templates with the table or without, and without the rule: what is not in the table prints nothing."""
+
+    def __init__(self, handlers: Mapping[str, Handler]) -> None:
+        super().__init__(handlers)
+        self.known = handlers
+
+    def carries_text(self, name: str) -> bool:
+        return True
+
+    def render(self, name: str, arguments: dict[str, str]) -> str | None:
+        is_known = name in self.known or (bool(self.known) and name.startswith("lang-"))
+        return super().render(name, arguments) if is_known else None
+
+
+def main() -> None:
+    """Print both tables."""
+    sets: dict[str, list[dict[str, Any]]] = {}
+    for name in RENDERED:
+        rows = rows_of(DATA / "wikipedia" / f"{name}.jsonl")
+        if not rows:
+            sys.exit(f"no {name}.jsonl below {DATA}; set BERTDATA_DATA to a folder with wikipedia/")
+        halves = [[row for row in rows if zlib.crc32(row["title"].encode()) % 2 == half] for half in (0, 1)]
+        sets |= {f"{name}, all": rows, f"{name}, first half": halves[0], f"{name}, second half": halves[1]}
+    ways = {
+        "neither": _Silent({}), "table": _Silent(BUILT_IN.handlers), "rule": _Without(), "table and rule": BUILT_IN
+    }  # fmt: skip
+    lines = []
+    for name, rows in sets.items():
+        for way, templates in ways.items():
+            texts = {row["title"]: _clean(row, templates) for row in rows}
+            found = figures(rows, texts)
+            lines.append([name, way, *(str(found[figure]) for figure in FIGURES.values())])
+    print(table(["articles", "templates by", *FIGURES], lines))
+    counted = {name: count(rows) for name, rows in sets.items()}
+    head = ["articles", "calls in prose", "printed", "right", "precision", "shown by the wiki", "recall"]
+    print("\n" + table(head, [[name, *map(str, numbers)] for name, numbers in counted.items()]))
+
+
+def _clean(row: Mapping[str, Any], templates: Templates) -> str:
+    title = row.get("page", row["title"])
+    return clean_wikitext(row["wikitext"], title=title, templates=templates, compiled=False) or ""
+
+
+def count(rows: Sequence[Mapping[str, Any]]) -> tuple[int, int, int, float, int, float]:
+    """Return calls in prose, those that print, those that print what the wiki shows, precision, calls shown, recall."""
+    calls = printed = right = shown = 0
+    for row in rows:
+        gold = " ¶ ".join(["", *(" ".join(words(paragraph)) for paragraph in row["gold_prose"]), ""])
+        text, texts = marked(row)
+        found = words(text)
+        for place, word in enumerate(found):
+            mark = _MARK.fullmatch(word)
+            if mark is None:
+                continue
+            before, after = found[max(0, place - _AROUND) : place], found[place + 1 : place + 1 + _AROUND]
+            if len(before) < _AROUND or len(after) < _AROUND or any(map(_MARK.fullmatch, before + after)):
+                continue
+            there = [match.split() for match in between(before, after).findall(gold)]
+            if not there:
+                continue
+            ours = words(texts[int(mark[1])])
+            calls += 1
+            shown += [] not in there
+            printed += bool(ours)
+            right += bool(ours) and ours in there
+    return calls, printed, right, share(right, printed), shown, share(right, shown)
+
+
+def between(before: list[str], after: list[str]) -> re.Pattern[str]:
+    """Return the pattern of the words between others, in one paragraph, wherever these are."""
+    begin, end = re.escape(" ".join(before)), re.escape(" ".join(after))
+    return re.compile(f"(?= {begin} ((?:[^ ¶]+ ){{0,{_MOST_SHOWN}}}?){end} )")
+
+
+def marked(row: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the prose with a mark for each call in it, and what the rule prints for each, as if none were known."""
+    texts: list[str] = []
+    unmarked = template_calls.call_text
+
+    def call_text(head: str, parts: list[str], *given: Any, inside: bool, **named: Any) -> tuple[str | None, str]:
+        text, kind = unmarked(head, parts, *given, inside=inside, **named)
+        name = fold_name(head.strip(NAME_EDGES))
+        if kind or ":" in name or name.startswith("lang-") or not isinstance(BUILT_IN.handlers.get(name, _KEPT), Kept):
+            return text, kind
+        texts.append(_MARK.sub(lambda mark: texts[int(mark[1])], text or ""))
+        return f" qzx{len(texts) - 1}qzx ", ""
+
+    setattr(brackets, "call_text", call_text)  # noqa: B010
+    try:
+        return _clean(row, _Without()), texts
+    finally:
+        setattr(brackets, "call_text", unmarked)  # noqa: B010
+
+
+if __name__ == "__main__":
+    main()
