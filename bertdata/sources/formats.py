@@ -15,7 +15,8 @@ from typing import Any, BinaryIO
 
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
-from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
+from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.compression import compression
@@ -101,6 +102,14 @@ class SourceFormat(ABC):
 
     def prepare(self, tasks: Sequence[Task], config: CleaningConfig) -> None:  # noqa: B027
         """Do what is to be done once, before any task."""
+
+    def steps_before(self, tasks: Sequence[Task], config: CleaningConfig) -> list[Step]:
+        """Return the steps whose parts the tasks read, none of most formats."""
+        return []
+
+    def after(self, task: Task, parts: Sequence[PartResult]) -> Task:
+        """Return a task of documents as it is once the parts of the last of the steps before are there."""
+        return task
 
     @abstractmethod
     def write(self, task: Task, file: BinaryIO) -> Counters:

@@ -21,6 +21,9 @@ class CleaningConfig(Settings):
     templates: str = option(
         "", "file of lines `name, name = text with {1}`: templates of your wiki that carry text (see own_templates)"
     )
+    template_pages: bool = option(
+        False, "read the dumps' template pages first, and write the text of the simple ones", later=True
+    )
     filter: tuple[str, ...] = option(
         (),
         "rules that drop documents, in this order: NAME or NAME=ARGUMENT",

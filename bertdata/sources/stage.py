@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
-from bertdata.engine.stages import Plan, Standing, Step
+from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.digests import damaged
@@ -73,12 +74,18 @@ class ReadSource:
             for one in formats_of(self.kind, self.formats).values():
                 one.prepare(tasks, self.config)
 
+        before = [
+            step
+            for one in formats_of(self.kind, self.formats).values()
+            for step in one.steps_before(tasks, self.config)
+        ]
+        grouping = Grouping((None,), all_together, partial(_after, tasks)) if before else None
         return Plan(
-            [Step(self.title, write_documents, tasks)],
-            lambda done: replace(standing, documents=(*standing.documents, *own, *done[0])),
+            [*before, Step(self.title, write_documents, () if before else tasks, grouping)],
+            lambda done: replace(standing, documents=(*standing.documents, *own, *done[-1])),
             prepare,
             inputs=paths,
-            folders=[self.directory],
+            folders=[self.directory, *dict.fromkeys(task.directory for step in before for task in step.tasks)],
             notes=notes,
         )
 
@@ -134,6 +141,12 @@ class ReadSource:
                     + (f", did you mean {near[0]!r}?" if near else "")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
+
+
+def _after(tasks: Sequence[Task], _: None, parts: Iterable[PartResult]) -> list[Task]:
+    """Return the tasks of documents, once the parts are there that they read."""
+    found = list(parts)
+    return [SOURCE_FORMATS[task.payload.format].after(task, found) for task in tasks]
 
 
 def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]:

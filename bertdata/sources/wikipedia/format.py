@@ -18,13 +18,15 @@ from typing import Any, BinaryIO
 
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
-from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
+from bertdata.engine.stages import Step
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.wikipedia import template_pages
 from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
 from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, plan_ranges
 from bertdata.sources.wikipedia.dump.reader import (
@@ -35,7 +37,7 @@ from bertdata.sources.wikipedia.dump.reader import (
     read_siteinfo,
     read_split_page,
 )
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
 REVISION = 6
@@ -52,6 +54,7 @@ class CleaningTask:
 
     `more` are the further files of a page whose revisions are in several, of which `span` is the first. `compiled` says
     whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
+    `table` is that of the dumps' template pages, "" where these are not read.
     """
 
     span: DumpRange
@@ -60,6 +63,8 @@ class CleaningTask:
     rejects: str
     compiled: bool
     more: tuple[DumpRange, ...] = ()
+    table: str = ""
+    table_sha256: str = ""
     format = "wikipedia"
 
     @property
@@ -74,7 +79,7 @@ class WikipediaFormat(SourceFormat):
     kind = "wikipedia"
     suffixes = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
     described = ".xml, .xml.bz2, .xml.gz or .xml.zst"
-    settings = ("min_words", "templates", "rejects")
+    settings = ("min_words", "templates", "template_pages", "rejects")
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the dumps among files; an index that a glob met beside its dump is left out."""
@@ -120,13 +125,20 @@ class WikipediaFormat(SourceFormat):
                 if path not in wanted and _REJECTS.search(path):
                     files.remove(path)
 
+    def steps_before(self, tasks: Sequence[Task], config: CleaningConfig) -> list[Step]:
+        """Return the steps that make a table of the dumps' template pages, if these are to be read."""
+        return template_pages.steps(tasks) if config.template_pages and tasks else []
+
+    def after(self, task: Task, parts: Sequence[PartResult]) -> Task:
+        """Return the task of one range once the table of template pages is there."""
+        return template_pages.after(task, parts)
+
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
         namespaces = Namespaces.from_siteinfo(site.namespaces)
-        sha256 = files.sha256(work.templates) if work.templates else ""
-        templates = templates_of(site.content_language, work.templates, sha256)
+        templates = template_pages.templates_of(site.content_language, work.templates, work.table, work.table_sha256)
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
         articles = 0

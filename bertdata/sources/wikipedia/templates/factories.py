@@ -43,6 +43,10 @@ def positional(arguments: Arguments, start: int = 1) -> list[str]:
     return [value for value in values if value]
 
 
+def nothing(arguments: Arguments) -> None:
+    """Write nothing."""
+
+
 class Kept:
     """Keeps the first of these arguments that is not blank as it is, spaces included."""
 

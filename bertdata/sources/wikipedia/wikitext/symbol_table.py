@@ -90,6 +90,7 @@ def _code_of(handler: factories.Handler) -> tuple[int, bytes]:
 _WRITTEN: dict[factories.Handler, int] = {
     convert: template_calls.CONVERSION,
     cvt: template_calls.CONVERSION + template_calls.CODES,
+    factories.nothing: template_calls.SILENT,
     functions.transliteration: template_calls.TRANSLITERATION,
     functions.chemistry: template_calls.CHEMISTRY,
     functions.nihongo: template_calls.NIHONGO,

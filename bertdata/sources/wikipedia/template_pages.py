@@ -1,0 +1,123 @@
+"""The template pages of dumps, read before articles are cleaned: ranges to parts of entries, all parts to one table.
+
+The table is a function of the dumps as a whole, so an article's text does not depend on how they are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
+from bertdata.engine.stages import Grouping, Step, all_together
+from bertdata.io import files
+from bertdata.sources.wikipedia.dump.ranges import DumpRange
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, with_pages
+from bertdata.sources.wikipedia.templates.table import Templates
+from bertdata.sources.wikipedia.templates.table import templates_of as known_templates
+
+REVISION = 1
+_TEMPLATE_NAMESPACE = 10
+_SCHEMA = pa.schema([(name, pa.string()) for name in Entry._fields])
+
+
+@dataclass(frozen=True)
+class PagesTask:
+    """One range of a dump whose template pages are read; `compiled` changes only the speed."""
+
+    span: DumpRange
+    compiled: bool
+
+    @property
+    def path(self) -> str:
+        """The dump."""
+        return self.span.path
+
+
+def steps(tasks: Sequence[Task]) -> list[Step]:
+    """Return the steps that read the template pages of all ranges and gather them; `tasks` clean these ranges later."""
+    read, directory = [], folder(tasks[0].directory)
+    for task in tasks:
+        span = task.payload.span
+        made_from = fingerprint("template_pages", REVISION, files.identity(span.path), span.start, span.end)
+        payload = PagesTask(span, task.payload.compiled)
+        read.append(Task(directory, task.name, ".arrow", made_from, task.weight, payload))
+    gathering = Grouping((None,), all_together, partial(_gather_task, directory))
+    return [
+        Step("read templates", read_part, read),
+        Step("gather templates", gather_part, grouping=gathering, unit="table"),
+    ]
+
+
+def folder(directory: str) -> str:
+    """Return the folder of the parts that are made before those of documents in `directory`."""
+    return files.join(directory, "template-pages")
+
+
+def read_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the entries of the template pages of one range; a page that cannot be read is left to the cleaning."""
+    work: PagesTask = task.payload
+    site = read_siteinfo(work.span.path)
+    counters, entries = Counters(), []
+    for page in read_pages(work.span, site, compiled=work.compiled, namespaces=(_TEMPLATE_NAMESPACE,)):
+        if isinstance(page, Page) and page.ns == _TEMPLATE_NAMESPACE and page.model in ("", "wikitext"):
+            counters.add("template_pages")
+            if found := entry(page.title, page.text, page.redirect):
+                entries.append(found)
+    _write(entries, file, counters)
+    return counters
+
+
+def _gather_task(directory: str, _: None, parts: Iterable[PartResult]) -> list[Task]:
+    ordered = sorted((task.path, record.sha256) for task, record in parts)
+    made_from = fingerprint("gather_templates", REVISION, [digest for _, digest in ordered])
+    return [Task(directory, "table", ".arrow", made_from, 0, tuple(path for path, _ in ordered))]
+
+
+def gather_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the table of all entries."""
+    counters = Counters()
+    _write(gather(one for path in task.payload for one in read_entries(path)), file, counters)
+    return counters
+
+
+def after(task: Task, parts: Sequence[PartResult]) -> Task:
+    """Return the task of cleaning once the table is there, on whose bytes it depends; as it is before."""
+    if not parts:
+        return task
+    [(table, record)] = parts
+    payload = replace(task.payload, table=table.path, table_sha256=record.sha256)
+    return replace(task, fingerprint=fingerprint(task.fingerprint, record.sha256), payload=payload)
+
+
+def templates_of(language: str, own: str, table: str, sha256: str) -> Templates:
+    """Return the templates that carry text: a language's, of a user's own table, and of a table of pages, if any."""
+    given = (language, own, files.sha256(own) if own else "")
+    return _with_table(*given, table, sha256) if table else known_templates(*given)
+
+
+@lru_cache(maxsize=2)
+def _with_table(language: str, own: str, own_sha256: str, table: str, sha256: str) -> Templates:
+    return with_pages(known_templates(language, own, own_sha256), read_entries(table))
+
+
+def read_entries(path: str) -> list[Entry]:
+    """Return the entries of one part."""
+    with files.open_raw(path) as file, pa.ipc.open_stream(file) as reader:
+        columns = reader.read_all().to_pydict()
+    return [Entry(*row) for row in zip(*(columns[name] for name in Entry._fields), strict=True)]
+
+
+def _write(entries: Sequence[Entry], file: BinaryIO, counters: Counters) -> None:
+    columns = [pa.array([one[place] for one in entries], pa.string()) for place in range(len(Entry._fields))]
+    batch = pa.record_batch(columns, schema=_SCHEMA)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, _SCHEMA) as writer:
+        writer.write_batch(batch)
+    file.write(sink.getvalue())
+    counters.add("templates", len(entries))

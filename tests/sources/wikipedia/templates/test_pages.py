@@ -1,0 +1,164 @@
+"""Templates as a wiki's pages define them: what is expanded, what prints nothing, what is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, page_handlers, with_pages
+from bertdata.sources.wikipedia.templates.pages import NotSimpleError, PageTemplate, included
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
+from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
+from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, numbered
+from tests.sources.wikipedia.wikitext.agreement import agree
+
+PAGES = {
+    "Ink": "<span style='color:red'>{{{1}}}</span><noinclude>{{documentation}} {{{1}}}</noinclude>",
+    "Dye": "#REDIRECT [[Template:Ink]]",
+    "Tint": "#REDIRECT [[Template:Nowrap]]",
+    "Doubt it": "#REDIRECT [[Template:Citation needed]]",
+    "Gone": "#REDIRECT [[Template:Never]]",
+    "Pair": "{{{a|{{{1|?}}}}}} and {{ink|{{{2}}}}}",
+    "Maybe": "{{{1}}}{{#if:{{{2|}}}|&nbsp;({{{2}}})}}",
+    "Season": "[[{{{1}}} season|{{{2|{{{1}}}}}}]][[fr:x]]",
+    "Moiety": "<includeonly>½</includeonly><noinclude>Prints a half.</noinclude>",
+    "Only": "Not this. <onlyinclude>''{{{1}}}''</onlyinclude> Nor this.",
+    "Kind": "{{#switch:{{lc:{{{1}}}}}|a|b=early|#default=late}}",
+    "Wide": "{{nowrap|{{{1}}}}}, {{lang-de|{{{2}}}}}",
+    "Loop": "{{{1}}}{{loop|{{{1}}}}}",
+    "Twice": "{{loop|{{{1}}}}}{{loop|{{{1}}}}}",
+    "Noted": "{{{1}}}<ref>A source.</ref><!-- a comment -->",
+    "Boxed": "<div class='box'>{{{1}}}</div>",
+    "Grid": "{|\n| {{{1}}}\n|}",
+    "Marked": "<sup>[[Wikipedia:Sources|{{{1}}}]]</sup>",
+    "Lines": "{{{1}}}\n\n{{{2}}}",
+    "Computed": "{{#expr:{{{1}}}+1}}",
+    "Module": "{{#invoke:x|{{{1}}}}}",
+    "Needs": "{{{1}}} {{computed|2}}",
+    "Broken": "{{{1}}} }} x",
+    "Dynamic": "{{ink/{{{1}}}|a}}",
+}
+
+
+def built(**more: str) -> Templates:
+    entries = []
+    for title, text in {**PAGES, **more}.items():
+        target = text.partition("[[")[2].removesuffix("]]") if text.startswith("#REDIRECT") else None
+        if found := entry(f"Template:{title}", text, target):
+            entries.append(found)
+    return with_pages(BUILT_IN, gather(entries))
+
+
+TEMPLATES = built()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    {
+        "ink|blue": "<span style='color:red'>blue</span>",
+        "dye|blue": "<span style='color:red'>blue</span>",
+        "ink": "<span style='color:red'></span>",
+        "tint|blue": "blue",
+        "doubt it|blue": None,
+        "pair|x|y": "x and <span style='color:red'>y</span>",
+        "pair|a=|2=y": " and <span style='color:red'>y</span>",
+        "maybe|x": "x",
+        "maybe|x|y": "x&nbsp;(y)",
+        "season|1999|the last": "the last",
+        "season|1999": "1999",
+        "moiety": "½",
+        "only|x": "''x''",
+        "kind|A": "early",
+        "kind|z": "late",
+        "wide|a|b": "a, German: b",
+        "noted|x": "x",
+        "boxed|x": None,
+        "grid|x": None,
+        "marked|x": None,
+        "lines|a|b": None,
+    }.items(),
+)
+def test_a_simple_page_is_expanded_as_the_wiki_does(call: str, text: str | None) -> None:
+    name, *parts = call.split("|")
+    assert TEMPLATES.carries_text(name)
+    assert TEMPLATES.render(name, numbered(parts)) == text
+
+
+@pytest.mark.parametrize("name", ["gone", "computed", "module", "needs", "broken", "dynamic"])
+def test_what_only_a_wiki_can_expand_stays_unknown(name: str) -> None:
+    assert not TEMPLATES.carries_text(name)
+
+
+def test_templates_that_call_themselves_end() -> None:
+    assert TEMPLATES.render("loop", {"1": "x"}) == "x" * 20
+    assert len(TEMPLATES.render("twice", {"1": "x"}) or "") < 100
+    assert TEMPLATES.render("ink", {"1": "x" * 5000}) is None
+
+
+def test_what_is_known_by_name_and_a_users_own_templates_come_first() -> None:
+    assert entry("Template:Nowrap", "no", None) is None
+    assert entry("Template:Lang-pl", "no", None) is None
+    assert entry("Template:Disambig", "no", None) is None
+    assert entry("Template:Sfn", "no", None) is None
+    own = with_pages(Templates({"ink": lambda arguments: "own"}), [Entry("ink", "text", "page")])
+    assert own.render("ink", {}) == "own"
+
+
+def test_the_first_page_of_a_name_counts() -> None:
+    handlers = page_handlers(gather([Entry("ink", "text", "a"), Entry("ink", "text", "b")]))
+    assert handlers["ink"]({}) == "a"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "It is {{ink|''deep''}} and{{dye|[[dark]]}} {{moiety}}. {{Boxed|It went.}} {{tint|It}} {{maybe|a|b=c}}.",
+        "It is {{ink|{{ink|a=b}}}} and {{nowrap|{{moiety}}}} so.",
+    ],
+)
+def test_pages_are_written_in_prose_by_the_kernels_and_the_reference_alike(source: str) -> None:
+    assert agree(source, PageContext(templates=TEMPLATES))
+
+
+def test_prose_has_the_text_of_pages() -> None:
+    source = "It is {{ink|deep}}, {{season|1999|last}} {{moiety}}.{{doubt it|x}} It {{boxed|is}} {{unheard|blue}}."
+    assert clean_wikitext(source, templates=TEMPLATES) == "It is deep, last ½. It blue."
+
+
+PIECES = [
+    "{{{",
+    "}}}",
+    "{{",
+    "}}",
+    "[[",
+    "]]",
+    "|",
+    "1",
+    "a",
+    "#if:",
+    "lc:",
+    "ink",
+    "nowrap",
+    "=",
+    "\n",
+    " ",
+    "<!--",
+    "-->",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from([*PIECES, "<noinclude>", "<onlyinclude>", "<ref>", "</ref>"]), max_size=30).map("".join)
+)
+def test_any_page_is_expanded_or_refused(source: str) -> None:
+    text = included(source)
+    assert text is not None
+    try:
+        template = PageTemplate.parse(text)
+    except NotSimpleError:
+        return
+    expanded = template.expand({"1": "x", "a": "y"}, lambda name, arguments: name)
+    assert expanded is None or expanded.strip()
+    assert "{{" not in (expanded or "")
