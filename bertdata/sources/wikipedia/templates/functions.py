@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from bertdata.sources.wikipedia.templates.convert import Arguments, convert, group_digits
+from bertdata.sources.wikipedia.templates.convert import Arguments, convert
 from bertdata.sources.wikipedia.templates.factories import Handler, Wrapped, get, positional
 from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
+from bertdata.sources.wikipedia.templates.numbers import group_digits
 from bertdata.sources.wikipedia.wikitext.reference.tags import paragraph, poem
 
 _MONTHS = [

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.sources.wikipedia.templates.convert import convert, read_number
+from bertdata.sources.wikipedia.templates.convert import convert
+from bertdata.sources.wikipedia.templates.numbers import read_number
 from bertdata.sources.wikipedia.templates.units import UNITS
 
 
