@@ -71,7 +71,7 @@ class ReadSource:
 
         def prepare() -> None:
             refuse_damaged(own)
-            for one in formats_of(self.kind, self.formats).values():
+            for one in formats:
                 one.prepare(tasks, self.config)
 
         before = [

@@ -5,13 +5,18 @@ Calls that need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRE
 
 from __future__ import annotations
 
+import html
+import re
+
 from bertdata.sources.wikipedia.dump.site_config import fold_prefix
+from bertdata.sources.wikipedia.templates.expressions import evaluate, shown
 from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Numbers
 
+_NUMBER = re.compile(r"[-+]?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:[eE][-+]?\d{1,3})?", re.ASCII)
 VARIABLES = frozenset(["pagename", "fullpagename", "basepagename", "subpagename"])
 FUNCTIONS = VARIABLES | {
     *("formatnum", "lc", "uc", "lcfirst", "ucfirst", "#if", "#ifeq", "#switch", "#dateformat", "#formatdate"),
-    *("dateformat", "plural", "padleft", "padright"),
+    *("#expr", "#ifexpr", "dateformat", "plural", "padleft", "padright"),
 }
 
 
@@ -44,7 +49,14 @@ def render_parser_function(
         case "#if":
             return _nth(values, 0 if first else 1)
         case "#ifeq":
-            return _nth(values, 1 if first == _nth(values, 0) else 2)
+            return _nth(values, 1 if _equal(first, _nth(values, 0)) else 2)
+        case "#expr":
+            value = evaluate(first)
+            return "" if value is None else shown(value)
+        case "#ifexpr":
+            if first and evaluate(first) is None:
+                return ""
+            return _nth(values, 0 if evaluate(first) else 1)
         case "#switch":
             return _switch(first, values)
         case "#dateformat" | "#formatdate" | "dateformat":
@@ -61,13 +73,25 @@ def _nth(values: list[str], index: int) -> str:
     return values[index] if 0 <= index < len(values) else ""
 
 
+def _equal(one: str, other: str) -> bool:
+    """Compare as PHP does: numbers by their value, all else as text, character references undone.
+
+    >>> _equal("01", "1.0"), _equal("a&amp;b", "a&b"), _equal("a", "A")
+    (True, True, False)
+    """
+    one, other = html.unescape(one), html.unescape(other)
+    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
+        return float(one) == float(other)
+    return one == other
+
+
 def _switch(value: str, cases: list[str]) -> str:
     """Choose as `{{#switch:}}` does: cases without `=` fall through to the next one that has a result."""
     matched = False
     default = ""
     for index, case in enumerate(cases):
         key, equals, result = (part.strip() for part in case.partition("="))
-        matched = matched or key == value
+        matched = matched or _equal(key, value)
         if equals and matched:
             return result
         if (equals and key == "#default") or (not equals and index == len(cases) - 1):

@@ -33,7 +33,7 @@ PAGES = {
     "Grid": "{|\n| {{{1}}}\n|}",
     "Marked": "<sup>[[Wikipedia:Sources|{{{1}}}]]</sup>",
     "Lines": "{{{1}}}\n\n{{{2}}}",
-    "Computed": "{{#expr:{{{1}}}+1}}",
+    "Computed": "{{#time:Y|{{{1}}}}}",
     "Module": "{{#invoke:x|{{{1}}}}}",
     "Needs": "{{{1}}} {{computed|2}}",
     "Broken": "{{{1}}} }} x",
