@@ -68,17 +68,14 @@ class ReadSource:
         given = {task.payload.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
         tasks, notes = self._tasks(paths) if paths else ([], [])
+        formats = formats_of(self.kind, self.formats).values()
 
         def prepare() -> None:
             refuse_damaged(own)
             for one in formats:
                 one.prepare(tasks, self.config)
 
-        before = [
-            step
-            for one in formats_of(self.kind, self.formats).values()
-            for step in one.steps_before(tasks, self.config)
-        ]
+        before = [step for one in formats for step in one.steps_before(tasks, self.config)]
         grouping = Grouping((None,), all_together, partial(_after, tasks)) if before else None
         return Plan(
             [*before, Step(self.title, write_documents, () if before else tasks, grouping)],
