@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.option import require
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose model it is; transformers: --config is a directory with the config.json of any of its encoders, or "
         "a model type, such as deberta-v2 (default: bertdata)",
     )
+    parser.add_argument(
+        "--config-overrides",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="other values of the config, as global_rope_theta=160000",
+    )
     parser.add_argument("--restart", action="store_true", help="start from step 0 instead of the last checkpoint")
     parser.add_argument(
         "--branch",
@@ -47,6 +56,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     from bertdata.torch.training.settings import PretrainSettings
 
     settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
+    for given in arguments.config_overrides:
+        require("=" in given, f"--config-overrides {given!r} has no value; expected NAME=VALUE")
+    overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
     with shown(settings.max_steps) if first else nullcontext() as report:
         summary = pretrain(
             arguments.shards,
@@ -54,6 +66,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
             arguments.output,
             settings,
             library=arguments.library,
+            config_overrides=overrides,
             restart=arguments.restart,
             branch=arguments.branch,
             report=report,

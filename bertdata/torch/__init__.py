@@ -3,8 +3,8 @@
     data/       ShardDataset, ResumableBatchSampler, PretrainingCollator: shards to batches of tensors; ResumableLoader,
                 a DataLoader of the three that knows where the trainer is; DeviceCollator, which masks on the device;
                 PermutationLMCollator, for XLNet
-    models/     BERT, ALBERT and ELECTRA, named and saved as in transformers, and heads for tasks; `registry` has the
-                families
+    models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
+                `families` has them all
     training/   pretraining and fine-tuning
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.
@@ -36,6 +36,7 @@ from bertdata.torch.models.heads import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
+from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
 
 __all__ = [
     "AlbertConfig",
@@ -51,6 +52,8 @@ __all__ = [
     "ElectraForMaskedLM",
     "ElectraForPreTraining",
     "ElectraForReplacedTokenDetection",
+    "ModernBertConfig",
+    "ModernBertForMaskedLM",
     "PermutationLMCollator",
     "PretrainingCollator",
     "ResumableBatchSampler",

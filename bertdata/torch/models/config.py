@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, asdict, dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Self
+from contextlib import suppress
+from dataclasses import FrozenInstanceError, asdict, dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -17,6 +18,11 @@ from bertdata.io import files
 _MOST = {"num_hidden_layers": 1000}
 _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
+_POSITIVE = {"_eps": "1e-12", "_theta": "10000", "_factor": "2"}
+"""Endings of the names of numbers that cannot be 0, with an example of each."""
+
+
+Config = TypeVar("Config", bound="EncoderConfig")
 
 
 class Counts(NamedTuple):
@@ -34,9 +40,9 @@ class EncoderConfig:
 
     Fields cannot be changed. Other attributes can be added, as the Trainer of transformers does.
 
-    model_type: the name of the family, in `config.json` and in front of the encoder's weights; family: the prefix of
-    the names of its classes; fixed: keys of `config.json` that have one value. max_position_embeddings is the length of
-    the longest sequence that the encoder takes. Fields that are int or float are checked by their type and name.
+    model_type: the name of the family, in `config.json`; family: the prefix of the names of its classes; fixed: keys of
+    `config.json` that have one value. max_position_embeddings is the length of the longest sequence that the encoder
+    takes. Fields that are int or float are checked by their type and name.
 
     Raises ConfigError for values that no encoder can have.
     """
@@ -72,6 +78,11 @@ class EncoderConfig:
         """The dropout in front of a classifier."""
         return 0.1
 
+    @property
+    def base_model_prefix(self) -> str:
+        """What the names of the encoder's weights begin with, and the attribute of a model that is its encoder."""
+        return self.model_type
+
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes: 6 for each weight and token (Kaplan et al. 2020)."""
         return 6.0 * self.weights * counts.tokens
@@ -85,6 +96,14 @@ class EncoderConfig:
         return {"architectures": [architecture], "model_type": self.model_type, **self.fixed, **asdict(self)}
 
     @classmethod
+    def translated(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a `config.json` says, by the names of the fields; raises ConfigError for what no field can say.
+
+        A family whose `config.json` changed its keys over the versions of transformers overrides it.
+        """
+        return values
+
+    @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Self:
         """Read the `config.json` of a directory; raises InputError if it is missing, ConfigError for another family."""
         path, values = read_config(directory)
@@ -93,9 +112,27 @@ class EncoderConfig:
                 raise ConfigError(f"{name} is {shortened(values[name])}; this encoder has only {expected!r}", path=path)
         names = {setting.name for setting in fields(cls)}
         try:
-            return cls(**{name: value for name, value in values.items() if name in names and value is not None})
+            named = cls.translated(values)
+            return cls(**{name: value for name, value in named.items() if name in names and value is not None})
         except ConfigError as error:
             raise ConfigError(str(error), path=path) from error
+
+
+def overridden(config: Config, changes: Mapping[str, Any]) -> Config:
+    """Return a config with other values of some fields, which may be given as text; raises ConfigError."""
+    kinds = {setting.name: setting.type for setting in fields(config)}
+    for name in changes:
+        if name not in kinds:
+            raise ConfigError(f"a {config.model_type} config has no {shortened(name)}; expected {', '.join(kinds)}")
+    return replace(config, **{name: _parsed(value, kinds[name]) for name, value in changes.items()})
+
+
+def _parsed(value: Any, kind: Any) -> Any:
+    """Return a number given as text; anything else as it is, for the config to check."""
+    if isinstance(value, str) and kind in ("int", "float"):
+        with suppress(ValueError):
+            return int(value) if kind == "int" else float(value)
+    return value
 
 
 def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
@@ -110,15 +147,15 @@ def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, An
 def _check(name: str, kind: str, value: Any) -> None:
     """Raise ConfigError for a setting of another type or out of its bounds."""
     if kind == "int":
-        least, most = int(name != "pad_token_id"), _MOST.get(name, _MOST_OF_ANY)
+        least, most = int(not name.endswith("_token_id")), _MOST.get(name, _MOST_OF_ANY)
         if type(value) is not int or not least <= value <= most:
             raise ConfigError(f"{name} is {shortened(value)}; expected a whole number from {least} to {most:,}")
     elif kind == "float":
-        share = name.endswith("_prob")
+        share, positive = name.endswith(("_prob", "_dropout")), next(filter(name.endswith, _POSITIVE), None)
         number = type(value) in (int, float) and math.isfinite(value)
-        if not number or value < 0 or (share and value >= 1) or (name == "layer_norm_eps" and not value):
-            expected = "of 0 or more, and less than 1" if share else "more than 0, as 1e-12"
-            expected = "of 0 or more, as 0.02" if name == "initializer_range" else expected
+        if not number or value < 0 or (share and value >= 1) or (positive and not value):
+            expected = "of 0 or more, and less than 1" if share else "of 0 or more, as 0.02"
+            expected = f"more than 0, as {_POSITIVE[positive]}" if positive else expected
             raise ConfigError(f"{name} is {shortened(value)}; expected a number {expected}")
 
 

@@ -21,7 +21,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import BertEncoder, EmbeddingsEncoder, activation_of, transform
-from bertdata.torch.models.config import Counts
+from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
@@ -223,10 +223,14 @@ class ElectraForReplacedTokenDetection(PreTrainedModel):
         self.generator.save_pretrained(files.join(os.fspath(directory), GENERATOR), extra)
 
     @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
-        """Load what `save_pretrained` wrote; raises InputError where a weight is missing or misshapen."""
+    def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
+        """Load what `save_pretrained` wrote; raises InputError where a weight is missing or misshapen.
+
+        config: another one than that of the directory, for the discriminator.
+        """
         beside = files.join(os.fspath(directory), GENERATOR)
-        model = cls(ElectraConfig.load(directory), ElectraConfig.load(beside))
+        shape: Any = config or ElectraConfig.load(directory)
+        model = cls(shape, ElectraConfig.load(beside))
         load(model.generator, beside)
         load(model.discriminator, directory)
         return model

@@ -42,14 +42,14 @@ class Encoder(nn.Module):
         """Return the hidden states (N, L, hidden_size) of int64 (N, L) ids."""
         raise NotImplementedError
 
-    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
+    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None, attention_mask: Tensor | None = None) -> Tensor:
         """Return the representation of each sequence, (N, hidden_size): here the hidden state of its first token."""
         return first_states(hidden, cu_seqlens)
 
     def forward(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> tuple[Tensor, Tensor]:
         """Return the hidden states and the pooled ones of what `encode` takes."""
         hidden = self.encode(input_ids, **inputs)
-        return hidden, self.pooled(hidden, inputs.get("cu_seqlens"))
+        return hidden, self.pooled(hidden, inputs.get("cu_seqlens"), inputs.get("attention_mask"))
 
 
 def attended(attention_mask: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -19,14 +19,16 @@ from bertdata.registry import Registry
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
-from bertdata.torch.models.config import EncoderConfig, read_config, shortened
+from bertdata.torch.models.config import EncoderConfig, overridden, read_config, shortened
+from bertdata.torch.models.encoder import Encoder, initialize
 
 if TYPE_CHECKING:
-    from bertdata.torch.models.encoder import Encoder
     from bertdata.torch.models.weights import PreTrainedModel
 
 PAIR_LABEL = "pair_label"
 """The key of config.json with the label that a pair head was trained on."""
+_IDS = ("cls_token_id", "sep_token_id")
+"""Fields of some configs that presets have from the shards, as pad_token_id of all."""
 
 
 def linear_classifier(config: EncoderConfig, labels: int) -> nn.Module:
@@ -41,10 +43,12 @@ class EncoderFamily:
     config: its class of configs; presets: configs by their name in `--config`, each a function of changed fields;
     encoder: makes the encoder of (config, pooler=bool); pretraining: returns the class of model for (config, info),
     whose output has `terms` (`models/pretraining.py`), or raises ConfigError where there is none for such shards;
-    classifier: makes the head on the pooled state for (config, number of classes).
+    classifier: makes the head on the pooled state for (config, number of classes); head: makes the layers that all
+    tasks have in front of their last one, which is then `classifier` in every task; initialize: draws the weights of a
+    model.
 
-    A parameter is saved under its name in the model, the encoder's below `config.model_type`. old_names: parts of the
-    names of weights in older files, such as the released checkpoints, and their names today.
+    A parameter is saved under its name in the model, the encoder's below `config.base_model_prefix`. old_names: parts
+    of the names of weights in older files, such as the released checkpoints, and their names today.
     """
 
     config: type[EncoderConfig]
@@ -52,6 +56,8 @@ class EncoderFamily:
     encoder: Callable[..., Encoder]
     pretraining: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
     classifier: Callable[[Any, int], nn.Module] = linear_classifier
+    head: Callable[[Any], nn.Module] | None = None
+    initialize: Callable[[nn.Module, Any], None] = initialize
     old_names: Mapping[str, str] = field(
         default_factory=lambda: {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
     )
@@ -63,6 +69,7 @@ FAMILIES: Registry[EncoderFamily] = Registry(
         "bert": "bertdata.torch.models.bert:FAMILY",
         "albert": "bertdata.torch.models.albert:FAMILY",
         "electra": "bertdata.torch.models.electra:FAMILY",
+        "modernbert": "bertdata.torch.models.modernbert:FAMILY",
     },
 )
 
@@ -81,23 +88,28 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
     return FAMILIES[kind].config.load(directory)
 
 
-def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> EncoderConfig:
+def resolve_config(
+    config: str | EncoderConfig, info: PretrainingInfo, overrides: Mapping[str, Any] | None = None
+) -> EncoderConfig:
     """Return the config for shards, given a preset's name, the directory of a model, or a config.
 
-    Raises ConfigError for an unknown name, and for a config that does not fit the shards.
+    overrides: other values of some of its fields. Raises ConfigError for an unknown name, and for a config that does
+    not fit the shards.
     """
     length = info.examples.max_seq_length
     if isinstance(config, EncoderConfig):
         found = config
     elif make := presets().get(config):
         found = make(vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
-        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, -(-length // 8) * 8))
+        ids = {setting.name: getattr(info, setting.name) for setting in fields(found) if setting.name in _IDS}
+        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, -(-length // 8) * 8), **ids)
     else:
         if not files.exists(files.join(config, "config.json")):
             raise ConfigError(
                 f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model"
             )
         found = load_config(config)
+    found = overridden(found, overrides or {})
     if found.vocab_size != info.vocab_size or found.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
@@ -116,8 +128,10 @@ def model_class(config: EncoderConfig, info: PretrainingInfo) -> type[PreTrained
     return FAMILIES[config.model_type].pretraining(config, info)
 
 
-def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:
-    """Load the model of a directory to continue its pretraining on shards.
+def from_pretrained(
+    directory: str, info: PretrainingInfo, tokenizer: Tokenizer, config: EncoderConfig | None = None
+) -> PreTrainedModel:
+    """Load the model of a directory to continue its pretraining on shards; config: another one than the directory's.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
     and InputError where a head that the shards need has no weights.
@@ -130,7 +144,8 @@ def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer)
             path=directory,
         )
     check_tokenizer(directory, info.tokenizer, tokenizer.vocab_size)
-    return model_class(load_config(directory), info).from_pretrained(directory)
+    config = config or load_config(directory)
+    return model_class(config, info).from_pretrained(directory, config=config)
 
 
 def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: int) -> None:
@@ -156,9 +171,9 @@ class Library:
     """
 
     presets: Callable[[], Mapping[str, Any]]
-    resolve_config: Callable[[Any, PretrainingInfo], EncoderConfig]
+    resolve_config: Callable[[Any, PretrainingInfo, Mapping[str, Any] | None], EncoderConfig]
     model_class: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
-    from_pretrained: Callable[[str, PretrainingInfo, Tokenizer], PreTrainedModel]
+    from_pretrained: Callable[[str, PretrainingInfo, Tokenizer, Any], PreTrainedModel]
     own: bool = False
 
 

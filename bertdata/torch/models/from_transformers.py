@@ -155,10 +155,11 @@ class TransformersModel(PreTrainedModel):
         files.write_json(path, files.read_json(path) | dict(extra or {}))
 
     @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
-        """Load what this class or transformers saved, as float32."""
+    def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
+        """Load what this class or transformers saved, as float32; config: another one than the directory's."""
         place = os.fspath(directory)
-        return cls(TransformersConfig.load(place), getattr(_transformers(), cls.auto).from_pretrained(place).float())
+        found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
+        return cls(found, getattr(_transformers(), cls.auto).from_pretrained(place, config=found.peer).float())
 
 
 class TransformersForPreTraining(TransformersModel):
@@ -179,11 +180,14 @@ def presets() -> dict[str, Any]:
     return {}
 
 
-def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> TransformersConfig:
+def resolve_config(
+    config: str | EncoderConfig, info: PretrainingInfo, overrides: Mapping[str, Any] | None = None
+) -> TransformersConfig:
     """Return the config of a folder or file, of a name that transformers finds, or the default one of a model type.
 
-    That of a type, such as deberta-v2, gets the vocabulary of the shards. Raises ConfigError for what is none, and
-    where it does not fit the shards.
+    overrides: other values of some of its keys, as JSON or as text that may be JSON. The config of a type, such as
+    deberta-v2, gets the vocabulary of the shards. Raises ConfigError for what is none, and where it does not fit the
+    shards.
     """
     if isinstance(config, EncoderConfig):
         raise ConfigError(f"--library transformers takes the path of a config.json; found a {type(config).__name__}")
@@ -203,6 +207,10 @@ def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> Transf
             ) from error
     if getattr(peer, "pad_token_id", None) is None:
         peer.pad_token_id = info.pad_token_id
+    for name, given in (overrides or {}).items():
+        if not hasattr(peer, name):
+            raise ConfigError(f"--config-overrides names {name}, which {peer.model_type} configs do not have")
+        setattr(peer, name, _value(given))
     if peer.vocab_size < info.vocab_size or peer.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the config is for {peer.vocab_size:,} tokens with padding {peer.pad_token_id}, the shards have "
@@ -217,6 +225,14 @@ def resolve_config(config: str | EncoderConfig, info: PretrainingInfo) -> Transf
             f"{found.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
         )
     return found
+
+
+def _value(given: Any) -> Any:
+    """Return a value that a command line gives: a number, true, false or a list as JSON has it, else the text."""
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
 
 
 def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[TransformersModel]:
@@ -238,17 +254,19 @@ def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[Trans
     return TransformersModel
 
 
-def from_pretrained(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> TransformersModel:
-    """Return the model of a config: with the weights beside it, else fresh ones.
+def from_pretrained(
+    directory: str, info: PretrainingInfo, tokenizer: Tokenizer, config: TransformersConfig | None = None
+) -> TransformersModel:
+    """Return the model of a config: with the weights beside it, else fresh ones; config: another one than that there.
 
     Raises ConfigError where the tokenizer beside it is not that of the shards, and for a model that cannot take their
     rows, before the first step.
     """
-    config = resolve_config(directory, info)
+    config = config or resolve_config(directory, info)
     kind, place = model_class(config, info), directory.removesuffix("config.json") or "."
     if files.exists(files.join(place, WEIGHTS)):
         check_tokenizer(place, info.tokenizer, tokenizer.vocab_size)
-        model = kind.from_pretrained(place)
+        model = kind.from_pretrained(place, config=config)
     else:
         model = kind(config)
     _probe(model, info)

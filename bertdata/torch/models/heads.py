@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.encoder import EncoderInputs, initialize, mean_cross_entropy
+from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
 from bertdata.torch.models.families import FAMILIES, linear_classifier, load_config
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
@@ -35,15 +35,20 @@ class SpanOutput(NamedTuple):
 
 
 class TaskModel(PreTrainedModel):
-    """An encoder and a head; `labels` are the names of the classes, empty for question answering."""
+    """An encoder, its family's `head` where it has one, and a last layer of the task.
+
+    labels: the names of the classes, empty for question answering; last: the name of the last layer.
+    """
 
     task: ClassVar[str]
-    head: ClassVar[str]
+    last = "classifier"
 
     def __init__(self, config: EncoderConfig, labels: Sequence[str] = (), *, pooler: bool = False) -> None:
         super().__init__(config)
-        self.labels = list(labels)
-        setattr(self, config.model_type, FAMILIES[config.model_type].encoder(config, pooler=pooler))
+        self.labels, family = list(labels), FAMILIES[config.model_type]
+        setattr(self, config.base_model_prefix, family.encoder(config, pooler=pooler))
+        self.head = nn.Identity() if family.head is None else family.head(config)
+        self.dropout = nn.Dropout(config.classifier_dropout)
 
     @property
     def architecture(self) -> str:
@@ -58,40 +63,46 @@ class TaskModel(PreTrainedModel):
         super().save_pretrained(directory, {**names, **(extra or {})})
 
     @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str], labels: Sequence[str] | None = None) -> Self:
+    def from_pretrained(
+        cls,
+        directory: str | os.PathLike[str],
+        labels: Sequence[str] | None = None,
+        *,
+        config: EncoderConfig | None = None,
+    ) -> Self:
         """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen.
 
-        With `labels` (an empty list for question answering), load only the encoder, of any checkpoint; the head is new,
-        and so is the pooler where the checkpoint has none.
+        With `labels` (an empty list for question answering), load only the encoder, of any checkpoint; the last layer
+        is new, and so are the pooler and the family's head where the checkpoint has none. config: another one than that
+        of the directory.
         """
-        config = load_config(directory)
+        config = config or load_config(directory)
         if labels is None:
-            model = cls(config, read_labels(directory) if cls.head == "classifier" else ())
+            model = cls(config, read_labels(directory) if issubclass(cls, Classifier) else ())
             load(model, directory)
             return model
         model = cls(config, labels)
-        load(model, directory, new=(f"{cls.head}.",), optional=(f"{config.model_type}.pooler.",))
+        load(model, directory, new=(f"{model.last}.",), optional=(f"{config.base_model_prefix}.pooler.", "head."))
         return model
 
 
 class Classifier(TaskModel):
     """An encoder and a classifier of rows, or `of_tokens`; labels of -100 are ignored in the loss."""
 
-    head = "classifier"
     of_tokens: ClassVar[bool]
 
     def __init__(self, config: EncoderConfig, labels: Sequence[str]) -> None:
         super().__init__(config, labels, pooler=not self.of_tokens)
-        self.dropout = nn.Dropout(config.classifier_dropout)
-        make = linear_classifier if self.of_tokens else FAMILIES[config.model_type].classifier
-        self.classifier = make(config, len(self.labels))
-        initialize(self, config)
+        family = FAMILIES[config.model_type]
+        self.classifier = (linear_classifier if self.of_tokens else family.classifier)(config, len(self.labels))
+        family.initialize(self, config)
 
     def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
         """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L)."""
         hidden = self.encoder.encode(input_ids, **inputs)
-        states = hidden if self.of_tokens else self.encoder.pooled(hidden, inputs.get("cu_seqlens"))
-        logits = self.classifier(self.dropout(states))
+        ends, mask = inputs.get("cu_seqlens"), inputs.get("attention_mask")
+        states = hidden if self.of_tokens else self.encoder.pooled(hidden, ends, mask)
+        logits = self.classifier(self.dropout(self.head(states)))
         return TaskOutput(None if labels is None else mean_cross_entropy(logits, labels), logits)
 
 
@@ -124,6 +135,8 @@ class BertForTokenClassification(Classifier):
 class BertForQuestionAnswering(TaskModel):
     """An encoder with two logits for each token: that the answer begins, or ends, there (section 4.2).
 
+    As in transformers, dropout is in front of the last layer only where the family has a head of its own.
+
     >>> import torch
     >>> from bertdata.torch import BertConfig
     >>> model = BertForQuestionAnswering(BertConfig.tiny(vocab_size=100))
@@ -131,12 +144,15 @@ class BertForQuestionAnswering(TaskModel):
     torch.Size([1, 3])
     """
 
-    task, head = "QuestionAnswering", "qa_outputs"
+    task = "QuestionAnswering"
 
     def __init__(self, config: EncoderConfig, labels: Sequence[str] = ()) -> None:
         super().__init__(config, labels)
-        self.qa_outputs = nn.Linear(config.hidden_size, 2)
-        initialize(self, config)
+        family = FAMILIES[config.model_type]
+        if family.head is None:
+            self.last, self.dropout.p = "qa_outputs", 0.0
+        self.add_module(self.last, nn.Linear(config.hidden_size, 2))
+        family.initialize(self, config)
 
     def forward(
         self,
@@ -147,7 +163,7 @@ class BertForQuestionAnswering(TaskModel):
     ) -> SpanOutput:
         """Take int64 (N, L) tensors, and positions int64 (N,); the loss is the mean of the two cross-entropies."""
         hidden = self.encoder.encode(input_ids, **inputs)
-        start, end = self.qa_outputs(hidden).unbind(-1)
+        start, end = self.get_submodule(self.last)(self.dropout(self.head(hidden))).unbind(-1)
         if start_positions is None or end_positions is None:
             return SpanOutput(None, start, end)
         loss = functional.cross_entropy(start.float(), start_positions)

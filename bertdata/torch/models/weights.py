@@ -34,7 +34,7 @@ class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
     `collator` makes the batches of its pretraining. `tied` maps weights to others that they are the same as, which are
-    saved in their place. The encoder is the attribute with the name of the family.
+    saved in their place. The encoder is the attribute that the config's `base_model_prefix` names.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
@@ -47,8 +47,8 @@ class PreTrainedModel(nn.Module):
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder, whose attribute has the name of its family."""
-        found: Encoder = getattr(self, self.config.model_type)
+        """The encoder."""
+        found: Encoder = getattr(self, self.config.base_model_prefix)
         return found
 
     @property
@@ -69,9 +69,12 @@ class PreTrainedModel(nn.Module):
         files.write_json(files.join(os.fspath(directory), "config.json"), values)
 
     @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str]) -> Self:
-        """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen."""
-        model = cls(load_config(directory))
+    def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
+        """Load what this class or transformers saved; raises InputError where a weight is missing or misshapen.
+
+        config: another one than that of the directory.
+        """
+        model = cls(config or load_config(directory))
         load(model, directory)
         return model
 
@@ -98,7 +101,7 @@ def load(
     """
     path = files.join(os.fspath(directory), WEIGHTS)
     state = model.state_dict()
-    found = _read(path, model.config.model_type, state)
+    found = _read(path, model.config, state)
     chosen: dict[str, Tensor] = {}
     for name, value in state.items():
         source = name if name in found else model.tied.get(name, name)
@@ -121,8 +124,8 @@ def load(
     model.load_state_dict(chosen)
 
 
-def _read(path: str, model_type: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors of a file under the names they have in a model of the family.
+def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors of a file under the names they have in a model of the config's family.
 
     An encoder that was saved alone has no prefix in the names of its weights.
     """
@@ -135,9 +138,9 @@ def _read(path: str, model_type: str, state: Mapping[str, Tensor]) -> dict[str, 
         raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
     found = {}
     for name, value in tensors.items():
-        for old, today in FAMILIES[model_type].old_names.items():
+        for old, today in FAMILIES[config.model_type].old_names.items():
             name = name.replace(old, today)  # noqa: PLW2901
-        prefixed = f"{model_type}.{name}"
+        prefixed = f"{config.base_model_prefix}.{name}"
         found[prefixed if prefixed in state else name] = value
     return found
 

@@ -9,7 +9,7 @@ rows come first. Under torchrun each process has the whole model and takes its p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -55,6 +55,7 @@ def pretrain(
     settings: PretrainSettings | None = None,
     *,
     library: str = "bertdata",
+    config_overrides: Mapping[str, Any] | None = None,
     restart: bool = False,
     branch: str | os.PathLike[str] = "",
     report: Callable[[LogRecord], None] | None = None,
@@ -62,7 +63,8 @@ def pretrain(
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
     `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. With `library`
-    "transformers" it is a directory with a `config.json` of any of its encoders, or a model type. An interrupted run
+    "transformers" it is a directory with a `config.json` of any of its encoders, or a model type.
+    `config_overrides` are other values of some of its fields, as a larger `global_rope_theta`. An interrupted run
     is resumed from its last checkpoint unless `restart`. `branch` is a checkpoint of another run, or the output of one
     for its last: its model is taken in place of `config`, and the state of its optimizer; the rows go on where that run
     stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
@@ -81,7 +83,8 @@ def pretrain(
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
             group.barrier()
-            run = _start(config, phases, output, settings, group, LIBRARIES[library], os.fspath(branch))
+            place = (LIBRARIES[library], os.fspath(branch))
+            run = _start(config, config_overrides, phases, output, settings, group, *place)
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             for phase in phases:
                 if run.first < phase.last:
@@ -107,6 +110,7 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
 
 def _start(
     config: str | EncoderConfig,
+    overrides: Mapping[str, Any] | None,
     phases: list[Phase],
     output: str,
     settings: PretrainSettings,
@@ -120,7 +124,7 @@ def _start(
         config = last.directory
     elif parent is not None:
         config = parent.directory
-    shape = library.resolve_config(config, info)
+    shape = library.resolve_config(config, info, overrides)
     kind = library.model_class(shape, info)
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
@@ -139,7 +143,7 @@ def _start(
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
     elif isinstance(config, str) and config not in library.presets():
-        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer())
+        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer(), shape)
     else:
         model = kind(shape)
     model.to(group.device).train()

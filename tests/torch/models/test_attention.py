@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import importlib
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,10 +15,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
+from bertdata.torch.models import attention as kernels
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
-from bertdata.torch.models.attention import PackedSequences, attention, packed_sequences
+from bertdata.torch.models.attention import PackedSequences, attention, packed_sequences, varlen_kernel, windowed
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import ElectraConfig, ElectraForPreTraining
+from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,
@@ -27,10 +32,21 @@ SIZES: dict[str, Any] = {
 }
 
 
-def attention_by_block_mask(query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences) -> Tensor:
+def attention_by_block_mask(
+    query: Tensor, key: Tensor, value: Tensor, packed: PackedSequences, window: int = 1000
+) -> Tensor:
     """Return what `attention` does for packed rows, slowly: all scores of the row, those between sequences masked."""
     owner = torch.arange(len(packed.taken)).repeat_interleave(packed.cu_seqlens.diff().long())
-    return functional.scaled_dot_product_attention(query, key, value, attn_mask=owner[:, None] == owner[None, :])
+    place = torch.arange(len(owner))
+    seen = (owner[:, None] == owner) & ((place[:, None] - place).abs() <= window)
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)
+
+
+def drawn(rows: int, length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return queries, keys and values of two heads of 4."""
+    generator = torch.Generator().manual_seed(length)
+    query, key, value = torch.randn(3, rows, 2, length, 4, generator=generator)
+    return query, key, value
 
 
 def ends(lengths: Sequence[int]) -> Tensor:
@@ -38,18 +54,73 @@ def ends(lengths: Sequence[int]) -> Tensor:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
-def test_packed_attention_is_that_of_a_block_mask(lengths: list[int]) -> None:
-    generator = torch.Generator().manual_seed(sum(lengths))
-    query, key, value = (torch.randn(1, 2, sum(lengths), 4, generator=generator) for _ in range(3))
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.integers(0, 9))
+def test_packed_attention_is_that_of_a_block_mask(lengths: list[int], window: int) -> None:
+    query, key, value = drawn(1, sum(lengths))
     borders = packed_sequences(ends(lengths))
     found = attention(query, key, value, borders, 0.0)
     assert torch.allclose(found, attention_by_block_mask(query, key, value, borders), atol=1e-6)
+    mask = windowed(borders, window, sum(lengths), query.device)
+    found = attention(query, key, value, mask, 0.0)
+    assert torch.allclose(found, attention_by_block_mask(query, key, value, borders, window), atol=1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 9))
+def test_a_window_over_padded_rows_is_that_over_each_row_alone(lengths: list[int], window: int) -> None:
+    longest = max(lengths) + 2
+    states = drawn(len(lengths), longest)
+    taken = (torch.arange(longest) < torch.tensor(lengths)[:, None])[:, None, None, :]
+    padded = attention(*states, windowed(taken, window, longest, states[0].device), 0.0)
+    assert torch.isfinite(padded).all()
+    for row, length in enumerate(lengths):
+        query, key, value = (one[row : row + 1, :, :length] for one in states)
+        found = attention(query, key, value, windowed(None, window, length, query.device), 0.0)
+        expected = attention_by_block_mask(query, key, value, packed_sequences(ends([length])), window)
+        assert torch.allclose(found, expected, atol=1e-6)
+        assert torch.allclose(padded[row : row + 1, :, :length], expected, atol=1e-6)
+
+
+def test_the_kernel_for_sequences_of_any_length_gets_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is replaced by one in plain torch, for it runs only on CUDA."""
+
+    def kernel(query: Tensor, key: Tensor, value: Tensor, *given: Any, window_size: tuple[int, int]) -> Tensor:
+        (queries, keys, longest, most), (left, right) = given, window_size
+        assert longest == most == 7
+        assert left == right
+        assert queries is keys
+        query, key, value = (states.transpose(0, 1)[None] for states in (query, key, value))
+        return attention_by_block_mask(query, key, value, packed_sequences(queries), left)[0].transpose(0, 1)
+
+    query, key, value = drawn(1, 12)
+    mask = windowed(packed_sequences(ends([5, 7])), 2, 12, query.device)
+    expected = attention(query, key, value, mask, 0.0)
+    monkeypatch.setattr(kernels, "_fused", lambda query, dropout: True)
+    monkeypatch.setattr(kernels, "varlen_kernel", lambda window: partial(kernel, window_size=(window, window)))
+    assert torch.allclose(attention(query, key, value, mask, 0.0), expected, atol=1e-6)
+    monkeypatch.setattr(kernels, "varlen_kernel", lambda window: None)
+    assert torch.equal(attention(query, key, value, mask, 0.0), expected)
+
+
+def test_torchs_kernel_is_taken_with_a_window_where_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(query: Tensor) -> None: ...
+    def with_windows(query: Tensor, window_size: tuple[int, int]) -> None: ...
+
+    for kernel, takes in ((without, False), (with_windows, True)):
+        varlen_kernel.cache_clear()
+        monkeypatch.setattr(importlib, "import_module", lambda name, kernel=kernel: Namespace(varlen_attn=kernel))
+        assert varlen_kernel(None) is kernel
+        found = varlen_kernel(64)
+        assert (found is not None) == takes
+        assert not takes or found.keywords == {"window_size": (64, 64)}
+    varlen_kernel.cache_clear()
+    monkeypatch.setattr(importlib, "import_module", lambda name: Namespace())
+    assert varlen_kernel(None) is None
+    varlen_kernel.cache_clear()
 
 
 def test_a_token_of_one_sequence_changes_no_other() -> None:
-    generator = torch.Generator().manual_seed(0)
-    query, key, value = (torch.randn(1, 2, 9, 4, generator=generator) for _ in range(3))
+    query, key, value = drawn(1, 9)
     borders = packed_sequences(ends([4, 5]))
     before = attention(query, key, value, borders, 0.0)
     key[:, :, 2], value[:, :, 2] = 7.0, 7.0
@@ -58,10 +129,15 @@ def test_a_token_of_one_sequence_changes_no_other() -> None:
     assert not torch.allclose(before[:, :, :4], after[:, :, :4])
 
 
-@pytest.mark.parametrize("kind", [BertForPreTraining, BertForMaskedLM, AlbertForPreTraining, ElectraForPreTraining])
+@pytest.mark.parametrize(
+    "kind",
+    [BertForPreTraining, BertForMaskedLM, AlbertForPreTraining, ElectraForPreTraining, ModernBertForMaskedLM],
+)
 def test_a_packed_batch_gives_what_the_padded_one_gives(static_build: Any, kind: type[Any]) -> None:
     configs = {AlbertForPreTraining: AlbertConfig, ElectraForPreTraining: ElectraConfig}
     config = configs.get(kind, BertConfig)(**SIZES)
+    if kind is ModernBertForMaskedLM:
+        config = ModernBertConfig(**SIZES, pad_token_id=0, local_attention=6)
     model = kind(replace(config, initializer_range=0.2)).eval()
     dataset = ShardDataset(static_build)
     examples = [dataset[number] for number in (0, 5, 1, 9)]
@@ -75,19 +151,23 @@ def test_a_packed_batch_gives_what_the_padded_one_gives(static_build: Any, kind:
             expected = model(**padded)[tokens]
             assert torch.allclose(model(**packed)[0, : len(expected)], expected, atol=1e-5)
             return
-        if kind is BertForMaskedLM:
+        if kind in (BertForMaskedLM, ModernBertForMaskedLM):
             for batch in (padded, packed):
                 del batch["sentence_order_label"]
         expected, found = model(**padded), model(**packed)
     assert abs(expected.loss.item() - found.loss.item()) < 1e-5
     assert torch.allclose(found.prediction_logits, expected.prediction_logits, atol=1e-5)
-    if kind is not BertForMaskedLM:
+    if kind not in (BertForMaskedLM, ModernBertForMaskedLM):
         assert found.seq_relationship_logits.shape == (4, 2)
         assert torch.allclose(found.seq_relationship_logits, expected.seq_relationship_logits, atol=1e-5)
 
 
-def test_packed_rows_learn_the_same(static_build: Any) -> None:
-    model = BertForPreTraining(BertConfig(**SIZES, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
+@pytest.mark.parametrize("kind", [BertForPreTraining, ModernBertForMaskedLM])
+def test_packed_rows_learn_the_same(static_build: Any, kind: type[Any]) -> None:
+    if kind is BertForPreTraining:
+        model = kind(BertConfig(**SIZES, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
+    else:
+        model = kind(ModernBertConfig(**SIZES, pad_token_id=0, local_attention=6))
     dataset = ShardDataset(static_build)
     examples = [dataset[number] for number in range(6)]
     gradients = []

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig
+from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ModernBertConfig
 from bertdata.torch.models.bert import BertModel
+from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.heads import BertForSequenceClassification
 
@@ -268,7 +269,13 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
         BertForPreTraining(BertConfig(vocab_size=1 << 24, hidden_size=1 << 18, num_attention_heads=1))
     albert = AlbertConfig(vocab_size=60, num_hidden_layers=1000)
     with torch.device("meta"):
-        for config in (BertConfig.base(), albert, ElectraConfig.small()):
+        configs: tuple[EncoderConfig, ...] = (
+            BertConfig.base(),
+            albert,
+            ElectraConfig.small(),
+            ModernBertConfig.base(),
+        )
+        for config in configs:
             encoder = FAMILIES[config.model_type].encoder(config, pooler=False)
             made = sum(one.numel() for one in encoder.parameters())
             assert config.weights == pytest.approx(made, rel=0.02)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from bertdata.torch.models.attention import attention
 from bertdata.torch.models.bert import BertConfig, BertForPreTraining, BertModel
 from bertdata.torch.models.dropout import Draws, Dropout, attached, kept, scale
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection, sampled
+from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM, ModernBertModel
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,
@@ -25,6 +27,16 @@ SIZES: dict[str, Any] = {
     "hidden_dropout_prob": 0.2,
     "attention_probs_dropout_prob": 0.2,
 }
+
+
+MODERNBERT = ModernBertConfig(
+    **{name: value for name, value in SIZES.items() if not name.endswith("_prob")},
+    pad_token_id=0,
+    local_attention=6,
+    embedding_dropout=0.2,
+    attention_dropout=0.2,
+    mlp_dropout=0.2,
+)
 
 
 def rows(count: int, length: int, seed: int = 0) -> Tensor:
@@ -87,14 +99,18 @@ def test_another_seed_step_position_or_row_draws_anew() -> None:
     assert torch.equal(found[[0, 2, 3]], base[[0, 2, 3]])
 
 
-@pytest.mark.parametrize("kind", [BertForPreTraining, AlbertForPreTraining, ElectraForReplacedTokenDetection])
+@pytest.mark.parametrize(
+    "kind", [BertForPreTraining, AlbertForPreTraining, ElectraForReplacedTokenDetection, ModernBertForMaskedLM]
+)
 @pytest.mark.parametrize("label", ["sentence_order_label"])
 def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any, kind: Any, label: str) -> None:
     """Hidden states and what ELECTRA fills in, under dropout, of rows alone, with others, and packed."""
     electra = kind is ElectraForReplacedTokenDetection
+    pairs = kind in (BertForPreTraining, AlbertForPreTraining)
     config = {AlbertForPreTraining: AlbertConfig, ElectraForReplacedTokenDetection: ElectraConfig}.get(kind, BertConfig)
+    shape: Any = MODERNBERT if kind is ModernBertForMaskedLM else config(**SIZES)
     torch.manual_seed(0)
-    model = kind(config(**SIZES, initializer_range=0.2)).train()
+    model = kind(replace(shape, initializer_range=0.2)).train()
     dataset = ShardDataset(static_build)
     examples = [dataset[number] for number in (0, 5, 1, 9)]
     examples.sort(key=lambda one: len(one["input_ids"]))
@@ -102,7 +118,7 @@ def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any
 
     def result(part: Any, **settings: Any) -> Any:
         batch = PretrainingCollator(dataset, **settings)(part)
-        if electra:
+        if not pairs:
             del batch[label]
         draws.begin(batch, 0, 1)
         return batch, model(**batch)
@@ -120,8 +136,9 @@ def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any
             assert torch.allclose(replaced_logits, whole.replaced_logits, atol=2e-5)
             assert torch.equal(truth, whole.replaced)
         return
-    for pairs in (torch.cat([one.seq_relationship_logits for one in parts]), packed.seq_relationship_logits):
-        assert torch.allclose(pairs, whole.seq_relationship_logits, atol=2e-5)
+    if pairs:
+        for other in (torch.cat([one.seq_relationship_logits for one in parts]), packed.seq_relationship_logits):
+            assert torch.allclose(other, whole.seq_relationship_logits, atol=2e-5)
     draws.begin(PretrainingCollator(dataset)(examples), 0, 2)
     again = model(**PretrainingCollator(dataset)(examples))
     assert not torch.allclose(again.prediction_logits, whole.prediction_logits, atol=1e-2)
@@ -154,6 +171,11 @@ def test_every_dropout_of_a_model_is_drawn_apart() -> None:
     draws.begin(batch, 0, 1)
     model(**batch)
     assert torch.equal(torch.random.get_rng_state(), state)
+    modern = ModernBertModel(MODERNBERT).train()
+    draws = attached(modern)
+    draws.begin(batch, 0, 1)
+    modern(**batch)
+    assert draws.uses == 1 + 2 * (4 + 1 + 1)
 
 
 def test_without_draws_torchs_generator_draws() -> None:

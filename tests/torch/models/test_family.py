@@ -22,10 +22,11 @@ from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig
-from bertdata.torch.models.config import Counts
+from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
 from bertdata.torch.models.families import load_config
 from bertdata.torch.models.heads import BertForSequenceClassification
+from bertdata.torch.models.modernbert import ModernBertConfig
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS
@@ -41,6 +42,13 @@ SIZES: dict[str, Any] = {
     "hidden_dropout_prob": 0.0,
     "attention_probs_dropout_prob": 0.0,
 }
+MODERNBERT = ModernBertConfig(
+    **{name: value for name, value in SIZES.items() if not name.endswith("_prob")},
+    pad_token_id=0,
+    cls_token_id=2,
+    sep_token_id=3,
+    local_attention=8,
+)
 SETTINGS = replace(TWELVE_STEPS, max_steps=300, batch_size=32, warmup_ratio=0.1, save_steps=1000, logging_steps=50)
 
 
@@ -82,11 +90,12 @@ def counting_build(directory: Path, objective: str) -> Path:
         (BertConfig(**SIZES), "nsp", 2e-3, {"mlm_accuracy": 0.15}),
         (BertConfig(**SIZES, type_vocab_size=1), "full-sentences", 2e-3, {"mlm_accuracy": 0.15}),
         (AlbertConfig(**SIZES, embedding_size=32), "sop", 4e-3, {"mlm_accuracy": 0.08, "pair_accuracy": 0.7}),
+        (MODERNBERT, "full-sentences", 2e-3, {"mlm_accuracy": 0.15}),
     ],
-    ids=["bert", "roberta", "albert"],
+    ids=["bert", "roberta", "albert", "modernbert"],
 )
 def test_the_loss_falls_and_the_metric_beats_chance(
-    tmp_path: Path, config: BertConfig, objective: str, rate: float, margins: dict[str, float]
+    tmp_path: Path, config: EncoderConfig, objective: str, rate: float, margins: dict[str, float]
 ) -> None:
     """Chance is 1/95 for masked words, under 0.03 with always the likeliest, and 0.5 for pairs."""
     build = counting_build(tmp_path / "build", objective)
@@ -113,10 +122,14 @@ def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_pat
 
 @pytest.mark.parametrize(
     ("config", "objective"),
-    [(AlbertConfig(**SIZES, embedding_size=16), "sop"), (ElectraConfig(**SIZES, embedding_size=16), "single-segment")],
-    ids=["albert", "electra"],
+    [
+        (AlbertConfig(**SIZES, embedding_size=16), "sop"),
+        (ElectraConfig(**SIZES, embedding_size=16), "single-segment"),
+        (replace(MODERNBERT, attention_dropout=0.1, mlp_dropout=0.1, global_attn_every_n_layers=2), "full-sentences"),
+    ],
+    ids=["albert", "electra", "modernbert"],
 )
-def test_the_kin_resume_exactly_and_open_in_transformers(tmp_path: Path, config: BertConfig, objective: str) -> None:
+def test_the_kin_resume_exactly_and_open_in_transformers(tmp_path: Path, config: EncoderConfig, objective: str) -> None:
     build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
     settings = replace(SETTINGS, max_steps=6, batch_size=4, save_steps=2, logging_steps=1)
     pretrain(build, config, tmp_path / "whole", settings)
@@ -169,7 +182,7 @@ def test_the_generator_has_a_quarter_of_the_width_and_learns_by_its_own_arithmet
 
 def test_a_config_of_another_family_is_named(tmp_path: Path) -> None:
     files.write_json(str(tmp_path / "config.json"), {"model_type": "gpt2"})
-    with pytest.raises(ConfigError, match="model_type is 'gpt2'; expected one of bert, albert, electra"):
+    with pytest.raises(ConfigError, match="model_type is 'gpt2'; expected one of bert, albert, electra, modernbert"):
         load_config(tmp_path)
     with pytest.raises(ConfigError, match="model_type is 'gpt2'"):
         AlbertConfig.load(tmp_path)

@@ -149,7 +149,7 @@ class EmbeddingsEncoder(Encoder):
         """Project embeddings to the width of the blocks, where it is another one."""
         return embedded
 
-    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None) -> Tensor:
+    def pooled(self, hidden: Tensor, cu_seqlens: Tensor | None = None, attention_mask: Tensor | None = None) -> Tensor:
         first = first_states(hidden, cu_seqlens)
         return torch.tanh(self.pooler(first)) if hasattr(self, "pooler") else first
 

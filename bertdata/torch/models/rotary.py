@@ -1,0 +1,41 @@
+"""Rotary positions (Su et al. 2021, section 3.2): queries and keys are turned by angles that grow with the position.
+
+A score then depends on the distance of two tokens and not on where they are. As in transformers, the dimension d of a
+head is turned together with d + size / 2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class Rotation(NamedTuple):
+    """The cosines and sines of the angles of positions, float32 (N, 1, L, size), or (1, 1, L, size) for all rows."""
+
+    cos: Tensor
+    sin: Tensor
+
+    def turned(self, states: Tensor) -> Tensor:
+        """Return queries or keys (N, heads, L, size) turned by the angles; computed in float32."""
+        wide = states.float()
+        first, second = wide.chunk(2, dim=-1)
+        return (wide * self.cos + torch.cat((-second, first), dim=-1) * self.sin).to(states.dtype)
+
+
+def rotation(positions: Tensor, size: int, theta: float) -> Rotation:
+    """Return the rotation of positions, int64 (N, L), for heads of an even size; theta: the base.
+
+    The dimensions d and d + size / 2 are turned by position / theta ^ (2 d / size).
+
+    >>> turn = rotation(torch.tensor([[0, 1]]), 2, 10000.0)
+    >>> turn.turned(torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]]))
+    tensor([[[[1.0000, 0.0000],
+              [0.5403, 0.8415]]]])
+    """
+    half = torch.arange(0, size, 2, device=positions.device, dtype=torch.float32) / size
+    angles = positions[:, None, :, None].float() * (1.0 / theta**half)
+    both = torch.cat((angles, angles), dim=-1)
+    return Rotation(both.cos(), both.sin())
