@@ -5,7 +5,7 @@ with `packing`; a token attends only to its own sequence. torch's kernel for seq
 is one (CUDA in half precision, without dropout). Elsewhere the sequences are padded for attention, which costs less
 than the scores between sequences would.
 
-With a window a token attends only to that many tokens on each side (Beltagy et al. 2020, section 3.1).
+With a window a token attends only to that many tokens on each side (`local_attention`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from bertdata.torch.models.dropout import kept, scale
+from bertdata.torch.models.local_attention import NearTokens, local_attention, near, worthwhile
 
 
 class PackedSequences(NamedTuple):
@@ -38,14 +39,20 @@ class PackedSequences(NamedTuple):
     back: Tensor
     window: int | None = None
 
+    def owner(self) -> Tensor:
+        """Return the number of each token's sequence, int64 (1, T)."""
+        lengths = self.cu_seqlens.diff().long()
+        return torch.arange(len(lengths), device=lengths.device).repeat_interleave(lengths)[None]
+
     def attended(self) -> Tensor:
         """Return what the tokens of the grid attend to, bool, broadcast to (N, heads, longest, longest)."""
         own = self.taken[:, None, None, :]
         return own if self.window is None else near(own, self.window, self.longest, own.device)
 
 
-Mask = Tensor | PackedSequences | None
-"""What tokens attend to: bool, broadcast to (N, heads, L, L); the sequences of a packed row; None: the whole row."""
+Mask = Tensor | PackedSequences | NearTokens | None
+"""What tokens attend to: bool, broadcast to (N, heads, L, L); near tokens of padded rows; those of a packed row's
+sequences; None: the whole row."""
 
 
 def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
@@ -63,30 +70,19 @@ def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
     return PackedSequences(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
 
 
-def near(mask: Tensor | None, window: int, length: int, device: torch.device) -> Tensor:
-    """Return a mask, bool, with which a token attends to those of `mask` that are up to `window` places from it.
-
-    It also attends to itself, so that of the scores of padding not all are masked. length: tokens of a row.
-
-    >>> near(None, 1, 3, torch.device("cpu")).int()
-    tensor([[1, 1, 0],
-            [1, 1, 1],
-            [0, 1, 1]], dtype=torch.int32)
-    """
-    place = torch.arange(length, device=device)
-    distance = (place[:, None] - place).abs()
-    return distance <= window if mask is None else (distance <= window) & mask | (distance == 0)
-
-
-def windowed(mask: Mask, window: int, length: int, device: torch.device) -> Mask:
-    """Return a mask with which tokens attend to `window` others on each side; the same where all rows are as short.
+def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, device: torch.device) -> Mask:
+    """Return a mask with which tokens attend to `window` others on each side; the same where no row is longer.
 
     length: tokens of a padded row.
     """
-    longest = mask.longest if isinstance(mask, PackedSequences) else length
-    if longest <= window + 1:
+    if isinstance(mask, PackedSequences):
+        return mask if mask.longest <= window + 1 else mask._replace(window=window)
+    if length <= window + 1:
         return mask
-    return mask._replace(window=window) if isinstance(mask, PackedSequences) else near(mask, window, length, device)
+    if not worthwhile(length, window) or (mask is not None and mask.shape[-2] > 1):
+        return near(mask, window, length, device)
+    owner = torch.zeros(1, length, device=device) if mask is None else mask[:, 0, 0]
+    return NearTokens(owner.long(), window)
 
 
 def attention(
@@ -94,16 +90,23 @@ def attention(
 ) -> Tensor:
     """Return softmax(query key / sqrt(d)) value, each (N, heads, L, d) (Vaswani et al. 2017, section 3.2.1).
 
-    drawn: int64 (N, heads, L), the random numbers of the dropout of each query (`dropout`); None: torch's own.
+    dropout: of the probabilities; drawn: int64 (N, heads, L), the random numbers of each query for it (`dropout`);
+    None: torch's own.
     """
+    if isinstance(mask, NearTokens):
+        if drawn is None:
+            return local_attention(query, key, value, mask, dropout)
+        mask = mask.attended()
     if not isinstance(mask, PackedSequences):
-        if dropout and drawn is not None:
+        if drawn is not None:
             return _attention_dropped(query, key, value, mask, dropout, drawn)
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
     flat = tuple(states[0].transpose(0, 1) for states in (query, key, value))
     if _fused(query, dropout) and (kernel := varlen_kernel(mask.window)):
         ends, longest = mask.cu_seqlens, mask.longest
         mixed: Tensor = kernel(*(states.contiguous() for states in flat), ends, ends, longest, longest)
+    elif mask.window is not None and worthwhile(mask.longest, mask.window) and drawn is None:
+        return local_attention(query, key, value, NearTokens(mask.owner(), mask.window), dropout)
     else:
         query, key, value = (states[mask.places].transpose(1, 2) for states in flat)
         drawn = None if drawn is None else drawn[0][:, mask.places].transpose(0, 1)

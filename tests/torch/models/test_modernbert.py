@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from bertdata.io import files
 from bertdata.loader.block_mask import attention_masks
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import PretrainingCollator, ShardDataset
+from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.families import FAMILIES, load_config, model_class, presets, resolve_config
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM, ModernBertModel
@@ -32,13 +34,14 @@ SMALL = ModernBertConfig(
     num_hidden_layers=4,
     num_attention_heads=4,
     intermediate_size=48,
-    max_position_embeddings=64,
+    max_position_embeddings=192,
     local_attention=6,
     pad_token_id=0,
     cls_token_id=2,
     sep_token_id=3,
 )
-LENGTHS = (40, 17, 3)
+SHORT, LONG = (40, 17, 3), (170, 47, 3)
+"""Lengths of rows; in the long ones local attention is computed in blocks."""
 ROWS = ExamplesConfig("full-sentences", max_seq_length=32)
 
 
@@ -50,17 +53,17 @@ def strong(model: nn.Module) -> None:
             parameter.normal_(std=0.3, generator=generator)
 
 
-def rows() -> tuple[Tensor, Tensor]:
+def rows(lengths: Sequence[int] = SHORT) -> tuple[Tensor, Tensor]:
     """Return padded ids and their attention mask."""
-    mask = (torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]).long()
+    mask = (torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]).long()
     return torch.randint(5, 100, mask.shape, generator=torch.Generator().manual_seed(1)) * mask, mask
 
 
-def packed() -> dict[str, Tensor]:
+def packed(lengths: Sequence[int] = SHORT) -> dict[str, Tensor]:
     """Return the same ids in one packed row."""
-    ids, mask = rows()
-    ends = torch.tensor([0, *torch.tensor(LENGTHS).cumsum(0).tolist()], dtype=torch.int32)
-    positions = torch.cat([torch.arange(length) for length in LENGTHS])[None]
+    ids, mask = rows(lengths)
+    ends = torch.tensor([0, *torch.tensor(lengths).cumsum(0).tolist()], dtype=torch.int32)
+    positions = torch.cat([torch.arange(length) for length in lengths])[None]
     return {"input_ids": ids[mask.bool()][None], "position_ids": positions, "cu_seqlens": ends}
 
 
@@ -81,12 +84,15 @@ def test_the_models_have_as_many_parameters_as_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_packed_and_padded_logits_are_those_of_transformers(tmp_path: Path, attention: str) -> None:
+@pytest.mark.parametrize("lengths", [SHORT, LONG])
+def test_packed_and_padded_logits_are_those_of_transformers(
+    tmp_path: Path, attention: str, lengths: Sequence[int]
+) -> None:
     ours = ModernBertForMaskedLM(SMALL).eval()
     strong(ours)
     ours.save_pretrained(tmp_path)
     theirs = transformers.ModernBertForMaskedLM.from_pretrained(tmp_path, attn_implementation=attention).eval()
-    (ids, mask), row = rows(), packed()
+    (ids, mask), row = rows(lengths), packed(lengths)
     blocks = attention_masks(row["cu_seqlens"].numpy(), SMALL.window)
     masks = {kind: torch.from_numpy(value) for kind, value in blocks.items()}
     with torch.no_grad():
@@ -99,6 +105,24 @@ def test_packed_and_padded_logits_are_those_of_transformers(tmp_path: Path, atte
         assert torch.allclose(logits, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("lengths", [SHORT, LONG])
+def test_what_is_dropped_of_a_row_is_the_same_padded_packed_and_alone(lengths: Sequence[int]) -> None:
+    config = replace(SMALL, embedding_dropout=0.2, attention_dropout=0.2, mlp_dropout=0.2, initializer_range=0.2)
+    model = ModernBertForMaskedLM(config).train()
+    draws, (ids, mask) = attached(model), rows(lengths)
+
+    def logits(**batch: Tensor) -> Tensor:
+        draws.begin(batch, 0, 1)
+        found: Tensor = model(**batch).prediction_logits
+        return found
+
+    expected = logits(input_ids=ids, attention_mask=mask)[mask.bool()]
+    alone = [logits(input_ids=row[None, :length])[0] for row, length in zip(ids, lengths, strict=True)]
+    for found in (logits(**packed(lengths))[0], torch.cat(alone)):
+        assert torch.allclose(found, expected, atol=2e-5)
+    assert not torch.allclose(model.eval()(ids, attention_mask=mask).prediction_logits[mask.bool()], expected, atol=0.1)
+
+
 def test_texts_are_pooled_alike_padded_and_packed() -> None:
     for pooling in ("cls", "mean"):
         model = BertForSequenceClassification(replace(SMALL, classifier_pooling=pooling), ["no", "yes"]).eval()
@@ -107,7 +131,7 @@ def test_texts_are_pooled_alike_padded_and_packed() -> None:
         with torch.no_grad():
             expected = model(ids, attention_mask=mask).logits
             assert torch.allclose(model(**packed()).logits, expected, atol=1e-5)
-            alone = torch.cat([model(row[None, :length]).logits for row, length in zip(ids, LENGTHS, strict=True)])
+            alone = torch.cat([model(row[None, :length]).logits for row, length in zip(ids, SHORT, strict=True)])
             assert torch.allclose(alone, expected, atol=1e-5)
 
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.attention import Mask, attention, packed_sequences, windowed
+from bertdata.torch.models.attention import Mask, PackedSequences, attention, packed_sequences, windowed
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
 from bertdata.torch.models.modernbert.config import GLOBAL, LOCAL, ModernBertConfig
@@ -145,7 +145,7 @@ class ModernBertModel(Encoder):
         """Return the hidden states of ids; token types, such as those of pairs in fine-tuning, are ignored."""
         config, length, device = self.config, input_ids.shape[1], input_ids.device
         positions = torch.arange(length, device=device)[None] if position_ids is None else position_ids
-        mask: Mask = None if attention_mask is None else attended(attention_mask)
+        mask: Tensor | PackedSequences | None = None if attention_mask is None else attended(attention_mask)
         if cu_seqlens is not None:
             mask = packed_sequences(cu_seqlens)
         size = config.hidden_size // config.num_attention_heads
