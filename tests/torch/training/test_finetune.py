@@ -20,7 +20,7 @@ from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
-from bertdata.torch import BertConfig, BertForPreTraining, ShardDataset
+from bertdata.torch import BertConfig, BertForPreTraining, ModernBertConfig, ModernBertForMaskedLM, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import finetune
 from bertdata.torch.training.optimization import DivergenceError
@@ -150,6 +150,37 @@ def test_questions_are_answered_where_they_can_be(tmp_path: Path, model: Path) -
     assert summary["exact_match"] > 0.8
     assert summary["f1"] >= summary["exact_match"]
     transformers.AutoModelForQuestionAnswering.from_pretrained(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("task", "make", "epochs", "score"),
+    [
+        ("classification", lambda number, seed: texts(number, seed, pairs=True), 4, ("accuracy", 0.9)),
+        ("token-classification", tagged, 4, ("f1", 0.9)),
+        ("question-answering", questions, 1, ("f1", 0.0)),
+    ],
+)
+def test_a_family_with_heads_of_its_own_is_fine_tuned(
+    tmp_path: Path, task: str, make: Callable[[int, int], str], epochs: int, score: tuple[str, float]
+) -> None:
+    """ModernBERT: a dense layer and a norm in front of each last layer, no token types, texts pooled by their mean."""
+    pytest.importorskip("seqeval")
+    sizes = {"num_hidden_layers": 2, "hidden_size": 32, "intermediate_size": 64, "local_attention": 8}
+    config = ModernBertConfig.tiny(vocab_size=100, **sizes)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        ModernBertForMaskedLM(config).save_pretrained(tmp_path / "model")
+    tokenizer_of().save_pretrained(tmp_path / "model")
+    shards = encoded(tmp_path / "task", task, make)
+    summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", replace(SETTINGS, epochs=epochs))
+    assert summary[score[0]] >= score[1]
+    theirs = {"classification": transformers.AutoModelForSequenceClassification}
+    theirs |= {"token-classification": transformers.AutoModelForTokenClassification}
+    theirs |= {"question-answering": transformers.AutoModelForQuestionAnswering}
+    opened, notes = theirs[task].from_pretrained(tmp_path / "out", output_loading_info=True)
+    assert not notes["missing_keys"]
+    assert not notes["unexpected_keys"]
+    assert opened.config.classifier_pooling == "mean"
 
 
 def test_the_same_run_gives_the_same_model(tmp_path: Path, model: Path) -> None:
