@@ -272,6 +272,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     found = vars(parser.parse_args(["shards", "--output", "out"]))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
+    assert found.pop("config_overrides") == []
     assert PretrainSettings(**found) == PretrainSettings()
 
 
