@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import FrozenInstanceError, asdict, dataclass, fields, replace
+from dataclasses import Field, FrozenInstanceError, asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from bertdata.errors import ConfigError
@@ -20,7 +20,6 @@ _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
 _POSITIVE = {"_eps": "1e-12", "_theta": "10000", "_factor": "2"}
 """Endings of the names of numbers that cannot be 0, with an example of each."""
-
 
 Config = TypeVar("Config", bound="EncoderConfig")
 
@@ -59,7 +58,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         for setting in fields(self):
-            _check(setting.name, getattr(setting.type, "__name__", str(setting.type)), getattr(self, setting.name))
+            _check(setting.name, _kind(setting), getattr(self, setting.name))
         if self.pad_token_id >= self.vocab_size:
             raise ConfigError(f"pad_token_id {self.pad_token_id} is outside the vocabulary of {self.vocab_size}")
 
@@ -119,15 +118,23 @@ class EncoderConfig:
 
 
 def overridden(config: Config, changes: Mapping[str, Any]) -> Config:
-    """Return a config with other values of some fields, which may be given as text; raises ConfigError."""
-    kinds = {setting.name: setting.type for setting in fields(config)}
+    """Return a config with other values of some fields, which may be given as text.
+
+    Raises ConfigError for a name that is no field, and for a value that the field does not take.
+    """
+    kinds = {setting.name: _kind(setting) for setting in fields(config)}
     for name in changes:
         if name not in kinds:
             raise ConfigError(f"a {config.model_type} config has no {shortened(name)}; expected {', '.join(kinds)}")
     return replace(config, **{name: _parsed(value, kinds[name]) for name, value in changes.items()})
 
 
-def _parsed(value: Any, kind: Any) -> Any:
+def _kind(setting: Field[Any]) -> str:
+    """Return the name of a field's type, as `int`."""
+    return getattr(setting.type, "__name__", str(setting.type))
+
+
+def _parsed(value: Any, kind: str) -> Any:
     """Return a number given as text; anything else as it is, for the config to check."""
     if isinstance(value, str) and kind in ("int", "float"):
         with suppress(ValueError):

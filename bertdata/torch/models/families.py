@@ -109,7 +109,8 @@ def resolve_config(
                 f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model"
             )
         found = load_config(config)
-    found = overridden(found, overrides or {})
+    if overrides:
+        found = overridden(found, overrides)
     if found.vocab_size != info.vocab_size or found.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
