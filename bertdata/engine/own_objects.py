@@ -138,7 +138,7 @@ def _described(item: Any, home: str, seen: dict[int, tuple[int, Any]]) -> Any:
         case tuple() | list():
             return (type(item).__name__, *all_of(item))
         case set() | frozenset():
-            return ("set", *sorted(map(repr, all_of(sorted(item, key=repr)))))
+            return ("set", *all_of(sorted(item, key=repr)))
         case Mapping():
             return ("mapping", *all_of(item.keys()), *all_of(item.values()))
         case MethodType():
