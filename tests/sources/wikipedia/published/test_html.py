@@ -67,6 +67,10 @@ def test_sections_without_prose_end_at_a_heading_of_their_level() -> None:
     assert prose(page) == "Old.\n\nVery."
 
 
+def test_a_formula_without_its_tex_leaves_nothing() -> None:
+    assert prose("<p>So <span class='mwe-math-element'><span>not this</span></span>, it is.</p>") == "So, it is."
+
+
 def test_pages_that_are_no_articles_are_told_by_their_properties() -> None:
     pytest.importorskip("selectolax")
     head = "<html><head><meta property='mw:PageProp/disambiguation'/></head><body><p>x</p></body></html>"

@@ -30,9 +30,15 @@ def test_lines_that_are_prose_are_kept(text: str, prose: str) -> None:
 
 def test_formulas_are_taken_out_only_of_pages_that_have_some(tmp_path: Path) -> None:
     text = "So $\\frac{1}{2}$, or $x+1$, costs $5 and $6."
-    rows = [finewiki("A", text), finewiki("B", text, has_math=True)]
+    shown = "So $$\\sum$$, or $$y+1$$, is."
+    rows = [finewiki("A", text), finewiki("B", text, has_math=True), finewiki("C", shown, has_math=True)]
     found, _ = read(json_lines(tmp_path / "a.jsonl", *rows))
-    assert [row["text"] for row in found] == [text, "So, or x+1, costs $5 and $6."]
+    assert [row["text"] for row in found] == [text, "So, or x+1, costs $5 and $6.", "So, or y+1, is."]
+
+
+def test_rows_without_text_are_dropped(tmp_path: Path) -> None:
+    _, counters = read(json_lines(tmp_path / "a.jsonl", {**finewiki("A", ""), "text": None}, finewiki("B", "# B")))
+    assert counters.drops == {"no prose": 1, "no text": 1}
 
 
 def test_a_row_is_an_article_with_the_id_of_its_page(tmp_path: Path) -> None:

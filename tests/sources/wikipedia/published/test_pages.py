@@ -72,11 +72,13 @@ def test_ids_follow_the_language_where_no_wiki_is_named(tmp_path: Path) -> None:
     rows = [
         {**enterprise("A", "A is."), "is_part_of": None, "in_language": {"identifier": "zh-yue"}},
         {**enterprise("B", "B is."), "is_part_of": None, "in_language": None},
-        {**enterprise("C", "C is."), "identifier": None},
+        enterprise("C", "C is.", is_part_of={"identifier": ""}),
+        enterprise("D", "D is.", is_part_of={"identifier": 3}),
+        {**enterprise("E", "E is."), "identifier": None},
     ]
     found, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
-    assert [row["id"] for row in found][:2] == ["zh_yuewiki:7", "enwiki:7"]
-    assert found[2]["id"].startswith("a.ndjson:")
+    assert [row["id"] for row in found][:4] == ["zh_yuewiki:7", "enwiki:7", "enwiki:7", "enwiki:7"]
+    assert found[4]["id"].startswith("a.ndjson:")
 
 
 def test_html_is_read_where_there_is_no_wikitext(tmp_path: Path) -> None:
