@@ -1,4 +1,4 @@
-"""Arabic Wikipedia. Source: https://ar.wikipedia.org/wiki/تصنيف:قوالب_تنسيق."""
+"""Arabic Wikipedia. Source: the pages of its templates, as https://ar.wikipedia.org/wiki/قالب:اقتباس."""
 
 from __future__ import annotations
 

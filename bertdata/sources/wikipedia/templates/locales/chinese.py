@@ -1,4 +1,4 @@
-"""Chinese Wikipedia. Source: https://zh.wikipedia.org/wiki/Category:格式模板."""
+"""Chinese Wikipedia. Source: the pages of its templates, as https://zh.wikipedia.org/wiki/Template:Bd."""
 
 from __future__ import annotations
 

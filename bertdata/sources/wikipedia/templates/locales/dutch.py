@@ -1,4 +1,4 @@
-"""Dutch Wikipedia. Source: https://nl.wikipedia.org/wiki/Categorie:Wikipedia:Sjablonen_opmaak."""
+"""Dutch Wikipedia. Source: the pages of its templates, as https://nl.wikipedia.org/wiki/Sjabloon:Citaat."""
 
 from __future__ import annotations
 

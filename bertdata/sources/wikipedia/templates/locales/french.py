@@ -1,4 +1,4 @@
-"""French Wikipedia. Source: https://fr.wikipedia.org/wiki/Catégorie:Modèle_de_formatage."""
+"""French Wikipedia. Source: the pages of its templates, as https://fr.wikipedia.org/wiki/Modèle:Unité."""
 
 from __future__ import annotations
 

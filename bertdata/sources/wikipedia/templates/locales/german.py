@@ -1,4 +1,4 @@
-"""German Wikipedia. Source: https://de.wikipedia.org/wiki/Kategorie:Vorlage:Formatierungshilfe."""
+"""German Wikipedia. Source: the pages of its templates, as https://de.wikipedia.org/wiki/Vorlage:Höhe."""
 
 from __future__ import annotations
 

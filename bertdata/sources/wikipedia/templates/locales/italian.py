@@ -1,4 +1,4 @@
-"""Italian Wikipedia. Source: https://it.wikipedia.org/wiki/Categoria:Template_di_formattazione."""
+"""Italian Wikipedia. Source: the pages of its templates, as https://it.wikipedia.org/wiki/Template:Citazione."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Japanese Wikipedia. Source: https://ja.wikipedia.org/wiki/Category:書式テンプレート."""
+"""Japanese Wikipedia. Source: the pages of its templates, as https://ja.wikipedia.org/wiki/Template:仮リンク."""
 
 from __future__ import annotations
 

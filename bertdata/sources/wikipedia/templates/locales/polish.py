@@ -1,4 +1,4 @@
-"""Polish Wikipedia. Source: https://pl.wikipedia.org/wiki/Kategoria:Szablony_formatujące."""
+"""Polish Wikipedia. Source: the pages of its templates, as https://pl.wikipedia.org/wiki/Szablon:Cytat."""
 
 from __future__ import annotations
 

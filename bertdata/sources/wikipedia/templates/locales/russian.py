@@ -1,4 +1,4 @@
-"""Russian Wikipedia. Source: https://ru.wikipedia.org/wiki/Категория:Шаблоны:Оформление."""
+"""Russian Wikipedia. Source: the pages of its templates, as https://ru.wikipedia.org/wiki/Шаблон:Цитата."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spanish Wikipedia. Source: https://es.wikipedia.org/wiki/Categoría:Wikipedia:Plantillas_de_formato."""
+"""Spanish Wikipedia. Source: the pages of its templates, as https://es.wikipedia.org/wiki/Plantilla:Cita."""
 
 from __future__ import annotations
 
