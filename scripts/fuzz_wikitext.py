@@ -23,13 +23,15 @@ PIECES = """
 <gallery> </gallery> <br> <div> </div> <pre> </pre> [[File:a.jpg|thumb| [[Category:x]] {{convert|5|km {{convert|5|km}}
 {{lang|fr|mot}} {{nowrap| {{frac|1|2}} {{!}} {{Infobox '' ''' ''''' = == === * # : ; ---- ~~~~ __TOC__ -{ }- http://a.b
 &lt; &nbsp; &#65; & ( ) () , . <blockquote> </blockquote> <p> </p> <td> <references> </references> {{!}} ]]] [[http://a
-<source_inline> </source> <!--a--> [[//a %41 %7C __notoc__ [http://[::1]/ :{| "<b" name=
+</source> <!--a--> [[//a %41 %7C __notoc__ [http://[::1]/ :{| "<b" name=
 """
 ALPHABET = [
     *PIECES.split(),
     "\n",
     "\n\n",
     "\n== References ==\n",
+    "\n== Notes ==\n",
+    "<source inline>",
     "\n* ",
     " ",
     "\t",
