@@ -91,6 +91,6 @@ def test_calls_anywhere_are_written_as_the_reference_writes_them(source: str) ->
     assert agree(source)
 
 
-def test_calls_that_begin_sentences_in_each_other_take_linear_time() -> None:
-    source = "{{hue|[[a]] " * 20_000 + "}} b" * 20_000
-    assert agree(source)
+def test_calls_that_begin_sentences_in_each_other_are_written_as_the_reference_writes_them() -> None:
+    for times in (3, 99, 101, 5_000):
+        assert agree("{{hue|[[a]] " * times + "}} b" * times)
