@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import json
 import shutil
 from collections import Counter
@@ -165,6 +166,15 @@ def test_a_single_broken_page_is_dropped_counted_and_named(tmp_path: Path) -> No
     assert manifest["sources"]["wikipedia"]["drops"][f"broken: {broken['reason']}"] == 1
 
 
+def test_a_damaged_block_of_a_dump_is_named_in_the_manifest_and_the_rest_is_built(tmp_path: Path) -> None:
+    (tmp_path / "wiki.xml.bz2").write_bytes(_corrupt(_dump()))
+    sources = Sources((str(tmp_path / "wiki.xml.bz2"),))
+    entry = build(tmp_path / "corpus", sources=sources)["sources"]["wikipedia"]
+    assert {one["reason"] for one in entry["broken"]} == {"damaged block"}
+    assert entry["drops"]["broken: damaged block"] == len(entry["broken"])
+    assert entry["counts"]["documents"] > 0
+
+
 def _dump() -> bytes:
     return Path(SAMPLE_DUMP).read_bytes()
 
@@ -183,7 +193,7 @@ def _corrupt(data: bytes) -> bytes:
     [
         ("empty.xml.bz2", b"", "empty"),
         ("cut.xml.bz2", _cut(_dump()), "cut off"),
-        ("corrupt.xml.bz2", _corrupt(_dump()), "corrupt"),
+        ("corrupt.xml.gz", _corrupt(gzip.compress(bz2.decompress(_dump()))), "corrupt"),
         ("page.xml", b"<html><body>Not found</body></html>", "dump"),
     ],
 )
@@ -206,11 +216,11 @@ def test_a_bad_dump_is_one_clear_error_and_leaves_nothing_half_written(
 
 
 def test_an_error_on_a_worker_process_is_told_as_it_was(tmp_path: Path) -> None:
-    dump = tmp_path / "corrupt.xml.bz2"
-    dump.write_bytes(_corrupt(_dump()))
+    dump = tmp_path / "cut.xml.bz2"
+    dump.write_bytes(_cut(_dump()))
     done = run(tmp_path / "corpus", "--wikipedia", str(dump), "--workers", "2")
     assert done.returncode == 1
-    assert [line for line in done.stderr.splitlines() if "corrupt.xml.bz2, byte" in line]
+    assert [line for line in done.stderr.splitlines() if "cut.xml.bz2, byte" in line]
     assert "Traceback" not in done.stderr
 
 
