@@ -235,3 +235,15 @@ def test_the_task_losses_are_those_of_transformers() -> None:
         if family == "modernbert":  # what padding attends to differs, and positions of answers are softmaxed over it
             batch["attention_mask"] = torch.ones_like(batch["attention_mask"])
         assert abs(ours(**batch, **given).loss.item() - theirs(**batch, **given).loss.item()) < 1e-5
+
+
+def test_answers_are_found_without_dropout_unless_the_family_has_a_head_of_its_own() -> None:
+    """As in transformers: all other dropout is 0 here, so what differs comes from that in front of the last layer."""
+    albert = AlbertConfig(**SIZES, embedding_size=12, classifier_dropout_prob=0.5)
+    modernbert = replace(MODERNBERT, classifier_dropout=0.5)
+    for config, drops in ((albert, False), (modernbert, True)):
+        model = BertForQuestionAnswering(config).train()
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            found, again = (model(**inputs()).start_logits for _ in range(2))
+        assert torch.equal(found, again) != drops
