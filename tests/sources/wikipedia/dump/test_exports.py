@@ -132,7 +132,7 @@ def test_a_page_is_cut_alike_wherever_its_bytes_come_in_pieces(
     whole = list(read_pages(span, site))
     pieces = [(start, data[start : start + chunk], True) for start in range(0, len(data), chunk)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "read_chunks", lambda _: iter(pieces))
+        patch.setattr(reader, "read_chunks", lambda _, compiled: iter(pieces))
         patch.setattr(reader, "_LONG_PAGE", long)
         assert list(read_pages(span, site)) == whole
     assert len(whole) == len(PAGES) + 1
