@@ -39,7 +39,7 @@ class ReferenceDecoder:
 
     >>> data = reference.bz2.compress(b"salt")
     >>> ReferenceDecoder().decode(data + bytes(PADDING), 32, 8 * len(data))
-    Block(data=b'salt', end=286)
+    Block(data=b'salt', end=254)
     """
 
     def decode(self, data: bytes, begin: int, end: int, level: int = LARGEST_LEVEL) -> Block | None:

@@ -30,7 +30,7 @@ def decode_block(data: bytes, begin: int, level: int = LARGEST_LEVEL) -> tuple[b
     level    the digit in the header of the stream: a block that holds more is none
 
     >>> decode_block(bz2.compress(b"salt"), 32)
-    (b'salt', 286)
+    (b'salt', 254)
     """
     block = _shifted(data, begin)
     for size in _possible_sizes(block, level):
