@@ -26,9 +26,8 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.encoder import mean_cross_entropy
 from bertdata.torch.models.families import Library, check_tokenizer
-from bertdata.torch.models.pretraining import PretrainingOutput
+from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
 
 _PROBED = 512
@@ -117,10 +116,6 @@ class TransformersModel(PreTrainedModel):
     def architecture(self) -> str:
         return type(self.model).__name__
 
-    def takes(self, name: str) -> bool:
-        """Return whether the model takes an input of this name."""
-        return name in self._taken
-
     def forward(
         self,
         input_ids: Tensor,
@@ -136,13 +131,8 @@ class TransformersModel(PreTrainedModel):
         if labels is None:
             return PretrainingOutput(None, logits, pairs, logits)
         labelled = labels != IGNORE_INDEX
-        found, targets = logits[labelled], labels[labelled]
-        mlm_loss = mean_cross_entropy(found, targets)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        if pairs is None or pair_label is None:
-            return PretrainingOutput(mlm_loss, found, pairs, logits, mlm_loss, None, targets)
-        pair_loss = mean_cross_entropy(pairs, pair_label)
-        return PretrainingOutput(mlm_loss + pair_loss, found, pairs, logits, mlm_loss, pair_loss, targets, pair_label)
+        return with_losses(logits[labelled], labels[labelled], pairs, pair_label, logits)
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""

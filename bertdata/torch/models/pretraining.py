@@ -103,11 +103,21 @@ class MaskedLanguageModel(PreTrainedModel):
         if labels is None:
             return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
         labelled = labels != IGNORE_INDEX
-        logits, targets = self.predict(hidden[labelled]), labels[labelled]
-        mlm_loss = mean_cross_entropy(logits, targets)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        if pairs is None or pair_label is None:
-            return PretrainingOutput(mlm_loss, logits, pairs, hidden, mlm_loss, None, targets)
-        pairs = pairs[: len(pair_label)]
-        pair_loss = mean_cross_entropy(pairs, pair_label)
-        return PretrainingOutput(mlm_loss + pair_loss, logits, pairs, hidden, mlm_loss, pair_loss, targets, pair_label)
+        return with_losses(self.predict(hidden[labelled]), labels[labelled], pairs, pair_label, hidden)
+
+
+def with_losses(
+    logits: Tensor, targets: Tensor, pairs: Tensor | None, pair_label: Tensor | None, hidden: Tensor
+) -> PretrainingOutput:
+    """Return the output of a model with its losses.
+
+    logits: over the vocabulary at the labelled tokens, (M, vocab_size); targets: their labels, int64 (M,); pairs,
+    pair_label: logits (N, 2) and labels (N,) of pairs, None where there are none; hidden: the hidden states.
+    """
+    mlm_loss = mean_cross_entropy(logits, targets)
+    if pairs is None or pair_label is None:
+        return PretrainingOutput(mlm_loss, logits, pairs, hidden, mlm_loss, None, targets)
+    pairs = pairs[: len(pair_label)]
+    pair_loss = mean_cross_entropy(pairs, pair_label)
+    return PretrainingOutput(mlm_loss + pair_loss, logits, pairs, hidden, mlm_loss, pair_loss, targets, pair_label)
