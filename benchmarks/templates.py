@@ -117,7 +117,7 @@ def read_dump(path: str) -> tuple[list[Entry], float, float]:
                 seconds[name].append(time.process_time() - began)
         for task in first.tasks:
             run_once(task, read_part)
-        entries = gather(one for task in first.tasks for one in read_entries(task.path))
+        entries = gather(one for task in first.tasks for found in read_entries(task.path).values() for one in found)
     return entries, *(statistics.median(seconds[name][1:]) for name in both)  # type: ignore[return-value]
 
 

@@ -24,7 +24,7 @@ def test_the_benchmark_of_examples_makes_the_shards_that_it_measures(
 def test_a_structured_export_is_gold_for_the_prose_of_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     wikitext = importlib.import_module("wikitext")
-    text = "'''Salt''' is old, and so is the sea. It was {{unknown|carried|date=May 2020}} over the mountains by 90 men."
+    text = "'''Salt''' is old, and so is the sea. It was {{unknown|carried|date=May}} over the mountains by 90 men."
     page = f"<page><title>Salt</title><id>1</id><revision><text>{text}</text></revision></page>"
     (tmp_path / "a.xml").write_text(f"<mediawiki>{page}</mediawiki>")
     prose = "Salt is old, and so is the sea. It was carried over the mountains by 90 men."

@@ -138,7 +138,7 @@ class WikipediaFormat(SourceFormat):
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
         namespaces = Namespaces.from_siteinfo(site.namespaces)
-        templates = template_pages.templates_of(site.content_language, work.templates, work.table, work.table_sha256)
+        templates = template_pages.templates_of(site, work.templates, work.table, work.table_sha256)
         wiki = site.dbname or site.language or "wiki"
         counters = Counters()
         articles = 0

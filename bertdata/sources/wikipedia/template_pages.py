@@ -1,14 +1,16 @@
 """The template pages of dumps, read before articles are cleaned: ranges to parts of entries, all parts to one table.
 
-The table is a function of the dumps as a whole, so an article's text does not depend on how they are cut.
+The table has the entries of each wiki by itself. It is a function of the dumps as a whole, so an article's text does
+not depend on how they are cut.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -16,22 +18,23 @@ from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
 from bertdata.engine.stages import Grouping, Step, all_together
 from bertdata.io import files
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import Page, SiteInfo, read_pages, read_siteinfo, read_split_page
 from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, with_pages
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.templates.table import templates_of as known_templates
 
 REVISION = 1
 _TEMPLATE_NAMESPACE = 10
-_SCHEMA = pa.schema([(name, pa.string()) for name in Entry._fields])
+_SCHEMA = pa.schema([(name, pa.string()) for name in ("wiki", *Entry._fields)])
 
 
 @dataclass(frozen=True)
 class PagesTask:
-    """One range of a dump whose template pages are read; `compiled` changes only the speed."""
+    """One range of a dump whose template pages are read; `more`, `compiled` as in the task that cleans it."""
 
     span: DumpRange
     compiled: bool
+    more: tuple[DumpRange, ...]
 
     @property
     def path(self) -> str:
@@ -43,9 +46,10 @@ def steps(tasks: Sequence[Task]) -> list[Step]:
     """Return the steps that read the template pages of all ranges and gather them; `tasks` clean these ranges later."""
     read, directory = [], folder(tasks[0].directory)
     for task in tasks:
-        span = task.payload.span
-        made_from = fingerprint("template_pages", REVISION, files.identity(span.path), span.start, span.end)
-        payload = PagesTask(span, task.payload.compiled)
+        span, more = task.payload.span, task.payload.more
+        identities = [files.identity(one.path) for one in (span, *more)]
+        made_from = fingerprint("template_pages", REVISION, *identities, span.start, span.end)
+        payload = PagesTask(span, task.payload.compiled, more)
         read.append(Task(directory, task.name, ".arrow", made_from, task.weight, payload))
     gathering = Grouping((None,), all_together, partial(_gather_task, directory))
     return [
@@ -64,13 +68,20 @@ def read_part(task: Task, file: BinaryIO) -> Counters:
     work: PagesTask = task.payload
     site = read_siteinfo(work.span.path)
     counters, entries = Counters(), []
-    for page in read_pages(work.span, site, compiled=work.compiled, namespaces=(_TEMPLATE_NAMESPACE,)):
+    how: Any = {"compiled": work.compiled, "namespaces": (_TEMPLATE_NAMESPACE,)}
+    spans = (work.span, *work.more)
+    for page in read_split_page(spans, site, **how) if work.more else read_pages(work.span, site, **how):
         if isinstance(page, Page) and page.ns == _TEMPLATE_NAMESPACE and page.model in ("", "wikitext"):
             counters.add("template_pages")
             if found := entry(page.title, page.text, page.redirect):
                 entries.append(found)
-    _write(entries, file, counters)
+    _write({wiki_of(site): entries}, file, counters)
     return counters
+
+
+def wiki_of(site: SiteInfo) -> str:
+    """Return what the entries of a wiki are kept under: its name, or else its language."""
+    return site.dbname or site.content_language
 
 
 def _gather_task(directory: str, _: None, parts: Iterable[PartResult]) -> list[Task]:
@@ -81,8 +92,11 @@ def _gather_task(directory: str, _: None, parts: Iterable[PartResult]) -> list[T
 
 def gather_part(task: Task, file: BinaryIO) -> Counters:
     """Write the table of all entries."""
-    counters = Counters()
-    _write(gather(one for path in task.payload for one in read_entries(path)), file, counters)
+    counters, found = Counters(), defaultdict[str, list[Entry]](list)
+    for path in task.payload:
+        for wiki, entries in read_entries(path).items():
+            found[wiki] += entries
+    _write({wiki: gather(found[wiki]) for wiki in sorted(found)}, file, counters)
     return counters
 
 
@@ -95,29 +109,33 @@ def after(task: Task, parts: Sequence[PartResult]) -> Task:
     return replace(task, fingerprint=fingerprint(task.fingerprint, record.sha256), payload=payload)
 
 
-def templates_of(language: str, own: str, table: str, sha256: str) -> Templates:
-    """Return the templates that carry text: a language's, of a user's own table, and of a table of pages, if any."""
-    given = (language, own, files.sha256(own) if own else "")
-    return _with_table(*given, table, sha256) if table else known_templates(*given)
+def templates_of(site: SiteInfo, own: str, table: str, sha256: str) -> Templates:
+    """Return the templates that carry text: a wiki's language's, of a user's table, and of a table of pages, if any."""
+    given = (site.content_language, own, files.sha256(own) if own else "")
+    return _with_table(*given, wiki_of(site), table, sha256) if table else known_templates(*given)
 
 
-@lru_cache(maxsize=2)
-def _with_table(language: str, own: str, own_sha256: str, table: str, sha256: str) -> Templates:
-    return with_pages(known_templates(language, own, own_sha256), read_entries(table))
+@lru_cache(maxsize=8)
+def _with_table(language: str, own: str, own_sha256: str, wiki: str, table: str, sha256: str) -> Templates:
+    return with_pages(known_templates(language, own, own_sha256), read_entries(table).get(wiki, []))
 
 
-def read_entries(path: str) -> list[Entry]:
-    """Return the entries of one part."""
+def read_entries(path: str) -> dict[str, list[Entry]]:
+    """Return the entries of one part, by wiki."""
     with files.open_raw(path) as file, pa.ipc.open_stream(file) as reader:
         columns = reader.read_all().to_pydict()
-    return [Entry(*row) for row in zip(*(columns[name] for name in Entry._fields), strict=True)]
+    found = defaultdict[str, list[Entry]](list)
+    for wiki, *row in zip(*(columns[name] for name in _SCHEMA.names), strict=True):
+        found[wiki].append(Entry(*row))
+    return dict(found)
 
 
-def _write(entries: Sequence[Entry], file: BinaryIO, counters: Counters) -> None:
-    columns = [pa.array([one[place] for one in entries], pa.string()) for place in range(len(Entry._fields))]
+def _write(entries: Mapping[str, Sequence[Entry]], file: BinaryIO, counters: Counters) -> None:
+    rows = [(wiki, *one) for wiki, found in entries.items() for one in found]
+    columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(_SCHEMA))]
     batch = pa.record_batch(columns, schema=_SCHEMA)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _SCHEMA) as writer:
         writer.write_batch(batch)
     file.write(sink.getvalue())
-    counters.add("templates", len(entries))
+    counters.add("templates", len(rows))

@@ -53,7 +53,20 @@ def test_articles_have_the_text_of_template_pages_after_them(tmp_path: Path) -> 
     assert len(list((tmp_path / "cut" / "template-pages").glob("x.xml-*.arrow"))) > 2
     tables = [read_entries(str(tmp_path / one / "template-pages" / "table.arrow")) for one in ("whole", "cut")]
     assert tables[0] == tables[1]
-    assert [entry.name for entry in tables[0]] == ["boxed", "dye", "ink"]
+    assert {wiki: [entry.name for entry in found] for wiki, found in tables[0].items()} == {"": ["boxed", "dye", "ink"]}
+
+
+def test_each_wiki_has_its_own_templates(tmp_path: Path) -> None:
+    paths = {}
+    for wiki, ink in {"aawiki": "<i>very {{{1}}}</i>", "bbwiki": "<i>most {{{1}}}</i>"}.items():
+        path = Path(dump(tmp_path / f"{wiki}.xml", ink))
+        head = f"<mediawiki><siteinfo><dbname>{wiki}</dbname></siteinfo>"
+        path.write_text(path.read_text().replace("<mediawiki>", head))
+        paths[str(path)] = wiki
+    stage = ReadSource("wikipedia", paths, str(tmp_path / "out"), CleaningConfig(template_pages=True))
+    documents = run_stages([stage], Runner(1, quiet=True)).documents
+    texts = [pq.read_table(task.path).column("text").to_pylist()[0][:26] for task, _ in documents]
+    assert texts == ["It is very deep and very d", "It is most deep and most d"]
 
 
 def test_what_is_done_is_kept_until_a_template_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
