@@ -5,10 +5,10 @@ Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE 
 Each extra is tried in a virtual environment with exactly what it declares; `base` has none. What one extra brought is
 removed for the next, which takes less time than a new environment, and the packages must then be those that were there
 before. In `base` every command is tried, in the others those that need an extra. Without names these are tried: beam,
-html, base, hdf5, aws, torch and finetune; gcp and examples install hundreds of megabytes and must be named. `--with`
-names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to read, by default
-one made with beam; it should be small, since kernels run as plain Python here. No environment may contain pandas, which
-no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
+html, base, hdf5, aws, torch and finetune; gcp, tracking and examples install hundreds of megabytes and must be named.
+`--with` names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to read, by
+default one made with beam; it should be small, since kernels run as plain Python here. No environment may contain
+pandas, which no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ HOLDS = {
     "torch": {"torch"},
     "finetune": {"torch", "finetune"},
     "gcp": {"beam", "gcp"},
+    "tracking": {"torch", "tracking"},
     "examples": {"torch"},
 }
 """What each extra is tried with: html with beam, which builds; examples brings accelerate, lightning and transformers,
@@ -72,6 +73,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         ("aws", ["show", "s3://no-such-bucket.invalid/corpus"]),
         ("gcp", ["show", "gs://no-such-bucket.invalid/corpus"]),
         ("torch", ["pretrain", corpus, *tiny, "--output", f"{out}/model"]),
+        ("tracking", ["pretrain", corpus, *tiny, "--output", f"{out}/tracked", "--report-to", "tensorboard"]),
         (
             "",
             [*task, "--train", conll, "--validation", conll, "--vocab", vocabulary, "--output", f"{out}/task"],
@@ -183,7 +185,7 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
     if not need or need in held:
         return f"ends with {code}" if code else ""
-    wanted = {need} | {"finetune": {"torch"}, "html": {"beam"}}.get(need, set())
+    wanted = {need} | {"finetune": {"torch"}, "tracking": {"torch"}, "html": {"beam"}}.get(need, set())
     line = [text for text in told.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"

@@ -24,7 +24,7 @@ from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
-from bertdata.torch.training import checkpoint, metrics_log
+from bertdata.torch.training import checkpoint, metrics_log, trackers
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import make_optimizer, own_randomness
@@ -40,6 +40,7 @@ _FREE = (
     "logging_steps",
     "num_workers",
     "peak_tflops",
+    "report_to",
     "save_steps",
     "save_total_limit",
     "validation_rows",
@@ -86,10 +87,13 @@ def pretrain(
             place = (LIBRARIES[library], os.fspath(branch))
             run = _start(config, config_overrides, phases, output, settings, group, *place)
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
-            for phase in phases:
-                if run.first < phase.last:
-                    with explaining_workers(phase.dataset):
-                        record = train(run, phase, settings, report if group.first else None) or record
+            names = settings.report_to if group.first else ()
+            with trackers.opened(names, output, run.settings, run.first) as track:
+                reports = [one for one in (report, track) if one is not None and group.first]
+                for phase in phases:
+                    if run.first < phase.last:
+                        with explaining_workers(phase.dataset):
+                            record = train(run, phase, settings, reports) or record
             if group.first:
                 run.model.save_pretrained(output, run.about)
                 tokenizer.save_pretrained(output)

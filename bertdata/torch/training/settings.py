@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bertdata.options.option import Settings, flag_of, option, require
 from bertdata.torch.training.optimization import OPTIMIZERS
 from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
+from bertdata.torch.training.trackers import TRACKERS
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,9 @@ class PretrainSettings(TrainingSettings):
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
     save_total_limit: int = option(1, "checkpoints that are kept, the last ones; 0: all", at_least=0, later=True)
+    report_to: tuple[str, ...] = option(
+        (), "where the log goes besides log.jsonl", items=TRACKERS, later=True, metavar="NAME"
+    )
     logging_steps: int = option(10, "steps between lines of the log, which are means over these steps", at_least=1)
     eval_steps: int = option(
         1000,
@@ -108,6 +112,8 @@ class PretrainSettings(TrainingSettings):
             "--batch-warmup-ratio begins with one of the --gradient-accumulation-steps, of which there is only one; "
             "take more",
         )
+        for name in self.report_to:
+            TRACKERS[name]  # raises ConfigError for an unknown one
         shares = numbers(self, "phase_shares")
         require(
             not shares or abs(sum(shares) - 1) < 1e-6,

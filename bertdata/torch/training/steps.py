@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,8 +72,13 @@ class Interval:
     sums: Sums = field(default_factory=Sums)
 
 
-def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[LogRecord], None] | None) -> LogRecord:
-    """Take the remaining steps of a phase and return the last record; all processes call it together."""
+def train(
+    run: Run, phase: Phase, settings: PretrainSettings, reports: Sequence[Callable[[LogRecord], None]]
+) -> LogRecord:
+    """Take the remaining steps of a phase and return the last record; all processes call it together.
+
+    reports: what gets each record, and that of the first step.
+    """
     group, info, draws = run.group, phase.dataset.info, attached(run.model)
     first = max(run.first, phase.first)
     loader = _loader(run, phase, settings, first)
@@ -122,7 +127,7 @@ def train(run: Run, phase: Phase, settings: PretrainSettings, report: Callable[[
                 **_means(interval, run, settings),
                 **(validate(run.model, group, phase, settings, draws) if validating else {}),
             }
-            if report is not None:
+            for report in reports:
                 report(record)
         if logging:
             if group.first:

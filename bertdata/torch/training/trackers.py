@@ -1,0 +1,132 @@
+"""Where the log of a run goes besides `log.jsonl`: TensorBoard or Weights & Biases (`--report-to`)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bertdata.errors import MissingExtraError
+from bertdata.io import files
+from bertdata.registry import Registry
+from bertdata.torch.training.metrics_log import LogRecord
+
+_EXTRA = "tracking"
+_RUN_ID = "wandb.json"
+
+
+class Tracker(Protocol):
+    """What takes the records of a run's log."""
+
+    def log(self, record: LogRecord) -> None:
+        """Take one record."""
+
+    def close(self) -> None:
+        """End the run; everything taken is then on disk, or sent."""
+
+
+@dataclass(frozen=True)
+class TrackerKind:
+    """A service or format for logs.
+
+    open: returns a tracker for the output of a run, its settings, and the steps that it took before it was resumed.
+    Raises MissingExtraError where its package is not installed.
+    """
+
+    help: str
+    open: Callable[[str, Mapping[str, Any], int], Tracker]
+
+
+TRACKERS: Registry[TrackerKind] = Registry(
+    "tracker",
+    {
+        "tensorboard": "bertdata.torch.training.trackers:TENSORBOARD",
+        "wandb": "bertdata.torch.training.trackers:WANDB",
+    },
+)
+
+
+@contextmanager
+def opened(
+    names: Sequence[str], output: str, settings: Mapping[str, Any], first: int
+) -> Iterator[Callable[[LogRecord], None]]:
+    """Yield a function that gives a record to trackers; they are closed after the block, also when it fails."""
+    with ExitStack() as stack:
+        trackers = [TRACKERS[name].open(output, settings, first) for name in names]
+        for tracker in trackers:
+            stack.callback(tracker.close)
+
+        def report(record: LogRecord) -> None:
+            for tracker in trackers:
+                tracker.log(record)
+
+        yield report
+
+
+def tagged(record: LogRecord) -> dict[str, float]:
+    """Return the figures of a record by the names that they have in panels.
+
+    >>> tagged({"step": 3, "mlm_loss": 7.5, "validation_loss": 7.0, "tflops": 0.1})
+    {'train/mlm_loss': 7.5, 'validation/loss': 7.0, 'train/tflops': 0.1}
+    """
+    return {
+        f"validation/{name.removeprefix('validation_')}" if name.startswith("validation_") else f"train/{name}": value
+        for name, value in record.items()
+        if name != "step"
+    }
+
+
+class TensorBoard:
+    """Event files in the folder `tensorboard` of the output; those after the step of a resume are hidden."""
+
+    def __init__(self, output: str, settings: Mapping[str, Any], first: int) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("tensorboard", _EXTRA) from error
+        purge = {"purge_step": first + 1} if first else {}
+        self._writer = SummaryWriter(files.join(output, "tensorboard"), **purge)
+        if not first:
+            text = "\n".join(f"    {name} = {value!r}" for name, value in settings.items())
+            self._writer.add_text("settings", text)
+
+    def log(self, record: LogRecord) -> None:
+        """Write each figure as a scalar."""
+        for name, value in tagged(record).items():
+            self._writer.add_scalar(name, value, int(record["step"]))
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+
+class WeightsAndBiases:
+    """A run of Weights & Biases, which a resumed run continues; `wandb.json` in the output has its id.
+
+    Project and account are those that wandb finds: WANDB_PROJECT, else bertdata; WANDB_MODE=offline sends nothing.
+    """
+
+    def __init__(self, output: str, settings: Mapping[str, Any], first: int) -> None:
+        try:
+            import wandb
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("wandb", _EXTRA) from error
+        path = files.join(output, _RUN_ID)
+        known = files.read_json(path)["id"] if first and files.exists(path) else uuid.uuid4().hex[:12]
+        files.write_json(path, {"id": known})
+        place = {"dir": output, "id": known, "name": files.name(output), "resume": "allow"}
+        self._run = wandb.init(project=wandb.Settings().project or "bertdata", config=dict(settings), **place)
+
+    def log(self, record: LogRecord) -> None:
+        """Send the figures of a step."""
+        self._run.log(tagged(record), step=int(record["step"]))
+
+    def close(self) -> None:
+        """Finish the run."""
+        self._run.finish()
+
+
+TENSORBOARD = TrackerKind("event files in OUTPUT/tensorboard", TensorBoard)
+WANDB = TrackerKind("a run of Weights & Biases", WeightsAndBiases)

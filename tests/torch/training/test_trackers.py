@@ -1,0 +1,95 @@
+"""A run's log in TensorBoard and in Weights & Biases."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
+from bertdata.torch.training.trackers import tagged
+from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
+
+RUN = replace(SETTINGS, max_steps=4, save_steps=2)
+
+
+def test_tensorboard_has_each_figure_of_each_step_once_after_a_resume(tmp_path: Path, dynamic_build: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = replace(RUN, report_to=("tensorboard",))
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path, run, report=stop_at(4))
+    pretrain(dynamic_build, SMALL, tmp_path, run)
+    events = EventAccumulator(str(tmp_path / "tensorboard"), purge_orphaned_data=True).Reload()
+    scalars = events.Scalars("train/mlm_loss")
+    assert [one.step for one in scalars] == [1, 2, 3, 4]
+    assert [one.value for one in scalars] == pytest.approx([record["mlm_loss"] for record in log(tmp_path)])
+    assert "settings/text_summary" in events.Tags()["tensors"]
+
+
+class Wandb(types.ModuleType):
+    """A stand-in for the package wandb, which keeps what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__("wandb")
+        self.runs: list[dict[str, Any]] = []
+        self.logged: list[tuple[int, dict[str, float]]] = []
+        self.finished = 0
+
+    def Settings(self) -> Any:  # noqa: N802
+        return types.SimpleNamespace(project=None)
+
+    def init(self, **given: Any) -> Wandb:
+        self.runs.append(given)
+        return self
+
+    def log(self, values: dict[str, float], step: int) -> None:
+        self.logged.append((step, values))
+
+    def finish(self) -> None:
+        self.finished += 1
+
+
+def test_a_resumed_run_goes_on_in_the_same_run_of_wandb(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", wandb := Wandb())
+    run = replace(RUN, report_to=("wandb",))
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path, run, report=stop_at(4))
+    pretrain(dynamic_build, SMALL, tmp_path, run)
+    assert wandb.finished == 2, "also the one that was interrupted"
+    assert len({given["id"] for given in wandb.runs}) == 1
+    assert json.loads((tmp_path / "wandb.json").read_text()) == {"id": wandb.runs[0]["id"]}
+    assert wandb.runs[0]["project"] == "bertdata"
+    assert wandb.runs[0]["config"]["max_steps"] == 4
+    assert wandb.logged[-1] == (4, tagged(log(tmp_path)[-1]))
+    assert [step for step, _ in wandb.logged] == [1, 2, 3, 3, 4]
+
+
+def test_another_run_in_the_same_output_is_another_run_of_wandb(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", wandb := Wandb())
+    for _ in range(2):
+        pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("wandb",)), restart=True)
+    assert len({given["id"] for given in wandb.runs}) == 2
+
+
+def test_a_tracker_that_is_not_installed_or_not_known_is_told_before_the_first_step(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    with pytest.raises(MissingExtraError, match="wandb is not installed"):
+        pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("wandb",)))
+    assert not (tmp_path / "log.jsonl").read_text()
+    with pytest.raises(ConfigError, match="there is no tracker 'mlflow'; expected one of tensorboard, wandb"):
+        PretrainSettings(report_to=("mlflow",))
