@@ -26,6 +26,9 @@ PEAK_TFLOPS = {
 }
 """Dense bfloat16 with float32 accumulation, by words of the device's name, from NVIDIA's data sheets."""
 
+_NORMS_FIRST, _NORMS_KEPT, _MOST_SKIPPED = 20, 100, 5
+"""After how many norms an update can be left out, of how many their mean is, and how many in a row are left out."""
+
 
 class DivergenceError(BertDataError):
     """A loss or a gradient that is not a finite number."""
@@ -62,14 +65,24 @@ def make_optimizer(
 
 
 def update(
-    model: nn.Module, optimizer: torch.optim.Optimizer, loss: float, rate: float, max_grad_norm: float, step: int
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: float,
+    rate: float,
+    max_grad_norm: float,
+    step: int,
+    spike_ratio: float = 0.0,
 ) -> float:
     """Update the weights by their gradients, clipped to `max_grad_norm` (0: no clipping); returns the gradient's norm.
 
-    Raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
+    With a `spike_ratio`, an update is left out whose norm is not finite, or over so many times the mean of those before
+    (`skips`). Else raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
     """
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf")))
-    if not (abs(loss) < float("inf") and norm < float("inf")):
+    finite = abs(loss) < float("inf") and norm < float("inf")
+    if spike_ratio and skips(optimizer, norm if finite else float("inf"), spike_ratio):
+        return norm
+    if not finite:
         raise DivergenceError(
             f"the loss is {loss} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
             "lengthen the warm-up; the last checkpoint is kept"
@@ -78,6 +91,24 @@ def update(
         group["lr"] = rate
     optimizer.step()
     return norm
+
+
+def skips(optimizer: torch.optim.Optimizer, norm: float, ratio: float) -> bool:
+    """Return whether an update is to be left out, by the norms of those before, and note its norm where it is not.
+
+    The first 20 updates never are, nor the sixth of a row, for then it is no spike. The mean of the norms (of the last
+    hundred or so), their number, and the updates left out are in the optimizer's first group, so that checkpoints have
+    them, and a resumed run leaves out the same.
+    """
+    group = optimizer.param_groups[0]
+    mean, number, row = group.get("norm_mean", 0.0), group.get("norms", 0), group.get("skipped_in_a_row", 0)
+    if number >= _NORMS_FIRST and norm > ratio * mean and row < _MOST_SKIPPED:
+        group["skipped"], group["skipped_in_a_row"] = group.get("skipped", 0) + 1, row + 1
+        return True
+    if norm < float("inf"):
+        group["norms"], group["skipped_in_a_row"] = number + 1, 0
+        group["norm_mean"] = mean + (norm - mean) / min(number + 1, _NORMS_KEPT)
+    return False
 
 
 def own_randomness(device: torch.device) -> AbstractContextManager[None]:

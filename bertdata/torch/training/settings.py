@@ -74,6 +74,13 @@ class PretrainSettings(TrainingSettings):
         at_most=1,
         later=True,
     )
+    spike_ratio: float = option(
+        0.0,
+        "leave out an update whose gradient's norm is not finite, or over so many times the mean of those before, at "
+        "most 5 in a row; 0: none",
+        at_least=0,
+        later=True,
+    )
     optim: str = option("adamw", "the optimizer", OPTIMIZERS, items=OPTIMIZERS, later=True)
     adam_beta2: float = option(0.999, "AdamW's second beta (RoBERTa: 0.98)", at_least=0, below=1)
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")

@@ -110,7 +110,9 @@ def train(
             loss += share.detach()
             interval.sums.add(terms, size)
         rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
-        norm = update(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step)
+        norm = update(
+            *(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step, settings.spike_ratio)
+        )
         interval.steps, interval.counts = interval.steps + 1, add([interval.counts, own])
         last = step == phase.last
         saving = last or step % settings.save_steps == 0
@@ -124,6 +126,9 @@ def train(
                 "max_seq_length": info.max_seq_length,
                 "learning_rate": rate,
                 "gradient_norm": norm,
+                **(
+                    {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
+                ),
                 **_means(interval, run, settings),
                 **(validate(run.model, group, phase, settings, draws) if validating else {}),
             }

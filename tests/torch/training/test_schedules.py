@@ -14,7 +14,7 @@ from torch import nn
 
 from bertdata.errors import ConfigError
 from bertdata.torch import BertForPreTraining
-from bertdata.torch.training.optimization import make_optimizer
+from bertdata.torch.training.optimization import DivergenceError, make_optimizer, update
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.schedules import Shape, learning_rate
 from bertdata.torch.training.settings import PretrainSettings
@@ -175,3 +175,41 @@ def test_a_branch_on_other_rows_begins_with_these_and_says_so(
     assert "the rows of this branch are gone through from the beginning: the state is of seed 0" in caplog.text
     with pytest.raises(ConfigError, match="holds no checkpoint; expected a folder as checkpoints/step-"):
         pretrain(dynamic_build, SMALL, tmp_path / "c", SETTINGS, branch=tmp_path)
+
+
+def test_spikes_are_left_out_and_a_sixth_in_a_row_is_none() -> None:
+    weight = nn.Parameter(torch.zeros(1))
+    model, optimizer = nn.ParameterList([weight]), torch.optim.SGD([weight], lr=0.1)
+    norms = [1.0] * 19 + [9.0] + [1.0] * 10 + [9.0, float("nan")] + [1.0] + [9.0] * 6 + [1.0]
+    moved = []
+    for step, norm in enumerate(norms, 1):
+        before = weight.item()
+        weight.grad = torch.tensor([norm])
+        update(model, optimizer, norm, 0.1, 0.0, step, spike_ratio=4.0)
+        moved.append(weight.item() != before)
+    left_out = [step for step, one in enumerate(moved) if not one]
+    assert left_out == [30, 31, 33, 34, 35, 36, 37], "not the 20th, which is among the first, nor the sixth of a row"
+    assert optimizer.param_groups[0]["skipped"] == 7
+
+
+def test_without_a_ratio_a_gradient_that_is_not_finite_stops_the_run() -> None:
+    weight = nn.Parameter(torch.zeros(1))
+    weight.grad = torch.tensor([float("nan")])
+    for ratio in (0.0, 4.0):
+        with pytest.raises(DivergenceError, match=r"the loss is 1\.0 and its gradient has norm nan at step 3"):
+            update(nn.ParameterList([weight]), torch.optim.SGD([weight], lr=0.1), 1.0, 0.1, 0.0, 3, spike_ratio=ratio)
+
+
+def test_a_resumed_run_leaves_out_the_same_updates(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertdata.torch.training.optimization._NORMS_FIRST", 3)
+    settings = replace(SETTINGS, spike_ratio=0.5)
+    pretrain(dynamic_build, SMALL, tmp_path / "whole", settings)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path / "cut", settings, report=stop_at(7))
+    pretrain(dynamic_build, SMALL, tmp_path / "cut", settings)
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
+    counts = [[record["skipped_updates"] for record in log(tmp_path / name)] for name in ("whole", "cut")]
+    assert counts[0] == counts[1]
+    assert 0 < counts[0][-1] < 9
