@@ -183,11 +183,13 @@ class DocumentWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._flush()
-            self._counters.details["row_groups"] = self._groups
-            self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
-        self._writer.close()
+        try:
+            if kind is None:
+                self._flush()
+                self._counters.details["row_groups"] = self._groups
+                self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
+        finally:
+            self._writer.close()
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="CHECKPOINT",
         help="begin with the model and the optimizer of a checkpoint of another run, or of the last one of its output; "
-        "steps and all other settings are of this run (keep checkpoints by --save-total-limit)",
+        "in place of --config; steps and all other settings are of this run (keep checkpoints by --save-total-limit)",
     )
     add_flags(parser, PretrainSettings)
 

@@ -28,7 +28,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.epoch import HasEpoch
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.pretraining_info import OF_MASKS, PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 
 Source = str | os.PathLike[str] | Shards
@@ -317,15 +317,18 @@ def opened(shards: Source | Sequence[Source], split: str | None = None) -> tuple
     return tuple(one if isinstance(one, Shards) else open_shards(one, split) for one in given)
 
 
-def common_info(sets: Sequence[Shards]) -> ShardInfo:
+def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:
     """Return how the shards of all sets were made, with the longest row of any; raises ConfigError where they differ.
 
-    Seeds, row lengths, copies, and objectives without a pair label may differ.
+    Seeds, row lengths, copies, and objectives without a pair label may differ, and without `masks`, as where sets are
+    read one after another, the masking too.
     """
     first = sets[0].info
     for other in sets[1:]:
         found = other.info.shared(other.split)
         for what, ours in first.shared(sets[0].split).items():
+            if what in OF_MASKS and not masks:
+                continue
             if ours != (theirs := found.get(what)):
                 raise ConfigError(
                     f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "

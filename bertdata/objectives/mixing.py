@@ -68,6 +68,10 @@ def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int
         powers = {name: (size / held) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
         weights = {name: power / sum(powers.values()) for name, power in powers.items()}
     most = float(config.max_epochs or MOST_EPOCHS)
+    if config.max_epochs and config.train_epochs > config.max_epochs:
+        raise ConfigError(
+            f"--train-epochs {config.train_epochs:g} is over --max-epochs {config.max_epochs:g}; give fewer"
+        )
     if config.max_epochs and total > most * held:
         raise ConfigError(
             f"train is to have {total:,.0f} tokens, and --max-epochs {most:g} of the {held:,} of its sources are "

@@ -27,6 +27,8 @@ from bertdata.tokenizers.base import Tokenizer
 
 _GROUPS = {"examples": ExamplesConfig, "masking": MaskingConfig, "selection": SelectionConfig}
 _OPTIONAL = (WORD_STARTS, "selection")
+OF_MASKS = ("--masking", "masking settings")
+"""What is said of masks where shards that are read together must agree."""
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
 
 
@@ -233,7 +235,7 @@ class PretrainingInfo(ShardInfo):
     def shared(self, split: str) -> dict[str, Any]:
         return super().shared(split) | {
             "objective": self.label or "without pairs",
-            "--masking": self.examples.masking,
+            OF_MASKS[0]: self.examples.masking,
             "--pack": "packed" if self.packed else "not packed",
-            "masking settings": asdict(self.masking.for_split(split)),
+            OF_MASKS[1]: asdict(self.masking.for_split(split)),
         }

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.curation.where import parse_condition
+from bertdata.documents import storable
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock, take_documents
@@ -92,7 +93,7 @@ def _columns(
 def _column(name: str, values: Sequence[Any]) -> pa.Array:
     """Return the values of a column; raises InputError where they are of several types."""
     try:
-        return pa.array(values)
+        return pa.array([storable(value) if isinstance(value, str) else value for value in values])
     except (pa.ArrowException, OverflowError) as error:
         raise InputError(
             f"the column {name!r}, which --where reads, has values of several types ({error}); expected strings, "

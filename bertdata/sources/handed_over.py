@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.sources.names import is_source_name
 
 _ROW_GROUP_BYTES = 8 << 20
 _ROWS_AT_A_TIME = 1000
@@ -31,13 +32,19 @@ def paths_of(given: Any, output: str, text_column: str = "text") -> list[str]:
     Raises ConfigError for anything else, and InputError where there are no rows.
     """
     several = dict(given) if isinstance(given, Mapping) else {"": given}
+    if not several:
+        raise InputError("there are no rows; expected documents")
     paths: list[str] = []
     for source, value in several.items():
+        if source and not is_source_name(source):
+            raise ConfigError(f"documents has the source {source!r}; expected letters, digits, _ and -")
+        if isinstance(value, list | tuple) and not value:
+            raise InputError(f"there are no rows{f' of the source {source}' if source else ''}; expected documents")
         are_rows = not isinstance(value, list | tuple) or isinstance(next(iter(value), None), Mapping)
         parts = [value] if are_rows else value
         for number, part in enumerate(parts):
             is_path = isinstance(part, str | os.PathLike)
-            name = (source or "documents") + (f"-{number}" if number else "")
+            name = (source or "documents") + (f".{number}" if number else "")
             path = os.fspath(part) if is_path else _written(part, f"{output.rstrip('/')}-documents", name, text_column)
             paths.append(f"{source}={path}" if source else path)
     return paths

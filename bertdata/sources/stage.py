@@ -135,7 +135,7 @@ class ReadSource:
                 near = get_close_matches(name, found, n=1)
                 raise ConfigError(
                     f"--where or --source-where names the column {name!r}, which these documents do not have"
-                    + (f", did you mean {near[0]!r}?" if near else "")
+                    + (f", did you mean {near[0]!r}?" if near else ".")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
 

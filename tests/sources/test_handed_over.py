@@ -76,11 +76,20 @@ def test_paths_stay_and_sources_and_lists_have_files_of_their_own(tmp_path: Path
     assert paths_of(given, f"{tmp_path}/c") == [
         "news=a.jsonl",
         "news=b.parquet",
-        f"news={tmp_path}/c-documents/news-2.parquet",
+        f"news={tmp_path}/c-documents/news.2.parquet",
         f"web={tmp_path}/c-documents/web.jsonl",
     ]
     assert paths_of("a/*.jsonl", "c") == ["a/*.jsonl"]
     assert paths_of(["a.txt", "web=b.txt"], "c") == ["a.txt", "web=b.txt"]
+
+
+@pytest.mark.parametrize("given", [[], (), {}, {"web": []}, {"web": [], "news": ["Salt is old."]}])
+def test_no_rows_are_refused(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there are no rows"):
+        paths_of(given, str(tmp_path / "out"))
+    with pytest.raises(ConfigError, match=r"documents has the source '../web'; expected letters, digits, _ and -"):
+        paths_of({"../web": ["Salt."]}, str(tmp_path / "out"))
+    assert not [*tmp_path.rglob("*")]
 
 
 def test_the_same_rows_are_not_written_again_and_others_are(tmp_path: Path) -> None:

@@ -39,12 +39,18 @@ def block_of(documents: int, seed: int) -> TokenBlock:
 
 
 def write_build(
-    directory: Path, config: ExamplesConfig | None = None, *, documents: int = 24, shards: int = 2, seed: int = 0
+    directory: Path,
+    config: ExamplesConfig | None = None,
+    *,
+    documents: int = 24,
+    shards: int = 2,
+    seed: int = 0,
+    masking: MaskingConfig | None = None,
 ) -> Path:
     """Write a build with one split, train, and return its directory."""
     config = config or ExamplesConfig(max_seq_length=32)
     tokenizer = tokenizer_of()
-    info = PretrainingInfo.of(tokenizer, examples=config, masking=MaskingConfig())
+    info = PretrainingInfo.of(tokenizer, examples=config, masking=masking or MaskingConfig())
     entries = []
     for number in range(shards):
         name = f"train/data-{number:05d}-of-{shards:05d}.arrow"

@@ -65,7 +65,7 @@ def open_phases(
                 f"holds shards for {dataset.info.task}; expected those of `bertdata build`, or use bertdata finetune",
                 path=dataset.shards.build,
             )
-    common_info([dataset.shards for _, dataset in datasets])
+    common_info([dataset.shards for _, dataset in datasets], masks=False)
     borders = split_steps(settings, len(datasets))
     shortest = min(dataset.info.max_seq_length for _, dataset in datasets)
     return [
@@ -85,7 +85,7 @@ def open_phases(
 def longest_info(phases: Sequence[Phase]) -> PretrainingInfo:
     """Return how the shards of all phases were made, with the longest rows of any."""
     info = phases[0].dataset.shards.expect_pretraining()
-    return info.with_length(common_info([phase.dataset.shards for phase in phases]).max_seq_length)
+    return info.with_length(common_info([phase.dataset.shards for phase in phases], masks=False).max_seq_length)
 
 
 def split_steps(settings: PretrainSettings, phases: int) -> list[int]:

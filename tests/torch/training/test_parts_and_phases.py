@@ -12,14 +12,17 @@ import torch
 from torch import nn
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ShardDataset
+from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.config import Counts
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
 from bertdata.torch.training.optimization import peak_of
-from bertdata.torch.training.phases import split_steps
+from bertdata.torch.training.phases import open_phases, split_steps
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import PretrainSettings
@@ -89,6 +92,21 @@ def test_a_build_of_two_lengths_is_gone_through_in_two_phases(tmp_path: Path, tw
     assert last is not None
     optimizer = torch.load(Path(last.directory) / "optimizer.pt", weights_only=True)
     assert {float(state["step"]) for state in optimizer["state"].values()} == {10.0}
+
+
+def test_each_phase_has_its_mask_rate(tmp_path: Path) -> None:
+    for length, rate in ((16, 0.3), (48, 0.05)):
+        write_build(
+            tmp_path / str(length), ExamplesConfig(max_seq_length=length), masking=MaskingConfig(masked_lm_prob=rate)
+        )
+    files.write_json(str(tmp_path / "manifest.json"), {"phases": ["16", "48"]})
+    pretrain(tmp_path, SMALL, tmp_path / "out", replace(SETTINGS, max_steps=4, last_share=0.5))
+    assert [record["max_seq_length"] for record in log(tmp_path / "out")] == [16, 16, 48, 48]
+    phases = open_phases(tmp_path, SETTINGS, 8, 1)
+    batches = [PretrainingCollator(one.dataset, epoch=0)(one.dataset.__getitems__(range(32))) for one in phases]
+    rates = [float((one["labels"] >= 0).sum() / one["attention_mask"].sum()) for one in batches]
+    assert rates[0] > 0.2
+    assert rates[1] < 0.1
 
 
 @pytest.mark.parametrize("stop", [4, 6, 8])

@@ -177,15 +177,16 @@ def read_split_page(
 ) -> Iterator[Page | BrokenPage]:
     """Yield one page whose revisions are in several files, with the newest of all of them.
 
-    The files may be in any order; the other arguments are as in `read_pages`. Raises InputError as that does, and where
-    they hold more than one page.
+    Where a part of it is damaged, the newest may be lost, so it is a BrokenPage. The files may be in any order; the
+    other arguments are as in `read_pages`. Raises InputError as that does, and where they hold more than one page.
     """
     merged: bytes | None = None
     number, offset = None, 0
+    broken: BrokenPage | None = None
     for span in spans:
         for found in _cut_pages(span, compiled):
             if isinstance(found, BrokenPage):
-                yield found
+                broken = broken or found
                 continue
             data, place = found
             first = data.find(REVISION)
@@ -202,7 +203,10 @@ def read_split_page(
                 )
             elif first >= 0:
                 merged = keep_newest(merged + data[first:])
-    if merged is not None:
+    if broken is not None:
+        title = broken.title or (None if merged is None else _title_of(merged))
+        yield BrokenPage(broken.reason, title, broken.offset)
+    elif merged is not None:
         yield _parse(merged, offset, siteinfo, _unescaper(sum(span.weight for span in spans), compiled), namespaces)
 
 

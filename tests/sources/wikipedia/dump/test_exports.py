@@ -22,8 +22,9 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo, read_split_page
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo, read_split_page
 from bertdata.sources.wikipedia.dump.revisions import keep_newest
+from tests.io.bzip2.blocks import in_blocks
 from tests.sources.wikipedia.exports import (
     DATE,
     PAGES,
@@ -173,6 +174,22 @@ def test_a_split_page_with_a_foreign_page_in_its_files_is_refused(tmp_path: Path
         spans.append(DumpRange(str(path), 0, path.stat().st_size))
     with pytest.raises(InputError, match=r"b\.xml\.bz2.*page 'Salt'.*holds another page; give the files the names"):
         list(read_split_page(spans, read_siteinfo(spans[0].path)))
+
+
+def test_a_split_page_with_a_damaged_part_is_lost_by_name_and_no_older_text_is_kept(tmp_path: Path) -> None:
+    spans = []
+    for name, revisions in (("a.xml.bz2", SPLIT.revisions[:1]), ("b.xml.bz2", SPLIT.revisions[1:])):
+        data = export_file((SPLIT, revisions))
+        if name == "b.xml.bz2":
+            plain = bz2.decompress(data)
+            whole = in_blocks([plain[:300], plain[300:]])
+            data = whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:]
+        path = tmp_path / name
+        path.write_bytes(data)
+        spans.append(DumpRange(str(path), 0, path.stat().st_size))
+    [found] = read_split_page(spans, read_siteinfo(spans[0].path))
+    assert isinstance(found, BrokenPage)
+    assert (found.reason, found.title) == ("damaged block", SPLIT.title)
 
 
 def test_a_split_page_whose_files_were_renamed_is_refused(tmp_path: Path) -> None:
