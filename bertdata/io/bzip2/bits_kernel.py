@@ -1,13 +1,13 @@
-"""Bits of an array of bytes, the highest of a byte first, for kernels, and marks at any bit; the reference is `layout`.
+"""Bits of an array of bytes, the highest of a byte first, for kernels, and marks at any bit; the reference is `marks`.
 
-Arrays are padded: 16 bytes behind the last position that is read.
+Arrays are padded: 16 bytes follow the last position that is read.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bertdata.io.bzip2.layout import BLOCK_MARK, END_MARK
+from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.simd import load64

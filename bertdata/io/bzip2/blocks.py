@@ -1,7 +1,7 @@
 """The blocks of a bz2 file from any byte on, and where blocks are damaged.
 
 A block is where its mark is and it decodes to its checksum; the next one begins where it ends, so marks that occur by
-chance within a block are not seen. Where none is at the expected place, it is looked for behind. So what is found
+chance within a block are not seen. Where none is at the expected place, it is looked for after that. So what is found
 depends on the file alone, not on where reading begins.
 """
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from bertdata.errors import InputError
 from bertdata.io.bzip2.decoder import Block, decoder
-from bertdata.io.bzip2.layout import (
+from bertdata.io.bzip2.marks import (
     BLOCK_MARK,
     END_BITS,
     END_MARK,
@@ -27,13 +27,13 @@ _STRIDE = 1 << 18
 def read_blocks(
     raw: BinaryIO, path: str, start: int = 0, end: int | None = None, *, compiled: bool
 ) -> Iterator[tuple[int, bytes | None]]:
-    """Yield (offset, bytes) of each block of a file that begins at byte `start` or behind it, to the end of the file.
+    """Yield (offset, bytes) of each block of a file that begins at byte `start` or after it, to the end of the file.
 
     The offset is the byte in which the mark of the block begins, for the first block of a stream that of the stream.
-    bytes is None once for each place behind a block, or in front of all, where one block or more are damaged, with the
+    bytes is None once for each place after a block, or before all, where one block or more are damaged, with the
     offset of the first of them. Nothing is yielded where no whole block begins before byte `end`. The checksums of
     streams are not looked at: those of their blocks say all. Raises InputError where the file is cut off, has something
-    else behind a stream, or cannot be read.
+    else after a stream, or cannot be read.
     """
     window, position, block = Window(raw, path, max(0, start - HEADER_BITS // 8), decoder(compiled)), HEADER_BITS, None
     if start:
@@ -53,19 +53,19 @@ def read_blocks(
                 yield offset, block.data
             position, block = block.end, None
             continue
-        behind = _behind_end(window, position)
-        if behind is not None:
-            if window.padded(behind):
+        after = _after_end(window, position)
+        if after is not None:
+            if window.padded(after):
                 return
-            if window.header(behind):
-                position = 8 * behind + HEADER_BITS
+            if window.header(after):
+                position = 8 * after + HEADER_BITS
                 continue
-            position, offset = 8 * behind, behind
+            position, offset = 8 * after, after
         found, block = _search(window, position + 1)
         if found is None:
             if 0 <= window.known - position - END_BITS < 8:
                 return
-            raise _no_more(path, window.known // 8, offset, behind is not None)
+            raise _no_more(path, window.known // 8, offset, after is not None)
         if found - position >= SHORTEST_BLOCK and owned:
             yield offset, None
         position = found
@@ -78,8 +78,8 @@ def _offset(window: Window, position: int) -> int:
     return header if position % 8 == 0 and window.header(header) else byte
 
 
-def _behind_end(window: Window, position: int) -> int | None:
-    """Return the byte behind the end of a stream, None where no stream ends at a position."""
+def _after_end(window: Window, position: int) -> int | None:
+    """Return the byte after the end of a stream, None where no stream ends at a position."""
     end = position + END_BITS
     return -(-end // 8) if window.mark(position) == END_MARK and end <= window.known else None
 
@@ -95,7 +95,7 @@ def _search(window: Window, position: int, end: int | None = None) -> tuple[int 
             if window.mark(mark) == BLOCK_MARK:
                 if block := window.decode(mark):
                     return mark, block
-            elif (behind := _behind_end(window, mark)) and window.padded(behind):
+            elif (after := _after_end(window, mark)) and window.padded(after):
                 return mark, None
         position += 8 * _STRIDE
         if window.known <= position:

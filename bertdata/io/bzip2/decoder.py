@@ -7,20 +7,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bertdata.io.bzip2 import layout, reference
-from bertdata.io.bzip2.layout import LARGEST_LEVEL, LONGEST_BLOCK, PADDING
+from bertdata.io.bzip2 import marks, reference
+from bertdata.io.bzip2.marks import LARGEST_LEVEL, LONGEST_BLOCK, PADDING
 
 
 @dataclass(frozen=True)
 class Block:
-    """What a block holds, and the bit behind it."""
+    """What a block holds, and the bit after it."""
 
     data: bytes
     end: int
 
 
 class Decoder(Protocol):
-    """Decodes blocks of data that ends at bit `end`, which has PADDING bytes behind."""
+    """Decodes blocks of data that ends at bit `end`, followed by PADDING bytes."""
 
     def decode(self, data: bytes, begin: int, end: int, level: int = LARGEST_LEVEL) -> Block | None:
         """Return the block at bit `begin`; None where no whole block is there or its checksum is another."""
@@ -49,7 +49,7 @@ class ReferenceDecoder:
 
     def find_marks(self, data: bytes, begin: int, end: int) -> list[int]:
         """Return the positions of marks."""
-        return layout.find_marks(data, begin, end)
+        return marks.find_marks(data, begin, end)
 
 
 class CompiledDecoder:
@@ -61,7 +61,7 @@ class CompiledDecoder:
     def __init__(self) -> None:
         from bertdata.io.bzip2 import bits_kernel, huffman_kernel, inverse_bwt_kernel, runs_kernel
 
-        most = layout.LARGEST_LEVEL * layout.LEVEL_BYTES
+        most = marks.LARGEST_LEVEL * marks.LEVEL_BYTES
         self._column = np.empty(most + PADDING, np.uint8)
         self._counts = np.empty(256, np.int64)
         self._header = np.empty(3, np.int64)
@@ -77,10 +77,10 @@ class CompiledDecoder:
         read_block: Any = huffman_kernel.read_block
         array, column, counts, header = np.frombuffer(data, np.uint8), self._column, self._counts, self._header
         limit = min(end, begin + 8 * LONGEST_BLOCK)
-        behind = read_block(array, begin, limit, level, *self._for_codes, column, counts, header)
-        if behind == huffman_kernel.RANDOMISED:
+        after = read_block(array, begin, limit, level, *self._for_codes, column, counts, header)
+        if after == huffman_kernel.RANDOMISED:
             return ReferenceDecoder().decode(data, begin, end, level)
-        if behind < 0:
+        if after < 0:
             return None
         size, origin, checksum = header.tolist()
         inverse_bwt_kernel.invert(column, size, origin, counts, *self._for_rows)
@@ -90,7 +90,7 @@ class CompiledDecoder:
         out = np.empty(total + PADDING, np.uint8)
         if runs_kernel.expand(column, size, out, self._crc) != checksum:
             return None
-        return Block(out[:total].tobytes(), behind)
+        return Block(out[:total].tobytes(), after)
 
     def find_marks(self, data: bytes, begin: int, end: int) -> list[int]:
         """Return the positions of marks."""

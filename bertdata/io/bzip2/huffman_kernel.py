@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertdata.io.bzip2.bits_kernel import bits_from, take
-from bertdata.io.bzip2.layout import (
+from bertdata.io.bzip2.marks import (
     CHECKSUM_BITS,
     LEVEL_BYTES,
     LONGEST_CODE,
@@ -31,7 +31,7 @@ _GROUP = 50
 _MOST_DIGITS = 21
 _LENGTH, _COUNT, _DIGITS, _RUN, _LITERAL = 31, 5, 8, 10, 14
 """An entry of codes that are read at once: their length, and from these bits on how many they are, how many of them are
-digits of a run, the sum of these, and the symbol behind them."""
+digits of a run, the sum of these, and the symbol after them."""
 _LENGTHS = LONGEST_CODE + 4
 
 _U = np.uint64
@@ -122,7 +122,7 @@ def read_bytes_used(data: Bytes, position: Int, end: Int, order: Bytes) -> tuple
 
 @inlined
 def read_selectors(data: Bytes, position: Int, tables: Int, count: Int, end: Int, selectors: Bytes) -> Int:
-    """Write which table each group of 50 codes has; returns the position behind, DAMAGED for a table that is none."""
+    """Write which table each group of 50 codes has; returns the position after them, or DAMAGED for no such table."""
     order = _IN_ORDER
     for i in range(count):
         place = 0
@@ -142,7 +142,7 @@ def read_selectors(data: Bytes, position: Int, tables: Int, count: Int, end: Int
 
 @inlined
 def read_lengths(data: Bytes, position: Int, size: Int, end: Int, lengths: Bytes) -> Int:
-    """Write the length of each symbol's code; returns the position behind, DAMAGED for a length that no code has."""
+    """Write the length of each symbol's code; returns the position after them, or DAMAGED for no such length."""
     length = take(data, position, 5)
     position += 5
     for i in range(size):
@@ -177,7 +177,7 @@ def read_block(
     counts: Bytes,
     header: Bytes,
 ) -> Int:
-    """Read the block whose mark is at bit `begin` of data that ends before bit `end`; returns the bit behind it.
+    """Read the block whose mark is at bit `begin` of data that ends before bit `end`; returns the bit after it.
 
     Written are the last column, how often each byte is in it, and its size, the row of the text and the checksum
     (`header`). Returns DAMAGED, and RANDOMISED for a block of bzip2 0.9.0, which these kernels do not read.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bz2
 from collections.abc import Iterator
 
-from bertdata.io.bzip2.layout import (
+from bertdata.io.bzip2.marks import (
     CHECKSUM_BITS,
     END_BITS,
     END_MARK,
@@ -25,7 +25,7 @@ _NEAR = 1 << 21
 
 
 def decode_block(data: bytes, begin: int, level: int = LARGEST_LEVEL) -> tuple[bytes, int] | None:
-    """Return what the block at bit `begin` holds, and the bit behind it; None where no whole block is there.
+    """Return what the block at bit `begin` holds, and the bit after it; None where no whole block is there.
 
     level    the digit in the header of the stream: a block that holds more is none
 

@@ -25,7 +25,7 @@ _LOW = _U(0x7F7F7F7F7F7F7F7F)
 
 @cache
 def tables() -> Bytes:
-    """Return a uint32 array of shape (8, 256): the checksum of a byte with so many zero bytes behind it."""
+    """Return a uint32 array of shape (8, 256): the checksum of a byte followed by so many zero bytes."""
     found = np.zeros((8, 256), np.uint32)
     for byte in range(256):
         value = byte << 24
@@ -75,7 +75,7 @@ def expanded_size(data: Bytes, size: Int) -> Int:
 
 @kernel
 def expand(data: Bytes, size: Int, out: Bytes, crc_tables: Bytes) -> Int:
-    """Write `size` bytes of data, their runs written out, to out, which has PADDING behind; returns their checksum."""
+    """Write `size` bytes of data, their runs written out, to out, PADDING longer than these; returns their checksum."""
     i: Int = 0
     n: Int = 0
     while i < size:

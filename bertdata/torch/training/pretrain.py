@@ -132,7 +132,7 @@ def _start(
     kind = library.model_class(shape, info)
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
-    free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else {*()})
+    free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else set())
     said = {name: value for name, value in stored_values(settings).items() if name not in free}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in shape.settings().items()}

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
-from bertdata.sources.wikipedia.templates import factories, functions, inline
+from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, Kept, Literal, Wrapped, get, joined, positional
 from bertdata.sources.wikipedia.templates.functions import block, money
@@ -175,8 +175,8 @@ _TEXT: dict[str, Handler] = {
     "hash": Literal("&#35;"),
     "dagger, extinct": Literal("†"),
     "ell": Literal("ℓ"),
-    "tag": inline.tag,
-    "unichar": inline.code_point,
+    "tag": short_texts.tag,
+    "unichar": short_texts.code_point,
     "music": functions.music,
     # numbers and quantities
     "convert, conv": convert,
@@ -204,8 +204,8 @@ _TEXT: dict[str, Handler] = {
     "krw, south korean won": money("₩"),
     "chf": money("CHF "),
     "php, philippine peso": money("₱"),
-    "currency": inline.currency,
-    "inrconvert": inline.rupees,
+    "currency": short_texts.currency,
+    "inrconvert": short_texts.rupees,
     "height": functions.height,
     "plural": functions.plural,
     "formatprice, format price, nts, number table sorting": lambda arguments: (
@@ -227,10 +227,10 @@ _TEXT: dict[str, Handler] = {
     "as of, asof": functions.as_of,
     "oldstyledate, oldstyledatedy, old style date": functions.old_style_date,
     "oldstyledateny": lambda arguments: functions.old_style_date({**arguments, "2": "", "3": get(arguments, "2")}),
-    "nbay, nba year, abay": inline.season("NBA"),
-    "nhly, nhl year": inline.season("NHL"),
-    "age": inline.age,
-    "marriage": inline.marriage,
+    "nbay, nba year, abay": short_texts.season("NBA"),
+    "nhly, nhl year": short_texts.season("NHL"),
+    "age": short_texts.age,
+    "marriage": short_texts.marriage,
     "dash year": joined("–", most=2),
     # science
     "chem, chem/link": functions.chemistry,
@@ -243,7 +243,7 @@ _TEXT: dict[str, Handler] = {
     "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
     "earth mass": lambda arguments: f"{get(arguments, '1')} M🜨".strip(),
     "earth radius": lambda arguments: f"{get(arguments, '1')} R🜨".strip(),
-    "subatomic particle": inline.particle,
+    "subatomic particle": short_texts.particle,
     "mp": joined(),
     "sqrt": Wrapped("√"),
     "open-closed": Wrapped("(", "&#93;"),
@@ -251,16 +251,19 @@ _TEXT: dict[str, Handler] = {
     "open-open": Wrapped("(", ")"),
     "closed-closed": Wrapped("&#91;", "&#93;"),
     # words, laws, companies, teams
-    "in lang": inline.in_languages,
+    "in lang": short_texts.in_languages,
     "plural form": Wrapped("pl.: "),
-    "us patent": inline.patent,
-    "unitedstatescode, usc": inline.code_of_law,
+    "us patent": short_texts.patent,
+    "unitedstatescode, usc": short_texts.code_of_law,
     "isbn": Wrapped("ISBN "),
     "issn": Wrapped("ISSN "),
     "oclc": Wrapped("OCLC "),
-    "ushr": inline.district,
-    "fb, fbw, cr, crw, ru, rut, bk, bkw, vb, vbw, ih, ihw, hb, hbw, wp, rl": inline.country,
-    **{name.lower(): inline.exchange(name) for name in ("NYSE", "Nasdaq", "LSE", "TYO", "ASX", "TSX", "SEHK", "BSE")},
+    "ushr": short_texts.district,
+    "fb, fbw, cr, crw, ru, rut, bk, bkw, vb, vbw, ih, ihw, hb, hbw, wp, rl": short_texts.country,
+    **{
+        name.lower(): short_texts.exchange(name)
+        for name in ("NYSE", "Nasdaq", "LSE", "TYO", "ASX", "TSX", "SEHK", "BSE")
+    },
     # ships
     "ship": functions.ship(""),
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,

@@ -19,7 +19,7 @@ LONGEST_BLOCK = 5 << 19
 """Bytes that no block exceeds: 900,001 codes of 20 bits, 32,767 selectors of 6 bits, and six tables, in which each of
 the 258 lengths takes at most 39 bits unless it goes up and down."""
 PADDING = 16
-"""Bytes that data has behind its end, of any value: kernels read words that reach beyond it."""
+"""Bytes that follow the end of data, of any value: kernels read words that reach beyond it."""
 SHORTEST_BLOCK = 120
 """Bits that every block exceeds, and that the end of a stream with the header of the next one does not."""
 
