@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
+
+from tests.server import Server, serve
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
@@ -17,3 +21,11 @@ os.environ["BERTDATA_CACHE"] = os.path.join(tempfile.gettempdir(), f"bertdata-te
 
 settings.register_profile("bertdata", deadline=None)
 settings.load_profile("bertdata")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server on this machine, which no proxy stands before."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with serve() as running:
+        yield running

@@ -7,7 +7,6 @@ import hashlib
 import os
 import random
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,10 @@ from bertdata.errors import InputError, OutputError
 from bertdata.io import http, http_request
 from bertdata.io.http import Client
 from bertdata.io.http_request import NotThereError
-from tests.server import File, Server, serve
+from tests.server import File, Server
 
 DATA = random.Random(7).randbytes(3 << 20)
 SHA1 = hashlib.sha1(DATA).hexdigest()
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serve() as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,17 +14,10 @@ from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.io.http import Client
 from bertdata.sources import download
 from bertdata.sources.download import gutenberg
-from tests.server import File, Server, serve
+from tests.server import File, Server
 
 DUMP, INDEX = b"dump " * 1000, b"index " * 10
 wikipedia = partial(download.wikipedia, dataset="pages-articles-multistream")
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serve() as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,13 @@ from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io.http import Client
 from bertdata.sources.download import wikipedia
 from bertdata.sources.wikipedia.dump.exports import check_folders
-from tests.server import File, Server, serve
+from tests.server import File, Server
 from tests.sources.test_download import add_dump, add_listing
 from tests.sources.wikipedia.exports import DATE, export, sha256sums
 
 FOLDER = "/other/mediawiki_content_current/xxwiki"
 FILES = {name.replace("xwiki", "xxwiki"): data for name, data in export().items()}
 LARGEST = max(FILES, key=lambda name: len(FILES[name]))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    with serve() as running:
-        yield running
 
 
 @pytest.fixture
