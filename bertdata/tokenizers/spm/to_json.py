@@ -35,6 +35,13 @@ _PENALTY = 100.0
 """What the score of a piece such as "2,000," is lowered by, so that ALBERT and XLNet cut off the comma."""
 
 
+NUMBERINGS = {
+    "xlm-roberta": (("<s>", "<pad>", "</s>", "<unk>"), 3),
+    "camembert": (("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"), 1),
+}
+"""By `model_type`, the tokens that families of fairseq have in place of the first pieces, and how many these are."""
+
+
 def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
 
@@ -72,22 +79,23 @@ def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str,
     return data, config
 
 
-def renumbered(model: Any) -> Any:
-    """Return a model with the pieces in the order in which XLM-R numbers them: <s>, <pad>, </s>, <unk>, others, <mask>.
+def renumbered(model: Any, family: str) -> Any:
+    """Return a model with its pieces in the order of a family of NUMBERINGS: its first tokens, the pieces, <mask>.
 
     Raises InputError where the first pieces are not <unk>, <s> and </s>.
     """
     first = [piece.piece for piece in model.pieces[:3]]
     if first != ["<unk>", "<s>", "</s>"]:
         raise InputError(
-            f"its first pieces are {', '.join(first)}; expected <unk>, <s>, </s>, as in the model of XLM-R"
+            f"its first pieces are {', '.join(first)}; expected <unk>, <s>, </s>, as in the model of {family}"
         )
+    names, replaced = NUMBERINGS[family]
     result = type(model)()
     result.CopyFrom(model)
     del result.pieces[:]
-    for name in ("<s>", "<pad>", "</s>", "<unk>"):
+    for name in names:
         result.pieces.add(piece=name, score=0.0, type=PieceType.UNKNOWN if name == "<unk>" else PieceType.CONTROL)
-    result.pieces.extend(model.pieces[3:])
+    result.pieces.extend(model.pieces[replaced:])
     result.pieces.add(piece="<mask>", score=0.0, type=PieceType.CONTROL)
     return result
 

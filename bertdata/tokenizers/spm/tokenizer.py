@@ -12,12 +12,12 @@ from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.json_tokenizer import CONFIG, TOKENIZER, JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.spm.proto import read_model
-from bertdata.tokenizers.spm.to_json import convert, renumbered
+from bertdata.tokenizers.spm.to_json import NUMBERINGS, convert, renumbered
 from bertdata.tokenizers.wordpiece.formats import VOCAB
 
 MODEL = "spiece.model"
 _RENUMBERED = "sentencepiece.bpe.model"
-"""The model of XLM-R, CamemBERT and others, whose ids are not those of its pieces."""
+"""The model of XLM-R, CamemBERT and others of fairseq, whose ids are not those of its pieces."""
 _NAMES = (MODEL, "spm.model", "tokenizer.model", _RENUMBERED)
 
 
@@ -51,7 +51,8 @@ class SentencePieceTokenizer(JsonTokenizer):
     def from_pretrained(cls, path: str | os.PathLike[str]) -> SentencePieceTokenizer:
         """Load a `.model` file, or a directory with one; raises InputError where it is missing or damaged.
 
-        A `tokenizer_config.json` beside it says which token has which role, where their names do not.
+        A `tokenizer_config.json` beside it says which token has which role, where their names do not, and that or the
+        `config.json` which family numbers its pieces anew.
         """
         place = find_saved(path, [cls])[1]
         folder, name = place.rpartition("/")[0], place
@@ -62,7 +63,7 @@ class SentencePieceTokenizer(JsonTokenizer):
         with files.open_raw(name) as file:
             data = file.read()
         try:
-            return cls(_renumbered(data, config) if files.name(name) == _RENUMBERED else data, config=config)
+            return cls(_renumbered(data, folder, config) if files.name(name) == _RENUMBERED else data, config=config)
         except InputError as error:
             raise InputError(str(error), path=name) from error
 
@@ -75,14 +76,18 @@ class SentencePieceTokenizer(JsonTokenizer):
         return type(self), self._arguments
 
 
-def _renumbered(data: bytes, config: Mapping[str, Any]) -> bytes:
-    """Return the model of XLM-R with its ids; raises InputError where the settings beside it name another family."""
-    family = config.get("tokenizer_class")
-    if not str(family).startswith("XLMRoberta"):
+def _renumbered(data: bytes, folder: str, config: Mapping[str, Any]) -> bytes:
+    """Return a model with the ids of its family; raises InputError where the settings beside it name none known."""
+    path = files.join(folder, "config.json") if folder else "config.json"
+    model_type = files.read_json(path).get("model_type") if files.exists(path) else None
+    said = config.get("tokenizer_class") or model_type
+    plain = str(said).replace("-", "").casefold()
+    family = next((one for one in NUMBERINGS if plain.startswith(one.replace("-", ""))), None)
+    if family is None:
         raise InputError(
             f"XLM-R, CamemBERT and others number the pieces of {_RENUMBERED} anew, each in its own way, and the "
-            f"tokenizer_class of {CONFIG} beside it is {family!r}; use the tokenizer.json of the model, or say "
-            "XLMRobertaTokenizer there if it is one"
+            f"settings beside it name {said!r}; expected a tokenizer_class in {CONFIG} or a model_type in config.json "
+            f"of {' or '.join(NUMBERINGS)}, or take the tokenizer.json of the model"
         )
-    anew: bytes = renumbered(read_model(data)).SerializeToString(deterministic=True)
+    anew: bytes = renumbered(read_model(data), family).SerializeToString(deterministic=True)
     return anew

@@ -142,10 +142,17 @@ def test_deberta_gets_the_mask_that_its_model_lacks(sentencepiece: Any, tmp_path
     assert tokenizer.tokenize("the\u200b")[-1] == "▁"  # spaces are cut off before it becomes one
 
 
-def test_xlm_r_numbers_its_pieces_anew_where_the_settings_say_so(sentencepiece: Any, tmp_path: Path) -> None:
+def test_a_model_whose_family_numbers_its_pieces_anew_is_read_where_the_settings_name_it(
+    sentencepiece: Any, tmp_path: Path
+) -> None:
     data = model_of(sentencepiece)
     path = saved(tmp_path, data, "sentencepiece.bpe.model")
-    with pytest.raises(InputError, match=r"is None; use the tokenizer.json of the model, or say XLMRobertaTokenizer"):
+    with pytest.raises(
+        InputError, match="beside it name None; expected a tokenizer_class in tokenizer_config"
+    ):
+        load_tokenizer(path)
+    (tmp_path / "config.json").write_text('{"model_type": "mbart"}')
+    with pytest.raises(InputError, match=r"beside it name 'mbart'; expected .* of xlm-roberta or camembert"):
         load_tokenizer(path)
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
     tokenizer = load_tokenizer(tmp_path)
@@ -157,6 +164,29 @@ def test_xlm_r_numbers_its_pieces_anew_where_the_settings_say_so(sentencepiece: 
     assert tokenizer.mask_token_id == tokenizer.vocab_size - 1
     row = tokenizer.encode_pair("", "")["input_ids"]
     assert row == [0, 2, 2, 2]
+    with pytest.raises(InputError, match=r"first pieces are <unk>, a, </s>; expected <unk>, <s>, </s>"):
+        load_tokenizer(saved(tmp_path, model_of(sentencepiece, bos_piece="a"), "sentencepiece.bpe.model"))
+
+
+def test_camembert_has_the_ids_of_transformers(sentencepiece: Any, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    data = model_of(sentencepiece)
+    saved(tmp_path, data, "sentencepiece.bpe.model")
+    (tmp_path / "config.json").write_text('{"model_type": "camembert"}')
+    tokenizer = load_tokenizer(tmp_path)
+    pieces = [(piece.piece, piece.score) for piece in read_model(data).pieces]
+    names = ("<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED")
+    peer = transformers.CamembertTokenizer(
+        vocab=[*((name, 0.0) for name in names), *pieces[1:], ("<mask>", 0.0)],
+        _spm_precompiled_charsmap=read_model(data).normalizer.precompiled_charsmap,
+    )
+    texts = [text for text in TEXTS if "<" not in text]  # where transformers takes what a text spells for a token
+    assert tokenizer.encode_batch(texts).to_pylist() == peer(texts, add_special_tokens=False)["input_ids"]
+    assert list(tokenizer.tokens) == peer.convert_ids_to_tokens(range(len(peer)))
+    assert tokenizer.encode_pair("a fox", "grapes")["input_ids"] == peer("a fox", "grapes")["input_ids"]
+    assert tokenizer.mask_token_id == peer.mask_token_id == len(peer) - 1
+    tokenizer.save_pretrained(tmp_path / "saved")
+    assert load_tokenizer(tmp_path / "saved") == tokenizer
 
 
 def test_settings_beside_a_model_name_the_roles(sentencepiece: Any, tmp_path: Path) -> None:
