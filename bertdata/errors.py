@@ -77,6 +77,10 @@ class VerificationError(BertDataError):
     """Shards whose bytes and manifest disagree."""
 
 
+class JobNotRun(BertDataError):  # noqa: N818
+    """A job that was made and, as the flags of its runner ask, not run; commands end with it as a success."""
+
+
 class MissingExtraError(BertDataError, ImportError):
     """An optional dependency that is not installed."""
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from bertdata.beam import dask_cluster
 from bertdata.beam.processes import Workers
 from bertdata.errors import ConfigError
 
@@ -22,6 +24,7 @@ READERS = ("beam_control_read", "read_grpc_client_inputs")
 """The names of Beam's threads that read from a worker."""
 _URN = "bertdata:environment:worker_process:v1"
 _OF_ONE_RUNNER = {
+    "DaskOptions": "DaskRunner",
     "GoogleCloudOptions": "DataflowRunner",
     "WorkerOptions": "DataflowRunner",
     "FlinkRunnerOptions": "FlinkRunner",
@@ -36,6 +39,7 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     """Parse Beam's flags strictly; raises ConfigError for one that it does not know, or that is another runner's."""
     from apache_beam.options import pipeline_options
 
+    _declare_options(flags)
     parser = pipeline_options._BeamArgumentParser(allow_abbrev=False, exit_on_error=False)
     group_of: dict[str, str] = {}
     for kind in pipeline_options.PipelineOptions.__subclasses__():
@@ -54,6 +58,19 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     return parsed  # type: ignore[no-any-return]
 
 
+def _declare_options(flags: Sequence[str]) -> None:
+    """Import the runner that flags name, which declares its own; what cannot be imported is told when it is checked."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False, exit_on_error=False)
+    parser.add_argument("--runner", default="")
+    with contextlib.suppress(argparse.ArgumentError):
+        name = parser.parse_known_args(list(flags))[0].runner
+        if dask_cluster.is_named(name) or any(flag.startswith("--dask_") for flag in flags):
+            dask_cluster.declare_options()
+        elif "." in name:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name.rpartition(".")[0])
+
+
 def new_pipeline(runner: Any, options: Any) -> Any:
     """Return a pipeline without the folder that Beam makes for each, which only external transforms need."""
     from apache_beam import Pipeline
@@ -61,6 +78,18 @@ def new_pipeline(runner: Any, options: Any) -> Any:
     pipeline = Pipeline(runner=runner, options=options)
     shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
     return pipeline
+
+
+def run(pipeline: Any) -> None:
+    """Run a pipeline to its end; with Dask, close the connection that Beam opens for it."""
+    result = pipeline.run()
+    client = getattr(result, "client", None)
+    with contextlib.nullcontext() if client is None else dask_cluster.explained():
+        try:
+            result.wait_until_finish()
+        finally:
+            if client is not None:
+                client.close()
 
 
 @contextlib.contextmanager

@@ -24,17 +24,20 @@ from typing import Any
 from tqdm import tqdm
 
 from bertdata import errors
-from bertdata.beam import internals
+from bertdata.beam import dask_cluster, internals
+from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
-from bertdata.errors import BertDataError, ConfigError, MissingExtraError
+from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
 from bertdata.io import files
 from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
 _CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
+_CARRIERS = ("extra_packages", "setup_file", "requirements_file", "sdk_container_image")
+"""The options by which Dataflow's workers get packages."""
 COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
 _LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
 """Beam's runners on this machine."""
@@ -61,6 +64,7 @@ class Runner:
     seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
     _said_compiling: bool = field(default=False, init=False, repr=False)
     _workers: Workers | None = field(default=None, init=False, repr=False)
+    _dask: DaskCluster | None = field(default=None, init=False, repr=False)
     _keeps_workers: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,9 +82,9 @@ class Runner:
 
     @contextlib.contextmanager
     def keep_workers(self) -> Iterator[None]:
-        """Keep the worker processes that pipelines start for those that follow, and end them when the context is left.
+        """Keep the workers that pipelines start, here or by Dask, for those that follow, until the context is left.
 
-        Without it, workers end with their pipeline. Contexts can be nested: the outermost ends the workers.
+        Without it, they end with their pipeline. Contexts can be nested: the outermost ends them.
         """
         if self._keeps_workers:
             yield
@@ -93,6 +97,9 @@ class Runner:
             if self._workers is not None:
                 self._workers.end()
                 self._workers = None
+            if self._dask is not None:
+                self._dask.close()
+                self._dask = None
 
     def _usable_workers(self) -> Workers:
         """Return the workers that are kept, or new ones where a pipeline failed or one was lost since."""
@@ -106,7 +113,7 @@ class Runner:
         """Run steps as one pipeline that begins with some tasks of the first, and show their progress.
 
         Each step is given with all of its tasks. `paths` must be reachable from where it runs. Raises the BertDataError
-        that was raised on a worker.
+        that was raised on a worker, and JobNotRun where the runner makes the job and is not to run it.
         """
         parsed = self._checked(paths)
         from bertdata.beam.transforms import construct
@@ -117,7 +124,7 @@ class Runner:
         progress = None if self.quiet else Progress(shown)
         with internals.outside_ipython(), internals.quiet_readers(), self.keep_workers():
             workers = self._usable_workers()
-            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown))
+            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), len(begin))
             construct(pipeline, [step for step, _ in steps], begin, self.objects)
             warmup.listeners.append(workers.compiling.set)
             succeeded = False
@@ -133,6 +140,12 @@ class Runner:
         self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))
         if failure is not None:
             raise _worker_error(shown) or _without_beam(failure)
+        if parsed.dry_run or parsed.template_location:
+            where = f", at {parsed.template_location}" if parsed.template_location else ""
+            raise JobNotRun(
+                f"the job of {self.seconds[-1][0]} was made{where}, and not run, as the flags of the runner ask; the "
+                "jobs after it are planned from what it writes, so they are not made"
+            )
 
     def check(self, paths: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner cannot work, or cannot reach the paths.
@@ -140,7 +153,11 @@ class Runner:
         Without flags Beam is not imported, only looked for: a build that is finished does not need it.
         """
         if self.flags:
-            self._checked(paths)
+            parsed = self._checked(paths)
+            if dask_cluster.is_named(parsed.runner) and (parsed.address or parsed.scheduler_file):
+                with DaskCluster(parsed) as cluster:
+                    if not cluster.check_workers(paths):
+                        self.say("no Dask worker has joined the scheduler yet: the build waits for one")
         elif importlib.util.find_spec("apache_beam") is None:
             raise MissingExtraError("apache-beam", "beam")
 
@@ -157,7 +174,7 @@ class Runner:
 
         def work() -> None:
             try:
-                pipeline.run().wait_until_finish()
+                internals.run(pipeline)
                 outcome.append(None)
             except BaseException as error:
                 outcome.append(error)
@@ -175,13 +192,16 @@ class Runner:
                 return BertDataError(workers.lost)
         return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
 
-    def _pipeline(self, parsed: argparse.Namespace, workers: Workers, number: int) -> Any:
+    def _pipeline(self, parsed: argparse.Namespace, workers: Workers, number: int, tasks: int) -> Any:
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
         options = PipelineOptions(list(self.flags))
         runner = None
-        if not parsed.runner and (number == 1 or parsed.mode_is_named):
+        if dask_cluster.is_named(parsed.runner):
+            self._dask = self._dask or DaskCluster(parsed)
+            options, runner = PipelineOptions(self._dask.flags(self.flags, tasks)), dask_cluster.RUNNER
+        elif not parsed.runner and (number == 1 or parsed.mode_is_named):
             runner = FnApiRunner()
         elif not parsed.runner:
             options.view_as(DirectOptions).direct_num_workers = number
@@ -222,13 +242,15 @@ def _is_cluster(parsed: argparse.Namespace) -> bool:
 
 
 def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
-    """Refuse numbers of workers without effect, a cluster with local paths, and Dataflow without its client."""
+    """Refuse numbers of workers without effect, a cluster with local paths, Dataflow without its client or bertdata."""
     if workers and (parsed.runner or parsed.mode_is_named):
         raise ConfigError("--workers is for local runs; a runner or mode named after -- takes its own flag there")
     for flag, name in parsed.others.items():
         if flag.partition("=")[0] != "--num_workers" and (not parsed.runner or _runner_name(parsed) in _LOCAL):
             where = f"--runner={parsed.runner} was given" if parsed.runner else "no runner was given"
             raise ConfigError(f"{flag} is for {name}, and {where}; add --runner={name}, or leave {flag} out")
+    if parsed.dry_run and _runner_name(parsed) != "dataflow":
+        raise ConfigError("--dry_run is for Dataflow; bertdata's own --dry-run comes before the --")
     if parsed.num_workers and not _is_cluster(parsed):
         raise ConfigError("--num_workers is for Dataflow; local runs take --workers, before the --")
     if parsed.direct_num_workers != 1 and not parsed.mode_is_named:
@@ -242,6 +264,11 @@ def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> No
             import apache_beam.runners.dataflow.internal.apiclient  # noqa: F401
         except ImportError as error:
             raise MissingExtraError("apache-beam[gcp]", "gcp") from error
+        if not any(getattr(parsed, name) for name in _CARRIERS):
+            raise ConfigError(
+                "Dataflow's workers have no bertdata; add --extra_package=WHEEL, which scripts/build makes, or "
+                "--sdk_container_image=IMAGE of the Dockerfile"
+            )
 
 
 def _check_runner(parsed: argparse.Namespace) -> None:
@@ -250,7 +277,7 @@ def _check_runner(parsed: argparse.Namespace) -> None:
 
     name = _runner_name(parsed)
     try:
-        create_runner(parsed.runner)
+        create_runner(dask_cluster.RUNNER if dask_cluster.is_named(parsed.runner) else parsed.runner)
     except (ValueError, ImportError, AttributeError, TypeError) as error:
         raise _refused(error) from error
     served = parsed.job_endpoint or parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar

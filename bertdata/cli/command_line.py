@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
-from bertdata.errors import BertDataError, ConfigError, MissingExtraError, printable
+from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError, printable
 from bertdata.io.os_errors import limit_of
 
 if TYPE_CHECKING:
@@ -174,6 +174,9 @@ def run(main: Callable[[], int]) -> int:
     """Run a command and return its exit code: 1 for an error, which is printed in a line, 130 for an interrupt."""
     try:
         code = main()
+    except JobNotRun as end:
+        print(end)
+        code = 0
     except BertDataError as error:
         limit = limit_of(error) if isinstance(error, MissingExtraError) else None  # installed, but not to be loaded
         print(f"error: {limit or error}", file=sys.stderr)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
+
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from bertdata import errors
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartFunction, PartResult, Task
 from bertdata.engine.run_stages import make_parts
 from bertdata.engine.stages import Step
+
+
+class DataflowRunner(FnApiRunner):  # type: ignore[misc]
+    """What Dataflow's runner does with a job that is not to be run: nothing."""
+
+    def run_pipeline(self, pipeline: Any, options: Any) -> Any:
+        """Return a result that has ended."""
+        return SimpleNamespace(wait_until_finish=lambda: None)
 
 
 def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "mark") -> list[Task]:
@@ -44,6 +56,12 @@ def fail(task: Task, file: BinaryIO) -> Counters:
     if kind is None:
         raise ZeroDivisionError(task.payload)
     raise kind("found this\nand more; do that", path="wiki.xml.bz2", offset=4096)
+
+
+def die(task: Task, file: BinaryIO) -> Counters:
+    """Kill the process that does the task."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
 
 
 def twice(number: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import psutil
 import pytest
@@ -22,6 +23,7 @@ from bertdata.beam import internals, processes, transforms
 from bertdata.beam import runner as module
 from bertdata.beam.progress import Expected
 from bertdata.beam.runner import Runner
+from bertdata.cli import command_line
 from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from tests.beam.jobs import fail, make, note_process, slowly, tasks
@@ -29,7 +31,21 @@ from tests.beam.jobs import fail, make, note_process, slowly, tasks
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Runner(1, quiet=True)
 TWO = Runner(2, quiet=True)
-DATAFLOW = ("--runner=DataflowRunner", "--project=p", "--region=us-central1", "--temp_location=gs://bucket/tmp")
+DATAFLOW = (
+    "--runner=DataflowRunner",
+    "--project=my-project",
+    "--region=us-central1",
+    "--temp_location=gs://bucket/tmp",
+)
+
+
+def worker_processes(parent: int | None = None) -> list[psutil.Process]:
+    """Return our worker processes among the children of a process, by default this one."""
+    found = []
+    for child in psutil.Process(parent).children():
+        with contextlib.suppress(psutil.Error):  # it has ended since
+            found += [child] if processes.WORKER in child.cmdline() else []
+    return found
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +70,7 @@ def test_workers_are_a_number_of_processes() -> None:
         (["--runner=Dataflw"], "refuses these flags: Unexpected pipeline runner: Dataflw"),
         (["--runner=no.such.Runner"], "refuses these flags: No module named 'no'"),
         (["--num_workers=4"], "--num_workers is for Dataflow; local runs take --workers"),
+        (["--dry_run=True"], "--dry_run is for Dataflow; bertdata's own --dry-run comes before the --"),
         (["--runner=FnApiRunner", "--num_workers=4"], "--num_workers is for Dataflow"),
         (["--direct_num_workers=4"], "--direct_num_workers needs --direct_running_mode; local runs take --workers"),
     ],
@@ -119,6 +136,7 @@ _COMPILES = """
 import sys
 from pathlib import Path
 from bertdata.beam.runner import Runner
+from bertdata.cli import command_line
 from tests.beam.jobs import compile_something, make, tasks
 runner = Runner(int(sys.argv[1]))
 for name in "ab":
@@ -187,6 +205,38 @@ def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[gcp\]"'):
         module._check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
+
+
+@pytest.fixture
+def dataflow_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Dataflow's client be found, which is not installed here."""
+    module._import_beam()
+    client = "apache_beam.runners.dataflow.internal.apiclient"
+    monkeypatch.setitem(sys.modules, client, ModuleType(client))
+    monkeypatch.setattr(client, sys.modules[client], raising=False)
+
+
+@pytest.mark.usefixtures("dataflow_client")
+@pytest.mark.parametrize("flag", ["--dry_run=True", "--template_location=memory://t"])
+def test_a_job_that_is_made_and_not_run_is_a_success_that_says_so(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ("--runner=tests.beam.jobs.DataflowRunner", "--sdk_container_image=i", *DATAFLOW[1:], flag)
+
+    def work() -> int:
+        make(Runner(0, flags, quiet=True), tasks("memory://not-run", 1), note_process)
+        return 1
+
+    assert command_line.run(work) == 0
+    assert "the job of test was made" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("dataflow_client")
+def test_dataflow_without_a_way_to_get_bertdata_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"workers have no bertdata; add --extra_package=WHEEL, which scripts/build"):
+        module._check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
+    for flag in ("--extra_package=a.whl", "--sdk_container_image=i", "--setup_file=s"):
+        module._check(internals.parse_flags([*DATAFLOW, flag]), 0, ["gs://bucket/out"])
 
 
 def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -341,7 +391,7 @@ def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_t
         while not any(load(task) for task in some):
             time.sleep(0.02)
         killed.append(time.monotonic())
-        psutil.Process().children()[0].send_signal(signal.SIGKILL)
+        worker_processes()[0].send_signal(signal.SIGKILL)
 
     thread = threading.Thread(target=kill_one)
     thread.start()
@@ -349,7 +399,7 @@ def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_t
         make(TWO, some, slowly)
     thread.join()
     assert time.monotonic() - killed[0] < 10
-    assert psutil.Process().children() == []
+    assert worker_processes() == []
     assert capfd.readouterr() == ("", "")
     kept = {task.name: record for task in some if (record := load(task))}
     assert 1 <= len(kept) < len(some)
@@ -369,9 +419,9 @@ def test_workers_that_are_kept_are_started_once_for_all_pipelines(tmp_path: Path
     with runner.keep_workers():
         first = _workers_of(runner, tmp_path / "a")
         assert _workers_of(runner, tmp_path / "b") == _workers_of(runner, tmp_path / "c") == first
-        assert {child.pid for child in psutil.Process().children()} == first
+        assert {child.pid for child in worker_processes()} == first
     assert len(first) == 2
-    assert psutil.Process().children() == []
+    assert worker_processes() == []
 
 
 def test_after_an_error_no_worker_is_left_and_the_next_pipeline_starts_its_own(tmp_path: Path) -> None:
@@ -380,9 +430,9 @@ def test_after_an_error_no_worker_is_left_and_the_next_pipeline_starts_its_own(t
         first = _workers_of(runner, tmp_path / "a")
         with pytest.raises(InputError, match="found this"):
             make(runner, tasks(tmp_path / "b", 2, "InputError"), fail)
-        assert psutil.Process().children() == []
+        assert worker_processes() == []
         assert not first & _workers_of(runner, tmp_path / "c")
-    assert psutil.Process().children() == []
+    assert worker_processes() == []
 
 
 def test_a_worker_that_is_killed_between_two_pipelines_is_replaced(tmp_path: Path) -> None:
@@ -402,6 +452,7 @@ _KEEPS = """
 import sys, time
 from pathlib import Path
 from bertdata.beam.runner import Runner
+from bertdata.cli import command_line
 from tests.beam.jobs import make, note_process, tasks
 runner = Runner(2, quiet=True)
 with runner.keep_workers():
@@ -416,10 +467,10 @@ def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "idle\n"
-        workers = psutil.Process(parent.pid).children()
+        found = worker_processes(parent.pid)
         parent.kill()
-        _, alive = psutil.wait_procs(workers, timeout=5)
-    assert len(workers) == 2
+        _, alive = psutil.wait_procs(found, timeout=5)
+    assert len(found) == 2
     assert not alive
 
 
@@ -427,7 +478,7 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     some = tasks(tmp_path, 40)
 
     def interrupt() -> None:
-        while len(psutil.Process().children()) < 2:
+        while len(worker_processes()) < 2:
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -436,4 +487,4 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         make(TWO, some, slowly)
     thread.join()
-    assert psutil.Process().children() == []
+    assert worker_processes() == []

@@ -20,8 +20,9 @@ from tests.pipelines.builds import SAMPLE, SETTINGS, build, command, digests, en
         ["--workers", "2"],
         ["--workers", "1", "--", "--direct_runner_bundle_repeat=2"],
         ["--", "--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"],
+        ["--", "--runner=dask"],
     ],
-    ids=["two worker processes", "every bundle replayed", "the embedded job service"],
+    ids=["two worker processes", "every bundle replayed", "the embedded job service", "Dask"],
 )
 def test_every_way_to_run_gives_the_same_shards(flags: list[str], sample_build: Path, tmp_path: Path) -> None:
     done = run(tmp_path / "corpus", *flags)

@@ -147,9 +147,7 @@ def test_a_model_whose_family_numbers_its_pieces_anew_is_read_where_the_settings
 ) -> None:
     data = model_of(sentencepiece)
     path = saved(tmp_path, data, "sentencepiece.bpe.model")
-    with pytest.raises(
-        InputError, match="beside it name None; expected a tokenizer_class in tokenizer_config"
-    ):
+    with pytest.raises(InputError, match="beside it name None; expected a tokenizer_class in tokenizer_config"):
         load_tokenizer(path)
     (tmp_path / "config.json").write_text('{"model_type": "mbart"}')
     with pytest.raises(InputError, match=r"beside it name 'mbart'; expected .* of xlm-roberta or camembert"):

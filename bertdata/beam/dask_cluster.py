@@ -1,0 +1,188 @@
+"""The Dask cluster that Beam's DaskRunner runs pipelines on: the one of a scheduler, or processes on this machine.
+
+Beam's runner starts a cluster of its own for each pipeline, and assigns 128 elements at a time to a worker; an element
+of ours is a part, which takes seconds to minutes. So the cluster is opened here, once for all pipelines of a build, and
+the flags that Beam gets name its address and a number of partitions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from bertdata import __version__
+from bertdata.errors import BertDataError, ConfigError, MissingExtraError
+from bertdata.io import files
+from bertdata.io.digests import cores
+
+RUNNER = "apache_beam.runners.dask.dask_runner.DaskRunner"
+"""The name by which Beam finds its runner."""
+MOST_PARTITIONS = 256
+"""Partitions at most by default: Dask sends elements from each partition to each, and takes about a millisecond for
+every ten of them."""
+_PARTITIONS = ("--dask_npartitions", "--dask_partition_size")
+_PLACE = ("--dask_client_address", "--dask_scheduler_file")
+
+
+def is_named(runner: str | None) -> bool:
+    """Tell whether the name of a runner is that of Dask's.
+
+    >>> is_named("dask"), is_named("DaskRunner"), is_named(RUNNER), is_named("DirectRunner")
+    (True, True, True, False)
+    """
+    return (runner or "").rpartition(".")[2].lower().removesuffix("runner") == "dask"
+
+
+def declare_options() -> None:
+    """Import Beam's runner, which declares its options; raises MissingExtraError where Dask is not installed."""
+    if find_spec("distributed") is None or find_spec("dask") is None:
+        raise MissingExtraError("dask", "dask")
+    import apache_beam.runners.dask.dask_runner  # noqa: F401
+
+
+class DaskCluster:
+    """A connection to a Dask scheduler, as a context manager.
+
+    Without an address or a scheduler file among Beam's flags it is a new one on this machine, with a worker process for
+    each core.
+    """
+
+    def __init__(self, parsed: argparse.Namespace) -> None:
+        """Connect, or start workers; raises ConfigError where no scheduler answers."""
+        from distributed import Client, LocalCluster
+
+        for name in ("distributed", "bokeh"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._local: Any = None
+        place = parsed.address or parsed.scheduler_file
+        if not place:
+            self._local = LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+        options = {"timeout": parsed.timeout} if parsed.timeout else {}
+        if not parsed.address and parsed.scheduler_file:
+            options["scheduler_file"] = parsed.scheduler_file
+        try:
+            self.client = Client(parsed.address or self._local, set_as_default=False, **options)
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"no Dask scheduler answers ({error}); start one with `dask scheduler`, or correct {_PLACE[0]}",
+                path=place,
+            ) from error
+
+    def __enter__(self) -> DaskCluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection, and the workers that were started here."""
+        self.client.close()
+        if self._local is not None:
+            self._local.close()
+
+    def flags(self, flags: Sequence[str], tasks: int) -> list[str]:
+        """Return Beam's flags with the address, and a number of partitions for so many tasks if none is given."""
+        found = [flag for flag in flags if not flag.startswith(_PLACE)]
+        found += [f"{_PLACE[0]}={self.client.scheduler.address}"]
+        if not any(flag.startswith(_PARTITIONS) for flag in flags):
+            found += [f"{_PARTITIONS[0]}={max(1, min(tasks, MOST_PARTITIONS))}"]
+        return found
+
+    def check_workers(self, paths: Sequence[str]) -> int:
+        """Return the number of workers there are now, each of which has this version and sees the paths.
+
+        Raises ConfigError for one that has another version of bertdata or none, lacks the package of a store, or does
+        not have the same file or folder at a local path.
+        """
+        local = {path: _identity(path) for path in map(_existing, paths) if not files.is_remote(path)}
+        stores = {path.partition("://")[0] for path in paths if files.is_remote(path)}
+
+        def look() -> tuple[str | None, list[str], dict[str, int | None]]:
+            """Tell what a worker has; sent by value, so it uses nothing of bertdata but its version."""
+            import os
+
+            try:
+                from bertdata import __version__ as version
+            except ImportError:
+                version = ""
+            missing = []
+            for store in stores:
+                try:
+                    import fsspec
+
+                    fsspec.get_filesystem_class(store)
+                except (ImportError, ValueError):
+                    missing.append(store)
+            seen: dict[str, int | None] = {}
+            for path in local:
+                try:
+                    seen[path] = os.stat(path).st_ino
+                except OSError:
+                    seen[path] = None
+            return version, missing, seen
+
+        found = self.client.run(look, on_error="return")
+        for worker, answer in found.items():
+            _check_answer(worker, answer, local)
+        return len(found)
+
+
+def _check_answer(worker: str, answer: Any, local: dict[str, int | None]) -> None:
+    if isinstance(answer, BaseException):
+        raise ConfigError(
+            f"the Dask worker at {worker} cannot run what this process sends ({type(answer).__name__}: {answer}); give "
+            "it the same Python and packages"
+        )
+    version, missing, seen = answer
+    if version != __version__:
+        has = f"bertdata {version}" if version else "no bertdata"
+        raise ConfigError(
+            f"the Dask worker at {worker} has {has}, and this process {__version__}; install the same version there"
+        )
+    for store in missing:
+        raise ConfigError(f"the Dask worker at {worker} lacks the package for {store}:// paths; install it there")
+    for path, identity in local.items():
+        if seen[path] != identity:
+            raise ConfigError(
+                f"the Dask worker at {worker} does not see this path; give a URL such as s3://bucket/folder, or a "
+                "folder that all workers share",
+                path=path,
+            )
+
+
+def _existing(path: str) -> str:
+    """Return a path, or where there is nothing the nearest folder above it that exists."""
+    while not files.is_remote(path) and not os.path.exists(path):
+        path = os.path.dirname(os.path.abspath(path))
+    return path if files.is_remote(path) else os.path.abspath(path)
+
+
+def _identity(path: str) -> int | None:
+    return os.stat(path).st_ino
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Raise the errors of Dask itself as BertDataError: workers that died again and again, a scheduler that is gone."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise BertDataError(
+            f"Dask gave up a task after {error.allowed_failures + 1} of its workers had died, most likely for want of "
+            "memory; give workers more of it, or build with a smaller --shard-bytes: what is done is kept"
+        ) from error
+    except (CommClosedError, FutureCancelledError) as error:
+        raise BertDataError(
+            f"the Dask scheduler is gone ({error}); start it, and run the same command again: what is done is kept"
+        ) from error
