@@ -38,6 +38,7 @@ COMMANDS = {
     "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
+    "compile": Command("compile the kernels beforehand, as for the image of a container", "bertdata.cli.compile"),
     "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
     "encode-task": Command(
         "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.cli.encode_task"

@@ -5,21 +5,36 @@ On little text the plain Python versions finish before the compiler would.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 COMPILED_FROM = 32 << 20
 """Bytes of text from which compiled passes over them are worth building, or loading from disk."""
 
 
-def compiling_pays(size: int, compiled: bool | None) -> bool:
-    """Tell whether work on `size` bytes of text runs compiled: as `compiled` says, or by the size where it is None.
+_always = False
+
+
+def compiling_pays(size: int, compiled: bool | None, least: int = COMPILED_FROM) -> bool:
+    """Tell whether work on `size` bytes of text runs compiled: as `compiled` says, or from `least` where it is None.
 
     It looks at the work alone and never at what the process did before, so that the same call takes the same path.
 
     >>> compiling_pays(1000, None), compiling_pays(COMPILED_FROM, None), compiling_pays(1000, True)
     (False, True, True)
     """
-    return size >= COMPILED_FROM if compiled is None else compiled
+    return _always or size >= least if compiled is None else compiled
+
+
+@contextlib.contextmanager
+def compiling_always() -> Iterator[None]:
+    """Run work of any size compiled, in this process, until the context is left."""
+    global _always  # noqa: PLW0603
+    before, _always = _always, True
+    try:
+        yield
+    finally:
+        _always = before
 
 
 listeners: list[Callable[[], None]] = []

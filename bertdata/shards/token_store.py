@@ -22,6 +22,7 @@ from bertdata.documents import DocumentRange, slot
 from bertdata.engine.byte_ranges import ByteRange, read_at
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
@@ -62,7 +63,7 @@ SENTENCES_COMPILED_FROM = 1 << 20
 
 def compiling_sentences_pays(ranges: Iterable[DocumentRange]) -> bool:
     """Tell whether compiled code finds the sentences of these documents; a function of their size alone."""
-    return sum(documents.text_bytes for documents in ranges) >= SENTENCES_COMPILED_FROM
+    return compiling_pays(sum(documents.text_bytes for documents in ranges), None, SENTENCES_COMPILED_FROM)
 
 
 def write_tokens(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_utf8, size_of
 from bertdata.tokenizers.training.counts import SCHEMA, merge_counts
 
@@ -27,7 +28,7 @@ def count_pre_tokens(texts: Texts) -> pa.Table:
     >>> count_pre_tokens(["To be, or not to be"]).to_pydict()
     {'word': [' be', ' not', ' or', ' to', ',', 'To'], 'count': [2, 1, 1, 1, 1, 1]}
     """
-    if size_of(texts) < COMPILED_FROM:
+    if not compiling_pays(size_of(texts), None, COMPILED_FROM):
         strings = as_strings(texts)
         check_utf8(strings)
         counts = Counter(word for text in strings for word in pre_tokens(text.as_py()))

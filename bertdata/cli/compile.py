@@ -1,0 +1,100 @@
+"""`bertdata compile`: compiles the kernels that builds and loaders use, and keeps them on disk, as for an image."""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import contextlib
+import io
+import os
+import tempfile
+import time
+from typing import Any
+
+import numpy as np
+
+from bertdata.counter_rng import argsort, bits
+from bertdata.io import compression, files
+from bertdata.kernels import warmup
+from bertdata.sample import SAMPLE_DUMP
+
+BUILDS: tuple[dict[str, Any], ...] = (
+    {"dedup": "near", "max_seq_length": [64, 128], "split_chapters": True},
+    {"objective": "sop", "mask_unit": "word", "masking": "static"},
+    {"objective": "full-sentences", "mask_unit": "ngram", "masking": "static", "bin_size": 32},
+    {"objective": "doc-sentences", "mask_unit": "span", "masking": "static"},
+    {"objective": "single-segment"},
+    {"objective": "sentence-pair-nsp"},
+    {"objective": "doc-chunks", "vocab": "bertdata-32k-bpe", "pack": True},
+    {"objective": "joined-chunks", "vocab": "bertdata-32k-bpe", "masking": "static"},
+    {"model": "bpe", "vocab_size": 500},
+)
+"""Settings of builds of the sample corpus that together use the kernels of all builds."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata compile` to a parser."""
+    parser.add_argument(
+        "--vocab",
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="also the kernels of these tokenizers, as of a Unigram model, which none that ships is",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the sample corpus with one group of settings after another, and print how many kernels were compiled."""
+    compiled = 0
+
+    def count() -> None:
+        nonlocal compiled
+        compiled += 1
+
+    began = time.monotonic()
+    warmup.listeners.append(count)
+    try:
+        with warmup.compiling_always(), tempfile.TemporaryDirectory() as folder:
+            texts = _other_forms(folder)
+            for settings in (*BUILDS, *({"vocab": one, "objective": "doc-sentences"} for one in arguments.vocab)):
+                _build(files.join(folder, "corpus"), settings)
+            _build(files.join(folder, "texts"), texts)
+            argsort(bits(0, np.arange(1 << 12)))
+    finally:
+        warmup.listeners.remove(count)
+    print(f"compiled {compiled} kernels in {time.monotonic() - began:.0f} s; they are kept in {_place()}")
+    return 0
+
+
+def _other_forms(folder: str) -> dict[str, Any]:
+    """Write the sample dump as one bz2 stream without an index, and a plain text; return the settings to read them."""
+    dump, text = files.join(folder, "wiki.xml.bz2"), files.join(folder, "text.txt")
+    with compression.open_decompressed(SAMPLE_DUMP) as source:
+        files.write_bytes(dump, bz2.compress(source.read(), 1))
+    files.write_bytes(text, b"A fox saw grapes.\nThey hung high.\n\nIt left. They are sour, it said.[1] So.\n" * 50)
+    return {
+        "wikipedia": dump,
+        "documents": text,
+        "range_bytes": 20_000,
+        "attach_citations": True,
+        "vocab": "bertdata-30k-uncased",
+    }
+
+
+def _build(folder: str, settings: dict[str, Any]) -> None:
+    """Build the sample corpus, and read a batch of each phase."""
+    from bertdata.loader.numpy_loader import numpy_batches
+    from bertdata.pipelines.in_python import build
+
+    with contextlib.redirect_stderr(io.StringIO()):
+        corpus = build(folder, workers=1, **settings)
+    for phase in corpus.phases.values() or [corpus]:
+        next(iter(numpy_batches(phase.train, 8)))
+
+
+def _place() -> str:
+    """Return the folder in which machine code is kept."""
+    from bertdata.kernels.mixer import sort_draws
+
+    kept: Any = sort_draws
+    return str(os.path.dirname(kept._cache.cache_path))
