@@ -32,6 +32,7 @@ from numba.core import caching, sigutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
+from bertdata.kernels.process_lock import held
 from bertdata.kernels.warmup import compilation_begins
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -138,6 +139,7 @@ def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool)
         kept = dispatcher._cache
         kept.load_overload = _or_telling(_or_nothing(kept.load_overload))
         kept.save_overload = _or_nothing(kept.save_overload)
+        dispatcher.compile = _one_process_at_a_time(dispatcher.compile, kept, function.__qualname__)
         if signatures:
             dispatcher.compile = _compile_one_of(dispatcher, signatures)
     return dispatcher  # type: ignore[no-any-return]
@@ -172,6 +174,16 @@ def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
         return found
 
     return load_or_tell
+
+
+def _one_process_at_a_time(compile_any: Callable[[Any], Any], kept: Any, name: str) -> Callable[[Any], Any]:
+    """Return a method that compiles a kernel while others that keep it in the same place wait, and then load it."""
+
+    def compile_alone(given: Any) -> Any:
+        with held(kept.cache_path, name):
+            return compile_any(given)
+
+    return compile_alone
 
 
 def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[Any], Any]:
