@@ -29,10 +29,10 @@ import torch
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
-from bertdata.io.charts import line_chart, markup, smoothed
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
+from bertdata.torch.training.curves import draw, smoothed
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import read
@@ -91,9 +91,7 @@ def draw_losses(place: Path, pictures: Path) -> None:
         records = read(place / "models" / name / "log.jsonl")
         points = [(record["step"], record["mlm_loss"]) for record in records]
         curves[f"{name} masks"] = smoothed(points, 5)
-    title = "Loss of static, dynamic, whole-word"
-    picture = line_chart({"loss of masked words": curves}, x_label="step", title=title)
-    (pictures / "encoder-masks.svg").write_text(markup(picture))
+    (pictures / "encoder-masks.svg").write_bytes(draw({"loss of masked words": curves}, x_label="step"))
 
 
 @dataclass(frozen=True)

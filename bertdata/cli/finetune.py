@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Fine-tune as parsed arguments say and return the summary."""
     from bertdata.torch.training.finetune import finetune
-    from bertdata.torch.training.metrics_log import shown
+    from bertdata.torch.training.progress import shown
     from bertdata.torch.training.settings import FinetuneSettings
 
     settings = from_flags(arguments, FinetuneSettings)

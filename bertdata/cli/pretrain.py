@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     """Pretrain as parsed arguments say, and return the summary; of several processes, all but the first return 0."""
-    from bertdata.torch.training.metrics_log import shown
     from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.progress import shown
     from bertdata.torch.training.settings import PretrainSettings
 
     settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"

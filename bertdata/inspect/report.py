@@ -16,8 +16,8 @@ from bertdata.errors import ConfigError, OutputError
 from bertdata.inspect import show, stats, summary
 from bertdata.inspect.report_style import STYLE
 from bertdata.io import files
-from bertdata.io.charts import element, markup
 from bertdata.io.console import counted, largest
+from bertdata.io.markup import element, markup
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits

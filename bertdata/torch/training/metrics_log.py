@@ -1,30 +1,37 @@
-"""The log of a run: `log.jsonl`, one JSON object a line; `curves.svg` plots its losses and accuracies.
-
-A resumed run first removes the lines after its checkpoint. `shown` shows the progress: a bar on a terminal, plain lines
-elsewhere, as in the log of a batch system.
-"""
+"""The log of a run: `log.jsonl`, one JSON object a line; a resumed run first removes the lines after its checkpoint."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import timedelta
-from typing import TextIO
 
 from bertdata.errors import InputError, OutputError
 from bertdata.io import compression, files
-from bertdata.io.charts import line_chart, markup, smoothed
 
 LogRecord = dict[str, float]
-LOG, PLOT = "log.jsonl", "curves.svg"
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-"""Seconds between two plain lines, doubled each time, up to the longest."""
-_MOST_POINTS = 1000
-"""Points of a curve; longer logs are plotted as means of neighbouring lines."""
+LOG = "log.jsonl"
+_VALIDATION = "validation_"
+
+
+def validation_name(figure: str, phase: str = "") -> str:
+    """Return the name in the log of a figure on the validation split of a phase; "": that of the phase at the time.
+
+    >>> validation_name("mlm_loss"), validation_name("mlm_loss", "128")
+    ('validation_mlm_loss', 'validation_128/mlm_loss')
+    """
+    return f"{_VALIDATION}{phase}/{figure}" if phase else f"{_VALIDATION}{figure}"
+
+
+def parsed_name(name: str) -> tuple[str | None, str]:
+    """Return the phase and the figure that a name in the log stands for; None: a figure of training.
+
+    >>> parsed_name("mlm_loss"), parsed_name("validation_mlm_loss"), parsed_name("validation_128/mlm_loss")
+    ((None, 'mlm_loss'), ('', 'mlm_loss'), ('128', 'mlm_loss'))
+    """
+    if not name.startswith(_VALIDATION):
+        return None, name
+    phase, _, figure = name.removeprefix(_VALIDATION).rpartition("/")
+    return phase, figure
 
 
 def read(path: str | os.PathLike[str]) -> list[LogRecord]:
@@ -67,81 +74,3 @@ def append(path: str, record: LogRecord) -> None:
         raise OutputError(
             f"cannot be written ({error.strerror}); make room and run again: the run is resumed", path=path
         ) from error
-
-
-def plot(directory: str, records: Sequence[LogRecord]) -> None:
-    """Draw `curves.svg` beside a log: a panel for each loss and accuracy, in training and on the validation split."""
-    panels = {}
-    names = list(dict.fromkeys(name for record in records for name in record if name.endswith(("_loss", "_accuracy"))))
-    training = [name for name in names if not name.startswith("validation_")]
-    for name in sorted(training, key=lambda name: name.endswith("_accuracy")):
-        found = {
-            label: [(record["step"], record[key]) for record in records if key in record]
-            for label, key in (("training", name), ("validation", f"validation_{name}"))
-        }
-        window = -(-len(found["training"]) // _MOST_POINTS)
-        found["training"] = smoothed(found["training"], max(window, 1))
-        if found["training"]:
-            panels[name] = {label: points for label, points in found.items() if points}
-    files.write_bytes(files.join(directory, PLOT), markup(line_chart(panels, x_label="step")).encode())
-
-
-def line(record: LogRecord) -> dict[str, str]:
-    """Return what the progress line shows of a record.
-
-    >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
-    {'loss': '7.250', 'mlm accuracy': '12.5%', 'pair accuracy': '50.0%', 'tokens/s': '4,321'}
-    """
-    shown = {"loss": f"{record['loss']:.3f}"}
-    for name, value in record.items():
-        if name.endswith("_accuracy") and not name.startswith("validation_"):
-            shown[name.replace("_", " ")] = f"{value:.1%}"
-    if "validation_loss" in record:
-        shown["validation loss"] = f"{record['validation_loss']:.3f}"
-    if "tokens_per_second" in record:
-        shown["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
-    return shown
-
-
-class PlainLines:
-    """Writes a line for the first record, the last, each with a validation loss, and others at growing intervals."""
-
-    def __init__(self, steps: int | None, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self.steps, self.stream, self.clock = steps, stream, clock
-        self._due, self._wait = float("-inf"), FIRST_WAIT
-        self._first: tuple[int, float] | None = None
-
-    def __call__(self, record: LogRecord) -> None:
-        now, step, steps = self.clock(), int(record["step"]), self.steps or int(record["steps"])
-        first, began = self._first = self._first or (step, now)
-        if now < self._due and step < steps and "validation_loss" not in record:
-            return
-        if now >= self._due:
-            self._due, self._wait = now + self._wait, min(2 * self._wait, LONGEST_WAIT)
-        shown = ", ".join(f"{name} {value}" for name, value in line(record).items())
-        left = ""
-        if first < step < steps:
-            left = f", {timedelta(seconds=round((now - began) / (step - first) * (steps - step)))} left"
-        print(f"step {step:,} of {steps:,}: {shown}{left}", file=self.stream, flush=True)
-
-
-@contextmanager
-def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
-    """Yield a function that shows records on stderr; `steps` is those of the run, None where each record has them."""
-    if not sys.stderr.isatty():
-        yield PlainLines(steps, sys.stderr)
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=steps, unit="step") as bar:
-        started = False
-
-        def report(record: LogRecord) -> None:
-            nonlocal started
-            if not started:
-                bar.total = steps or int(record["steps"])
-                started, bar.initial, bar.n = True, int(record["step"]) - 1, int(record["step"]) - 1
-            bar.update(int(record["step"]) - bar.n)
-            bar.set_postfix(line(record), refresh=False)
-
-        yield report

@@ -24,7 +24,7 @@ from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
-from bertdata.torch.training import checkpoint, metrics_log, trackers
+from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import make_optimizer, own_randomness
@@ -154,4 +154,5 @@ def _start(
     optimizer = make_optimizer(model, settings.weight_decay, settings.adam_beta2, settings.optim)
     if before := last or parent:
         checkpoint.load_optimizer(before, optimizer, group.device)
-    return Run(model, optimizer, group, last, output, said, families.about(info), parent)
+    drawn = group.first and curves.available()
+    return Run(model, optimizer, group, last, output, said, families.about(info), parent, drawn)

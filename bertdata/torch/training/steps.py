@@ -23,7 +23,7 @@ from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.encoder import Blocks
 from bertdata.torch.models.weights import PreTrainedModel
-from bertdata.torch.training import checkpoint, metrics_log
+from bertdata.torch.training import checkpoint, curves, metrics_log
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate
@@ -43,7 +43,7 @@ class Run:
     """A run: model, optimizer, processes, the checkpoint it is resumed from, its directory and settings.
 
     `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
-    step.
+    step; drawn: whether curves are.
     """
 
     model: PreTrainedModel
@@ -54,6 +54,7 @@ class Run:
     settings: dict[str, Any]
     about: dict[str, Any]
     parent: Checkpoint | None = None
+    drawn: bool = True
 
     @property
     def first(self) -> int:
@@ -137,8 +138,8 @@ def train(
         if logging:
             if group.first:
                 metrics_log.append(files.join(run.output, metrics_log.LOG), record)
-                if saving or time.monotonic() - drawn >= _REDRAW_AFTER:
-                    metrics_log.plot(run.output, metrics_log.read(files.join(run.output, metrics_log.LOG)))
+                if run.drawn and (saving or time.monotonic() - drawn >= _REDRAW_AFTER):
+                    curves.plot(run.output, metrics_log.read(files.join(run.output, metrics_log.LOG)))
                     drawn = time.monotonic()
             interval = Interval(time.perf_counter())
         if saving and group.first:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from bertdata.errors import MissingExtraError
 from bertdata.io import files
 from bertdata.registry import Registry
-from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.metrics_log import LogRecord, parsed_name
 
 _EXTRA = "tracking"
 _RUN_ID = "wandb.json"
@@ -68,14 +68,16 @@ def opened(
 def tagged(record: LogRecord) -> dict[str, float]:
     """Return the figures of a record by the names that they have in panels.
 
-    >>> tagged({"step": 3, "mlm_loss": 7.5, "validation_loss": 7.0, "tflops": 0.1})
-    {'train/mlm_loss': 7.5, 'validation/loss': 7.0, 'train/tflops': 0.1}
+    >>> tagged({"step": 3, "mlm_loss": 7.5, "validation_loss": 7.0, "validation_128/loss": 7.0})
+    {'train/mlm_loss': 7.5, 'validation/loss': 7.0, 'validation_128/loss': 7.0}
     """
-    return {
-        f"validation/{name.removeprefix('validation_')}" if name.startswith("validation_") else f"train/{name}": value
-        for name, value in record.items()
-        if name != "step"
-    }
+    tags = {}
+    for name, value in record.items():
+        phase, figure = parsed_name(name)
+        panel = "train" if phase is None else f"validation_{phase}" if phase else "validation"
+        tags[f"{panel}/{figure}"] = value
+    del tags["train/step"]
+    return tags
 
 
 class TensorBoard:

@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import pty
+import re
+import struct
 import sys
-from typing import Any
+import termios
+import time
 
 import pytest
 
-from bertdata.torch.training.metrics_log import PlainLines, line, shown
+from bertdata.torch.training.progress import PlainLines, line, shown
 
 
 def record(step: int, **more: float) -> dict[str, float]:
@@ -16,8 +22,8 @@ def record(step: int, **more: float) -> dict[str, float]:
 def lines_at(times: list[tuple[float, dict[str, float]]], steps: int | None = 1000) -> list[str]:
     now, stream = [0.0], io.StringIO()
     lines = PlainLines(steps, stream, lambda: now[0])
-    for time, one in times:
-        now[0] = time
+    for second, one in times:
+        now[0] = second
         lines(one)
     return stream.getvalue().splitlines()
 
@@ -50,39 +56,46 @@ def test_fine_tuning_says_its_steps_in_each_record() -> None:
     assert line({"loss": 1.0, "replaced_accuracy": 0.5}) == {"loss": "1.000", "replaced accuracy": "50.0%"}
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_a_terminal_gets_a_bar_and_anything_else_lines(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, terminal: bool
+def on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, records: list[dict[str, float]]) -> list[str]:
+    """Return the lines that a terminal of some columns is given, each state of the bar as a line."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with open(slave, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        with shown(100_000) as report:
+            for one in records:
+                report(one)
+                time.sleep(0.12)  # tqdm shows ten states a second at most
+        terminal.flush()
+        written = os.read(master, 1 << 16).decode()
+    os.close(master)
+    return [one.rstrip() for one in re.split(r"[\r\n]+", written) if one.strip()]
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_the_bar_is_one_line_of_a_terminal_and_validation_losses_stay_above_it(
+    monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
-    bars: list[Any] = []
+    held = {"validation_loss": 6.5, "validation_128/loss": 6.5, "validation_512/loss": 7.75}
+    more = {"pair_accuracy": 0.5, "replaced_accuracy": 0.5}
+    steps = [record(1, **more), record(90_001, **more), record(100_000, **more, **held)]
+    found = on_terminal(monkeypatch, columns, steps)
+    assert all(len(one) < columns for one in found if one.startswith("|"))
+    assert "step 100,000: validation loss 6.500 (128: 6.500, 512: 7.750)" in found
+    [last] = [one for one in found if "100000/100000" in one][-1:]
+    assert re.match(r"\|█+\| 100000/100000, 00:00 left, loss 7.250", last)
+    assert ("4,321 tokens/s, mlm 12.5%" in last) == (columns == 80)
 
-    class Bar:
-        n = initial = total = 0
 
-        def __init__(self, **options: Any) -> None:
-            bars.append(self)
+def test_the_bar_goes_back_with_a_run_that_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)])
+    assert " 401/100000" in found[-1]
 
-        def __enter__(self) -> Any:
-            return self
 
-        def __exit__(self, *error: object) -> None:
-            pass
-
-        def update(self, number: int) -> None:
-            self.n += number
-
-        def set_postfix(self, values: Any, refresh: bool) -> None:
-            self.values = values
-
-    monkeypatch.setattr("tqdm.tqdm", Bar)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
     with shown(1000) as report:
         report(record(501))
         report(record(1000))
     lines = capsys.readouterr().err.splitlines()
-    if terminal:
-        assert not lines
-        assert (bars[0].initial, bars[0].n, bars[0].total, bars[0].values["loss"]) == (500, 1000, 1000, "7.250")
-    else:
-        assert not bars
-        assert [one.split(":")[0] for one in lines] == ["step 501 of 1,000", "step 1,000 of 1,000"]
+    assert [one.split(":")[0] for one in lines] == ["step 501 of 1,000", "step 1,000 of 1,000"]
