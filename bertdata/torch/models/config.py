@@ -41,7 +41,8 @@ class EncoderConfig:
 
     model_type: the name of the family, in `config.json`; family: the prefix of the names of its classes; fixed: keys of
     `config.json` that have one value. max_position_embeddings is the length of the longest sequence that the encoder
-    takes. Fields that are int or float are checked by their type and name.
+    takes. rope_field: the field with the base of the rotary positions that change with the length of rows, "" without
+    any. Fields that are int or float are checked by their type and name.
 
     Raises ConfigError for values that no encoder can have.
     """
@@ -49,6 +50,7 @@ class EncoderConfig:
     model_type: ClassVar[str]
     family: ClassVar[str]
     fixed: ClassVar[Mapping[str, Any]] = {}
+    rope_field: ClassVar[str] = ""
 
     vocab_size: int = 30522
     hidden_size: int = 768

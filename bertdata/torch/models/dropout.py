@@ -5,7 +5,7 @@ process. `Draws` gives each token a number that depends only on the seed, the st
 tokens of its own row. Each use of dropout in a forward pass derives a stream from it (SplitMix's construction on 32
 bits: a counter, then a mixer), with 16 bits for each activation. So padding, packing, gradient accumulation and the
 number of processes do not change what is dropped. Only the dropout of attention on CUDA does depend on them: it is
-torch's own, inside its fused kernels.
+torch's own, inside its fused kernels, unless `Draws.explicit`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ _LEVELS = 1 << 16
 class Draws:
     """The random numbers of a model's dropout; call `begin` with each batch before the forward pass.
 
-    tokens: int64 (N, L), or (1, T) for packed rows, a number for each token; first: int64 (N,), those of [CLS].
+    tokens: int64 (N, L), or (1, T) for packed rows, a number for each token; first: int64 (N,), those of [CLS];
+    explicit: whether they determine the dropout of attention on CUDA, too.
 
         draws = attached(model)
         for step, batch in enumerate(loader, 1):
@@ -38,6 +39,7 @@ class Draws:
     def __init__(self) -> None:
         self.tokens = self.first = torch.zeros(0, dtype=torch.int64)
         self.uses = 0
+        self.explicit = False
 
     def begin(self, batch: Mapping[str, Tensor], seed: int, step: int) -> None:
         """Number the tokens of a padded or packed batch."""
@@ -65,6 +67,13 @@ class Draws:
     def heads(self, count: int) -> Tensor:
         """Return the numbers of each token for each of `count` heads, int64 (N, count, L)."""
         return torch.stack([self.next(self.tokens) for _ in range(count)], dim=1)
+
+    def attention(self, count: int, device: torch.device) -> Tensor | None:
+        """Return the numbers for the dropout of attention, as `heads` does; None where torch's fused kernels draw it.
+
+        That is on CUDA, unless `explicit`.
+        """
+        return self.heads(count) if self.explicit or device.type != "cuda" else None
 
     def dropped(self, hidden: Tensor, probability: float) -> Tensor:
         """Return hidden states (N, L, H), or pooled ones (N, H), after dropout."""

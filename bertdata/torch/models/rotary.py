@@ -6,10 +6,13 @@ head is turned together with d + size / 2.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from bertdata.torch.models.config import EncoderConfig
 
 
 class Rotation(NamedTuple):
@@ -39,3 +42,19 @@ def rotation(positions: Tensor, size: int, theta: float) -> Rotation:
     angles = positions[:, None, :, None].float() * (1.0 / theta**half)
     both = torch.cat((angles, angles), dim=-1)
     return Rotation(both.cos(), both.sin())
+
+
+def set_rope_theta(model: nn.Module, theta: float) -> None:
+    """Give the configs of a model, and of its parts, another base of rotary positions; no weight depends on it.
+
+    >>> from bertdata.torch import ModernBertConfig, ModernBertModel
+    >>> model = ModernBertModel(ModernBertConfig.tiny(vocab_size=100, global_rope_theta=10_000.0))
+    >>> set_rope_theta(model, 160_000.0)
+    >>> model.config.global_rope_theta, model.config.local_rope_theta
+    (160000.0, 10000.0)
+    """
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if isinstance(config, EncoderConfig) and config.rope_field:
+            changes: dict[str, Any] = {config.rope_field: theta}
+            module.config = replace(config, **changes)  # type: ignore[assignment]

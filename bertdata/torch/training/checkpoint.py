@@ -12,7 +12,7 @@ import io
 import logging
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,8 @@ _NAME = re.compile(r"step-(\d+)")
 class Checkpoint:
     """A complete checkpoint: its directory, the number of steps taken, the sampler's state, the settings of the run.
 
-    digest: the SHA-256 of its state, in which are those of its files.
+    digest: the SHA-256 of its state, in which are those of its files; rewinds: the steps from which and to which the
+    run went back; rewound: the sampler's state after a spike, where the run went back to this checkpoint.
     """
 
     directory: str
@@ -41,6 +42,12 @@ class Checkpoint:
     sampler: dict[str, int]
     settings: dict[str, Any]
     digest: str
+    rewinds: Sequence[tuple[int, int]] = ()
+    rewound: dict[str, int] | None = None
+
+    def state_after(self, *, within_phase: bool) -> dict[str, int] | None:
+        """Return the state of the sampler for the next step; None where that is the first of another phase."""
+        return self.rewound or (self.sampler if within_phase else None)
 
 
 def save(
@@ -51,6 +58,8 @@ def save(
     sampler: dict[str, int],
     settings: dict[str, Any],
     about: dict[str, Any] | None = None,
+    rewinds: Sequence[tuple[int, int]] = (),
+    *,
     keep: int = 1,
 ) -> None:
     """Write the checkpoint of a step below `root`, then delete all but the last `keep` (0: none is deleted).
@@ -64,12 +73,21 @@ def save(
     buffer = io.BytesIO()
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())
-    state = {"step": step, "sampler": sampler, "settings": settings}
+    state = {"step": step, "sampler": sampler, "settings": settings} | ({"rewinds": [*rewinds]} if rewinds else {})
     digests = {path: files.sha256(files.join(directory, path)) for path in _files_below(directory)}
     files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
     others = sorted(other for other in files.names(root) if other != name and _NAME.fullmatch(other))
     for other in others[: max(len(others) - keep + 1, 0)] if keep else ():
         files.remove(files.join(root, other))
+
+
+def continue_from(checkpoint: Checkpoint, sampler: dict[str, int], rewinds: Sequence[tuple[int, int]]) -> None:
+    """Write into a checkpoint that the run goes on from it with the rows at a state of the sampler.
+
+    rewinds: the steps from which and to which the run went back so far. Raises OutputError.
+    """
+    path = files.join(checkpoint.directory, _STATE)
+    files.write_json(path, sealed(files.read_json(path) | {"rewound": sampler, "rewinds": [*rewinds]}))
 
 
 def newest(root: str) -> Checkpoint | None:
@@ -114,7 +132,11 @@ def _read(directory: str) -> Checkpoint:
     expected = [(files.join(directory, name), digest) for name, digest in state["files"].items()]
     for damaged_path, problem in damaged(expected, "check checkpoint"):
         raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=damaged_path)
-    return Checkpoint(directory, state["step"], state["sampler"], state["settings"], files.sha256(path))
+    rewinds = [(begin, end) for begin, end in state.get("rewinds", ())]
+    digest = files.sha256(path)
+    return Checkpoint(
+        directory, state["step"], state["sampler"], state["settings"], digest, rewinds, state.get("rewound")
+    )
 
 
 def _files_below(directory: str) -> Iterator[str]:

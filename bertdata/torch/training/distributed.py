@@ -40,6 +40,14 @@ class Group:
         distributed.all_reduce(sums)
         return [float(value) for value in sums.tolist()]
 
+    def all_reduce_max(self, values: Sequence[float]) -> list[float]:
+        """Return the largest of each value over all processes."""
+        if self.world_size == 1:
+            return list(values)
+        found = torch.tensor(values, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(found, op=distributed.ReduceOp.MAX)
+        return [float(value) for value in found.tolist()]
+
     def parallel(self, model: nn.Module) -> nn.Module:
         """Return the model with its gradients averaged over all processes."""
         if self.world_size == 1:

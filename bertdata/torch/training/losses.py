@@ -18,7 +18,7 @@ from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.pretraining import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.distributed import Group
-from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.metrics_log import LogRecord, validation_name
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.settings import PretrainSettings
 
@@ -107,8 +107,32 @@ def chosen_rows(total: int, most: int) -> list[int]:
     return [number * total // count for number in range(count)]
 
 
+def validate_phases(
+    model: PreTrainedModel,
+    group: Group,
+    phases: Sequence[Phase],
+    current: Phase,
+    named: bool,
+    settings: PretrainSettings,
+    draws: Draws,
+) -> LogRecord:
+    """Return the losses and accuracies on the validation splits of phases; all processes call it.
+
+    Those of the current phase are called `validation_loss` and so on; where phases are `named`, those of each
+    `validation_128/loss`, with its name.
+    """
+    record: LogRecord = {}
+    for phase in phases:
+        if phase.validation is not None:
+            figures = validate(model, group, phase, settings, draws)
+            names = ([""] if phase is current else []) + ([phase.name] if named else [])
+            for name in names:
+                record |= {validation_name(figure, name): value for figure, value in figures.items()}
+    return record
+
+
 def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: PretrainSettings, draws: Draws) -> LogRecord:
-    """Return the losses and accuracies on the validation split, each named `validation_...`; all processes call it."""
+    """Return the losses and accuracies on the validation split of a phase; all processes call it."""
     dataset = phase.validation
     assert dataset is not None
     rows = chosen_rows(len(dataset), settings.validation_rows)
@@ -130,4 +154,4 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
                     sums.add(model(**batch).terms, counts)
     finally:
         model.train()
-    return {f"validation_{name}": value for name, value in sums.means(group.all_reduce_sum, weight).items()}
+    return sums.means(group.all_reduce_sum, weight)

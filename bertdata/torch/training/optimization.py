@@ -34,6 +34,10 @@ class DivergenceError(BertDataError):
     """A loss or a gradient that is not a finite number."""
 
 
+class SpikeError(DivergenceError):
+    """A spike of the loss from which the run goes back (`rewind`)."""
+
+
 @dataclass(frozen=True)
 class OptimizerKind:
     """An optimizer: makes one of groups of parameters, with `betas` and `eps`."""
@@ -72,42 +76,64 @@ def update(
     max_grad_norm: float,
     step: int,
     spike_ratio: float = 0.0,
+    on_spike: str = "skip",
 ) -> float:
     """Update the weights by their gradients, clipped to `max_grad_norm` (0: no clipping); returns the gradient's norm.
 
-    With a `spike_ratio`, an update is left out whose norm is not finite, or over so many times the mean of those before
-    (`skips`). Else raises DivergenceError, with the weights as they were, where the loss or the gradient is not finite.
+    A spike is a loss or norm that is not finite, or, with a `spike_ratio`, a norm over so many times the mean of those
+    before (`is_spike`). With `on_spike` "rewind" it raises SpikeError; with "skip" and a `spike_ratio` the update is
+    left out (`skips`). Else raises DivergenceError where the loss or the gradient is not finite. The weights are as
+    they were after each of these.
     """
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf")))
     finite = abs(loss) < float("inf") and norm < float("inf")
-    if spike_ratio and skips(optimizer, norm if finite else float("inf"), spike_ratio):
+    found = f"the loss is {loss:.6} and its gradient has norm {norm:.6} at step {step}"
+    if on_spike == "rewind":
+        if not finite or (spike_ratio and is_spike(optimizer, norm, spike_ratio)):
+            raise SpikeError(found)
+        note_norm(optimizer, norm)
+    elif spike_ratio and skips(optimizer, norm if finite else float("inf"), spike_ratio):
         return norm
-    if not finite:
-        raise DivergenceError(
-            f"the loss is {loss} and its gradient has norm {norm} at step {step}; lower the learning rate, or "
-            "lengthen the warm-up; the last checkpoint is kept"
-        )
+    elif not finite:
+        raise DivergenceError(f"{found}; lower the learning rate, or lengthen the warm-up; the last checkpoint is kept")
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.step()
     return norm
 
 
-def skips(optimizer: torch.optim.Optimizer, norm: float, ratio: float) -> bool:
-    """Return whether an update is to be left out, by the norms of those before, and note its norm where it is not.
+def is_spike(optimizer: torch.optim.Optimizer, norm: float, ratio: float) -> bool:
+    """Return whether a norm is over `ratio` times the mean of those before; those of the first 20 updates never are.
 
-    The first 20 updates never are, nor the sixth of a row, for then it is no spike. The mean of the norms (of the last
-    hundred or so), their number, and the updates left out are in the optimizer's first group, so that checkpoints have
-    them, and a resumed run leaves out the same.
+    The mean of the norms (of the last hundred or so) and their number are in the optimizer's first group, so that
+    checkpoints have them.
     """
     group = optimizer.param_groups[0]
-    mean, number, row = group.get("norm_mean", 0.0), group.get("norms", 0), group.get("skipped_in_a_row", 0)
-    if number >= _NORMS_FIRST and norm > ratio * mean and row < _MOST_SKIPPED:
+    return bool(group.get("norms", 0) >= _NORMS_FIRST and norm > ratio * group.get("norm_mean", 0.0))
+
+
+def note_norm(optimizer: torch.optim.Optimizer, norm: float) -> None:
+    """Add a norm to those that later ones are compared with."""
+    group = optimizer.param_groups[0]
+    mean, number = group.get("norm_mean", 0.0), group.get("norms", 0)
+    group["norms"] = number + 1
+    group["norm_mean"] = mean + (norm - mean) / min(number + 1, _NORMS_KEPT)
+
+
+def skips(optimizer: torch.optim.Optimizer, norm: float, ratio: float) -> bool:
+    """Return whether an update is to be left out, for its norm is a spike, and note the norm where it is not.
+
+    The sixth of a row is not left out, for then it is no spike. The updates left out are counted in the optimizer's
+    first group, so that a resumed run leaves out the same.
+    """
+    group = optimizer.param_groups[0]
+    row = group.get("skipped_in_a_row", 0)
+    if row < _MOST_SKIPPED and is_spike(optimizer, norm, ratio):
         group["skipped"], group["skipped_in_a_row"] = group.get("skipped", 0) + 1, row + 1
         return True
     if norm < float("inf"):
-        group["norms"], group["skipped_in_a_row"] = number + 1, 0
-        group["norm_mean"] = mean + (norm - mean) / min(number + 1, _NORMS_KEPT)
+        group["skipped_in_a_row"] = 0
+        note_norm(optimizer, norm)
     return False
 
 

@@ -25,7 +25,7 @@ class Phase:
     """The part of a run on the rows of one phase of a build: its name, its examples, the steps first + 1 to last.
 
     validation: the examples of the validation split, None without one; peak: of the learning rate; accumulation_steps:
-    gradient accumulation steps.
+    gradient accumulation steps; rope_theta: the base of rotary positions, None for that of the config.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Phase:
     last: int
     peak: float
     accumulation_steps: int
+    rope_theta: float | None = None
 
     def parts(self, step: int, settings: PretrainSettings) -> int:
         """Return how many of its gradient accumulation steps a step takes, counted from 1: fewer in a batch warm-up."""
@@ -77,6 +78,7 @@ def open_phases(
             last,
             settings.peak(number),
             _parts(batch, accumulation_steps, dataset.info.max_seq_length / shortest),
+            settings.rope_theta(number),
         )
         for number, ((name, dataset), (first, last)) in enumerate(zip(datasets, pairwise(borders), strict=True))
     ]
@@ -99,7 +101,7 @@ def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
     [0, 700, 900, 1000]
     """
     steps, shares = settings.max_steps, numbers(settings, "phase_shares")
-    for name in ("phase_shares", "phase_learning_rates"):
+    for name in ("phase_shares", "phase_learning_rates", "phase_rope_thetas"):
         given = getattr(settings, name)
         if len(given) not in (0, phases):
             raise ConfigError(

@@ -29,15 +29,18 @@ from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import make_optimizer, own_randomness
 from bertdata.torch.training.phases import Phase, longest_info, open_phases
+from bertdata.torch.training.run import Run
 from bertdata.torch.training.settings import PretrainSettings
-from bertdata.torch.training.steps import Run, train
+from bertdata.torch.training.steps import train
 
 _FREE = (
     "compile",
     "device",
+    "eval_phases",
     "eval_steps",
     "gradient_accumulation_steps",
     "logging_steps",
+    "max_rewinds",
     "num_workers",
     "peak_tflops",
     "report_to",
@@ -132,16 +135,26 @@ def _start(
     kind = library.model_class(shape, info)
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
+    if settings.phase_rope_thetas and not shape.rope_field:
+        raise ConfigError(
+            f"--phase-rope-thetas is for models with rotary positions, and a {shape.model_type} config has no base of "
+            "them; expected a ModernBERT of --library bertdata, or leave it out"
+        )
+    if settings.phase_rope_thetas and shape.rope_field in (overrides or {}):
+        raise ConfigError(f"--phase-rope-thetas and --config-overrides both set {shape.rope_field}; give one of them")
     free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else set())
+    free -= {"save_steps"} if settings.on_spike == "rewind" else set()
     said = {name: value for name, value in stored_values(settings).items() if name not in free}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in shape.settings().items()}
+    if settings.phase_rope_thetas:
+        del said[f"config.{shape.rope_field}"]  # each phase sets it
     if branch:
         said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
     torch.manual_seed(settings.seed)
     if last is not None:
         checkpoint.check_settings(last, said)
-        [phase] = [phase for phase in phases if phase.first < last.step <= phase.last]
+        phase = next(phase for phase in phases if last.step <= phase.last)
         length = phase.run_epochs(settings)
         sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
         sampler.load_state_dict(last.sampler)
@@ -155,4 +168,6 @@ def _start(
     if before := last or parent:
         checkpoint.load_optimizer(before, optimizer, group.device)
     drawn = group.first and curves.available()
-    return Run(model, optimizer, group, last, output, said, families.about(info), parent, drawn)
+    rewinds = [*last.rewinds] if last is not None else []
+    about = families.about(info)
+    return Run(model, optimizer, group, phases, last, output, said, about, parent, drawn, rewinds)

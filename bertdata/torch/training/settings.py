@@ -67,6 +67,12 @@ class PretrainSettings(TrainingSettings):
         later=True,
         metavar="RATE",
     )
+    phase_rope_thetas: tuple[str, ...] = option(
+        (),
+        "the base of the rotary positions of global layers in each phase, as 10000 160000, in place of the config's",
+        later=True,
+        metavar="BASE",
+    )
     batch_warmup_ratio: float = option(
         0.0,
         "share of the steps in which an update takes more and more of its gradient accumulation steps, from one to all",
@@ -81,8 +87,22 @@ class PretrainSettings(TrainingSettings):
         at_least=0,
         later=True,
     )
+    on_spike: str = option(
+        "skip",
+        "skip: leave out updates by --spike-ratio; rewind: from a loss or a gradient that is not finite, or is a spike "
+        "by --spike-ratio, go back to the last checkpoint, and leave out the batches since then",
+        ("skip", "rewind"),
+        later=True,
+    )
+    max_rewinds: int = option(10, "how many times a run goes back from a spike", at_least=1, later=True)
     optim: str = option("adamw", "the optimizer", OPTIMIZERS, items=OPTIMIZERS, later=True)
     adam_beta2: float = option(0.999, "AdamW's second beta (RoBERTa: 0.98)", at_least=0, below=1)
+    attention_dropout_by_row: bool = option(
+        False,
+        "draw the dropout of attention by row on CUDA, too, so that it does not change with the number of processes or "
+        "--gradient-accumulation-steps; takes more time and memory than torch's fused kernels",
+        later=True,
+    )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
@@ -95,6 +115,13 @@ class PretrainSettings(TrainingSettings):
         1000,
         "steps between evaluations on the validation split, where there is one; also at the end; 0: never",
         at_least=0,
+    )
+    eval_phases: str = option(
+        "ends",
+        "whose validation splits are evaluated; ends: that of the phase, and at the end of each phase those of all; "
+        "all: those of all phases each time",
+        ("ends", "all"),
+        later=True,
     )
     validation_rows: int = option(2048, "rows of the validation split to evaluate, spread over it; 0: all", at_least=0)
     num_workers: int = option(2, "worker processes of the loader; 0: none", at_least=0)
@@ -127,6 +154,7 @@ class PretrainSettings(TrainingSettings):
             f"--phase-shares {' '.join(self.phase_shares)} add up to {sum(shares):g}; expected 1",
         )
         numbers(self, "phase_learning_rates")
+        numbers(self, "phase_rope_thetas")
 
     @property
     def shape(self) -> Shape:
@@ -137,6 +165,11 @@ class PretrainSettings(TrainingSettings):
         """Return the peak of the learning rate in a phase, counted from 0."""
         rates = numbers(self, "phase_learning_rates")
         return rates[phase] if rates else self.learning_rate
+
+    def rope_theta(self, phase: int) -> float | None:
+        """Return the base of rotary positions in a phase, counted from 0; None: that of the config."""
+        bases = numbers(self, "phase_rope_thetas")
+        return bases[phase] if bases else None
 
 
 def numbers(settings: PretrainSettings, name: str) -> list[float]:

@@ -2,12 +2,11 @@
 
 The loss of a batch is the mean over all its labelled tokens and pairs, however the batch is split over gradient
 accumulation steps and processes, and dropout is a function of the row (`dropout`). So splitting changes only rounding,
-and on CUDA the dropout of attention probabilities, which torch's fused kernels draw.
+and on CUDA the dropout of attention probabilities, which torch's fused kernels draw unless `attention_dropout_by_row`.
 """
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -15,51 +14,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import nn
 
-from bertdata.errors import ConfigError, printable
 from bertdata.io import files
-from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.config import Counts
-from bertdata.torch.models.dropout import attached
+from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.models.encoder import Blocks
+from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
-from bertdata.torch.training import checkpoint, curves, metrics_log
-from bertdata.torch.training.checkpoint import Checkpoint
-from bertdata.torch.training.distributed import Group
-from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate
+from bertdata.torch.training import curves, metrics_log
+from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases
+from bertdata.torch.training.memory import memory_figures, reset_peak
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import peak_flops, seed_step, update
+from bertdata.torch.training.optimization import SpikeError, peak_flops, seed_step, update
 from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.rewind import go_back
+from bertdata.torch.training.run import Run, loader_of
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import PretrainSettings
 
-_LOG = logging.getLogger("bertdata")
 _REDRAW_AFTER = 60.0
 """Seconds after which the curves are drawn again; they are also drawn with each checkpoint."""
-
-
-@dataclass
-class Run:
-    """A run: model, optimizer, processes, the checkpoint it is resumed from, its directory and settings.
-
-    `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
-    step; drawn: whether curves are.
-    """
-
-    model: PreTrainedModel
-    optimizer: torch.optim.Optimizer
-    group: Group
-    last: Checkpoint | None
-    output: str
-    settings: dict[str, Any]
-    about: dict[str, Any]
-    parent: Checkpoint | None = None
-    drawn: bool = True
-
-    @property
-    def first(self) -> int:
-        """The steps taken before it was resumed."""
-        return 0 if self.last is None else self.last.step
 
 
 @dataclass
@@ -78,61 +53,54 @@ def train(
 ) -> LogRecord:
     """Take the remaining steps of a phase and return the last record; all processes call it together.
 
-    reports: what gets each record, and that of the first step.
+    reports: what gets each record, and that of the first step. Raises DivergenceError where the loss is not finite, or
+    where the run would go back from a spike once more than `max_rewinds`.
     """
-    group, info, draws = run.group, phase.dataset.info, attached(run.model)
-    first = max(run.first, phase.first)
-    loader = _loader(run, phase, settings, first)
+    group, draws = run.group, attached(run.model)
+    draws.explicit = settings.attention_dropout_by_row
+    if phase.rope_theta is not None:
+        set_rope_theta(run.model, phase.rope_theta)
+    step = first = max(run.first, phase.first)
+    loader = loader_of(run, phase, settings, first)
     parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
-    batches, interval = iter(loader), Interval(time.perf_counter())
+    if settings.on_spike == "rewind" and run.last is None and step == 0:
+        run.save(0, loader.state_dict(), settings.save_total_limit)
+    batches, interval = iter(loader), _begin(run)
     record: LogRecord = {}
     drawn = time.monotonic()
-    for step in range(first + 1, phase.last + 1):
+    while step < phase.last:
+        step += 1
         asked = time.perf_counter()
         parts: list[Batch] = [next(batches) for _ in range(phase.parts(step, settings))]
         interval.waited += time.perf_counter() - asked
-        counts = [count(part, info.label, info.pad_token_id) for part in parts]
-        own = add(counts)
-        whole = Counts(*group.all_reduce_sum(own))
-        seed_step(settings.seed, step, group.rank)
-        run.optimizer.zero_grad(set_to_none=True)
-        loss = torch.zeros((), device=group.device)
-        for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
-            batch = {name: value.to(group.device, non_blocking=True) for name, value in part.items()}
-            alone: Any = nullcontext()
-            if group.world_size > 1 and number < len(parts):
-                alone = parallel.no_sync()  # type: ignore[operator]
-            with alone:
-                draws.begin(batch, settings.seed, step)
-                with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
-                    terms = parallel(**batch).terms
-                share = loss_of(terms, size, whole)
-                (share * group.world_size).backward()  # type: ignore[no-untyped-call]
-            loss += share.detach()
-            interval.sums.add(terms, size)
+        loss = _gradients(run, parallel, draws, parts, interval, phase, settings, step)
         rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
-        norm = update(
-            *(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step, settings.spike_ratio)
-        )
-        interval.steps, interval.counts = interval.steps + 1, add([interval.counts, own])
+        spikes = (settings.spike_ratio, settings.on_spike)
+        try:
+            norm = update(run.model, run.optimizer, loss, rate, settings.max_grad_norm, step, *spikes)
+        except SpikeError as spike:
+            step = first = go_back(run, spike, step, loader.state_dict(), settings.max_rewinds)
+            interval = _begin(run)
+            continue
+        interval.steps += 1
         last = step == phase.last
         saving = last or step % settings.save_steps == 0
-        validating = phase.validation is not None and bool(settings.eval_steps)
-        validating = validating and (last or step % settings.eval_steps == 0)
+        measured = run.phases if last or settings.eval_phases == "all" else [phase]
+        due = bool(settings.eval_steps) and (last or step % settings.eval_steps == 0)
+        validating = due and any(one.validation is not None for one in measured)
         logging = saving or validating or step % settings.logging_steps == 0
         if logging or step == first + 1:
             record = {
                 "step": step,
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
-                "max_seq_length": info.max_seq_length,
+                "max_seq_length": phase.dataset.info.max_seq_length,
                 "learning_rate": rate,
                 "gradient_norm": norm,
-                **(
-                    {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
-                ),
+                **_spikes(run, settings),
                 **_means(interval, run, settings),
-                **(validate(run.model, group, phase, settings, draws) if validating else {}),
             }
+            if validating:
+                record |= validate_phases(run.model, group, measured, phase, len(run.phases) > 1, settings, draws)
             for report in reports:
                 report(record)
         if logging:
@@ -141,41 +109,61 @@ def train(
                 if run.drawn and (saving or time.monotonic() - drawn >= _REDRAW_AFTER):
                     curves.plot(run.output, metrics_log.read(files.join(run.output, metrics_log.LOG)))
                     drawn = time.monotonic()
-            interval = Interval(time.perf_counter())
-        if saving and group.first:
-            root = files.join(run.output, "checkpoints")
-            state, keep = loader.state_dict(), settings.save_total_limit
-            checkpoint.save(root, step, run.model, run.optimizer, state, run.settings, run.about, keep)
+            interval = _begin(run)
+        if saving:
+            run.save(step, loader.state_dict(), settings.save_total_limit)
             interval.began = time.perf_counter()
     return record
 
 
-def _loader(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
-    rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
-    sampler = ResumableBatchSampler(
-        phase.dataset,
-        rows,
-        epochs=None,
-        run_epochs=phase.run_epochs(settings),
-        seed=settings.seed,
-        rank=run.group.rank,
-        world_size=run.group.world_size,
-    )
-    if run.last is not None and first > phase.first:
-        sampler.load_state_dict(run.last.sampler)
-    elif run.parent is not None and first == 0:
-        try:
-            sampler.load_state_dict(run.parent.sampler)
-        except ConfigError as error:
-            _LOG.warning("the rows of this branch are gone through from the beginning: %s", printable(str(error)))
-    tokenizer = phase.dataset.shards.tokenizer()
-    return ResumableLoader(
-        phase.dataset,
-        sampler,
-        run.model.collator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
-        num_workers=settings.num_workers,
-        pin_memory=run.group.device.type == "cuda",
-    )
+def _begin(run: Run) -> Interval:
+    reset_peak(run.group.device)
+    return Interval(time.perf_counter())
+
+
+def _gradients(
+    run: Run,
+    parallel: nn.Module,
+    draws: Draws,
+    parts: Sequence[Batch],
+    interval: Interval,
+    phase: Phase,
+    settings: PretrainSettings,
+    step: int,
+) -> float:
+    """Put the parts of a batch through the model and back; returns the loss of the batch over all processes.
+
+    parallel: the model with its gradients averaged over the processes. The figures are added to those of the interval.
+    """
+    group, info = run.group, phase.dataset.info
+    counts = [count(part, info.label, info.pad_token_id) for part in parts]
+    own = add(counts)
+    whole = Counts(*group.all_reduce_sum(own))
+    seed_step(settings.seed, step, group.rank)
+    run.optimizer.zero_grad(set_to_none=True)
+    loss = torch.zeros((), device=group.device)
+    for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
+        batch = {name: value.to(group.device, non_blocking=True) for name, value in part.items()}
+        alone: Any = nullcontext()
+        if group.world_size > 1 and number < len(parts):
+            alone = parallel.no_sync()  # type: ignore[operator]
+        with alone:
+            draws.begin(batch, settings.seed, step)
+            with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+                terms = parallel(**batch).terms
+            share = loss_of(terms, size, whole)
+            (share * group.world_size).backward()  # type: ignore[no-untyped-call]
+        loss += share.detach()
+        interval.sums.add(terms, size)
+    interval.counts = add([interval.counts, own])
+    return group.all_reduce_sum([float(loss)])[0]
+
+
+def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:
+    """Return how many updates or batches were left out for their spikes."""
+    if settings.on_spike == "rewind":
+        return {"rewinds": len(run.rewinds), "left_out_batches": sum(begin - end for begin, end in run.rewinds)}
+    return {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
 
 
 def _compiled(model: PreTrainedModel) -> PreTrainedModel:
@@ -187,13 +175,15 @@ def _compiled(model: PreTrainedModel) -> PreTrainedModel:
 
 
 def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:
-    """Return the means of an interval over all processes, and its speed."""
+    """Return the means of an interval over all processes, its speed, and the most memory that a process took."""
     means = interval.sums.means(run.group.all_reduce_sum)
     counts = Counts(*run.group.all_reduce_sum(interval.counts))
     seconds = time.perf_counter() - interval.began
     rate = run.model.config.training_flops(counts) / seconds
     peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)
     used = {"mfu": rate / (peak * run.group.world_size)} if peak else {}
+    memory = memory_figures(run.group.device)
+    most = run.group.all_reduce_max([*memory.values()])
     return {
         **means,
         "tokens_per_second": counts.tokens / seconds,
@@ -201,4 +191,5 @@ def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecor
         "data_wait_share": interval.waited / seconds,
         "tflops": rate / 1e12,
         **used,
+        **dict(zip(memory, most, strict=True)),
     }

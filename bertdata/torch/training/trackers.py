@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from bertdata.errors import MissingExtraError
@@ -81,23 +82,32 @@ def tagged(record: LogRecord) -> dict[str, float]:
 
 
 class TensorBoard:
-    """Event files in the folder `tensorboard` of the output; those after the step of a resume are hidden."""
+    """Event files in the folder `tensorboard` of the output.
+
+    Those after the step that a run is resumed from, or goes back to, are hidden.
+    """
 
     def __init__(self, output: str, settings: Mapping[str, Any], first: int) -> None:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ModuleNotFoundError as error:
             raise MissingExtraError("tensorboard", _EXTRA) from error
-        purge = {"purge_step": first + 1} if first else {}
-        self._writer = SummaryWriter(files.join(output, "tensorboard"), **purge)
+        self._open = partial(SummaryWriter, files.join(output, "tensorboard"))
+        self._writer = self._open(**({"purge_step": first + 1} if first else {}))
+        self._last = first
         if not first:
             text = "\n".join(f"    {name} = {value!r}" for name, value in settings.items())
             self._writer.add_text("settings", text)
 
     def log(self, record: LogRecord) -> None:
         """Write each figure as a scalar."""
+        step = int(record["step"])
+        if step < self._last:
+            self._writer.close()
+            self._writer = self._open(purge_step=step)
+        self._last = step
         for name, value in tagged(record).items():
-            self._writer.add_scalar(name, value, int(record["step"]))
+            self._writer.add_scalar(name, value, step)
 
     def close(self) -> None:
         """Write what is left."""

@@ -69,7 +69,7 @@ class BertSelfAttention(nn.Module):
             for projected in (self.query(hidden), self.key(hidden), self.value(hidden))
         )
         dropout = self.dropout_prob if self.training else 0.0
-        drawn = self.draws.heads(self.heads) if dropout and self.draws and not query.is_cuda else None
+        drawn = self.draws.attention(self.heads, query.device) if dropout and self.draws else None
         return attention(query, key, value, mask, dropout, drawn).transpose(1, 2).flatten(2)
 
 

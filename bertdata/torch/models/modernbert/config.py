@@ -49,6 +49,7 @@ class ModernBertConfig(EncoderConfig):
         "classifier_activation": "gelu",
         "tie_word_embeddings": True,
     }
+    rope_field: ClassVar[str] = "global_rope_theta"
 
     vocab_size: int = 50368
     max_position_embeddings: int = 8192

@@ -67,7 +67,7 @@ class ModernBertAttention(nn.Module):
     def forward(self, hidden: Tensor, reach: Reach) -> Tensor:
         query, key, value = self.Wqkv(hidden).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         dropout = self.dropout_prob if self.training else 0.0
-        drawn = self.draws.heads(self.heads) if dropout and self.draws and not query.is_cuda else None
+        drawn = self.draws.attention(self.heads, query.device) if dropout and self.draws else None
         query, key = reach.turn.turned(query), reach.turn.turned(key)
         mixed = attention(query, key, value, reach.mask, dropout, drawn).transpose(1, 2).flatten(2)
         result: Tensor = self.out_drop(self.Wo(mixed))

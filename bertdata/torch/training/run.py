@@ -1,0 +1,84 @@
+"""`Run`: what the steps of a run share, and the loader that a phase of it begins or goes on with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from bertdata.errors import ConfigError, printable
+from bertdata.io import files
+from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
+from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.training import checkpoint
+from bertdata.torch.training.checkpoint import Checkpoint
+from bertdata.torch.training.distributed import Group
+from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.settings import PretrainSettings
+
+_LOG = logging.getLogger("bertdata")
+
+
+@dataclass
+class Run:
+    """A run: model, optimizer, processes, phases, the checkpoint it is resumed from, its directory and settings.
+
+    `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
+    step; drawn: whether curves are; rewinds: the steps from which and to which the run went back.
+    """
+
+    model: PreTrainedModel
+    optimizer: torch.optim.Optimizer
+    group: Group
+    phases: Sequence[Phase]
+    last: Checkpoint | None
+    output: str
+    settings: dict[str, Any]
+    about: dict[str, Any]
+    parent: Checkpoint | None = None
+    drawn: bool = True
+    rewinds: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def first(self) -> int:
+        """The steps taken before it was resumed."""
+        return 0 if self.last is None else self.last.step
+
+    def save(self, step: int, sampler: dict[str, int], keep: int) -> None:
+        """Write the checkpoint of a step, if this is the process that writes, and delete all but the last `keep`."""
+        if self.group.first:
+            root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, self.rewinds)
+            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told, keep=keep)
+
+
+def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
+    """Return the loader of a phase that goes on after the step `first`."""
+    rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
+    sampler = ResumableBatchSampler(
+        phase.dataset,
+        rows,
+        epochs=None,
+        run_epochs=phase.run_epochs(settings),
+        seed=settings.seed,
+        rank=run.group.rank,
+        world_size=run.group.world_size,
+    )
+    if run.last is not None and run.last.step == first:
+        if state := run.last.state_after(within_phase=first > phase.first or first == 0):
+            sampler.load_state_dict(state)
+    elif run.parent is not None and first == 0:
+        try:
+            sampler.load_state_dict(run.parent.sampler)
+        except ConfigError as error:
+            _LOG.warning("the rows of this branch are gone through from the beginning: %s", printable(str(error)))
+    tokenizer = phase.dataset.shards.tokenizer()
+    return ResumableLoader(
+        phase.dataset,
+        sampler,
+        run.model.collator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
+        num_workers=settings.num_workers,
+        pin_memory=run.group.device.type == "cuda",
+    )
