@@ -9,6 +9,7 @@ checkpoint is an error that names the file; a run is never resumed from it.
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import re
@@ -150,6 +151,7 @@ def _files_below(directory: str) -> Iterator[str]:
 
 def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
     """Raise ConfigError, which names them, where settings differ from those of the run that is to be resumed."""
+    settings = json.loads(json.dumps(settings))  # with lists for tuples, as in the checkpoint
     changed = [
         f"{name} was {checkpoint.settings.get(name)!r} and is {settings.get(name)!r}"
         for name in sorted({*checkpoint.settings, *settings})
