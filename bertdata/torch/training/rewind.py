@@ -12,6 +12,7 @@ import logging
 
 from bertdata.errors import printable
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.torch.training import checkpoint, metrics_log
 from bertdata.torch.training.optimization import DivergenceError, SpikeError
 from bertdata.torch.training.run import Run
@@ -41,6 +42,6 @@ def go_back(run: Run, spike: SpikeError, step: int, sampler: dict[str, int], mos
     if run.group.first:
         checkpoint.continue_from(last, sampler, run.rewinds)
         metrics_log.keep(files.join(run.output, metrics_log.LOG), last.step)
-        left_out = f"the batches of {step - last.step:,} steps are left out"
+        left_out = f"the batches since then, of {counted(step - last.step, 'step')}, are left out"
         _LOG.warning("%s: the run goes back to %s, and %s", spike, printable(last.directory), left_out)
     return last.step

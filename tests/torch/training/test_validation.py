@@ -33,9 +33,9 @@ SETTINGS = PretrainSettings(
 )
 
 
-def build_of(directory: Path, objective: str = "nsp") -> Path:
+def build_of(directory: Path, objective: str = "nsp", length: int = 32) -> Path:
     """Write a build whose validation split has the rows of its second shard."""
-    write_build(directory, ExamplesConfig(objective=objective, max_seq_length=32))
+    write_build(directory, ExamplesConfig(objective=objective, max_seq_length=length))
     manifest = files.read_json(str(directory / "manifest.json"))
     first, second = manifest["splits"]["train"]["shards"]
     manifest["splits"] = {"train": {"shards": [first]}, "validation": {"shards": [second]}}
@@ -186,6 +186,64 @@ def test_builds_without_rows_for_validation_are_trained_on_without(tmp_path: Pat
         assert not any("validation_loss" in one for one in log(tmp_path / str(number)))
     pretrain(build / "validation", BertConfig(**SIZES), tmp_path / "held", SETTINGS)
     assert not any("validation_loss" in one for one in log(tmp_path / "held"))
+
+
+@pytest.fixture(scope="module")
+def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build of rows of 16 and of 32 tokens, both with a validation split."""
+    place = tmp_path_factory.mktemp("phases")
+    for length in (16, 32):
+        build_of(place / str(length), length=length)
+    files.write_json(str(place / "manifest.json"), {"phases": ["16", "32"]})
+    return place
+
+
+def loss_on(build: Path, model: Path) -> float:
+    """Return the loss of a model on all rows of a validation split, with the masks of epoch 0."""
+    held = ShardDataset(build, "validation")
+    batch = PretrainingCollator(held)(held.__getitems__([(0, number) for number in range(len(held))]))
+    return BertForPreTraining.from_pretrained(model).eval()(**batch).loss.item()
+
+
+def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path, phases: Path) -> None:
+    settings = replace(SETTINGS, max_steps=8, last_share=0.5, eval_steps=2, save_steps=4, save_total_limit=0)
+    pretrain(phases, BertConfig(**SIZES), tmp_path, settings)
+    found = [
+        (one["step"], [name for name in ("validation_loss", "validation_16/loss", "validation_32/loss") if name in one])
+        for one in log(tmp_path)
+    ]
+    every = ["validation_loss", "validation_16/loss", "validation_32/loss"]
+    assert found == [(2, every[:2]), (4, every), (6, [every[0], every[2]]), (8, every)]
+    for step, own in ((4, 16), (8, 32)):
+        [record] = [one for one in log(tmp_path) if one["step"] == step]
+        assert record["validation_loss"] == record[f"validation_{own}/loss"]
+        for length in (16, 32):
+            expected = loss_on(phases / str(length), tmp_path / "checkpoints" / f"step-{step:09d}")
+            assert record[f"validation_{length}/loss"] == pytest.approx(expected, abs=1e-5)
+            assert 0 <= record[f"validation_{length}/mlm_accuracy"] <= 1
+    picture = (tmp_path / "curves.svg").read_text()
+    assert picture.count(">validation 16</text>") == picture.count(">validation 32</text>") == 4
+
+
+def test_all_phases_can_be_measured_each_time_without_effect_on_what_is_learned(tmp_path: Path, phases: Path) -> None:
+    settings = replace(SETTINGS, max_steps=6, last_share=0.5, eval_steps=2)
+    for name in ("ends", "all"):
+        pretrain(phases, BertConfig(**SIZES), tmp_path / name, replace(settings, eval_phases=name))
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("ends", "all")]
+    assert weights[0] == weights[1]
+    measured = [one for one in log(tmp_path / "all") if "validation_loss" in one]
+    assert [one["step"] for one in measured] == [2, 3, 4, 6]
+    assert all(one.keys() >= {"validation_16/loss", "validation_32/loss"} for one in measured)
+
+
+def test_a_phase_without_a_split_has_no_validation_loss_of_its_own(tmp_path: Path, build: Path) -> None:
+    write_build(tmp_path / "build" / "16", ExamplesConfig(max_seq_length=16))
+    build_of(tmp_path / "build" / "32")
+    files.write_json(str(tmp_path / "build" / "manifest.json"), {"phases": ["16", "32"]})
+    pretrain(tmp_path / "build", BertConfig(**SIZES), tmp_path / "out", replace(SETTINGS, last_share=0.5))
+    found = {one["step"]: {name for name in one if name.endswith("/loss")} for one in log(tmp_path / "out")}
+    assert found[3] == found[6] == {"validation_32/loss"}
+    assert ["validation_loss" in one for one in log(tmp_path / "out") if one["step"] in (3, 6)] == [False, True]
 
 
 def test_curves_have_a_panel_for_each_measure_and_are_drawn_before_the_end(tmp_path: Path, build: Path) -> None:
