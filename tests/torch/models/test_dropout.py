@@ -160,6 +160,41 @@ def test_dropout_in_attention_is_that_of_its_probabilities() -> None:
     assert (lone == 0).all(-1).float().mean().item() == pytest.approx(0.25, abs=0.01)
 
 
+def test_on_cuda_attentions_dropout_is_drawn_by_row_only_if_explicit() -> None:
+    draws, cuda, cpu = drawn({"input_ids": rows(2, 8)}), torch.device("cuda"), torch.device("cpu")
+    assert draws.attention(4, cuda) is None
+    assert draws.uses == 0
+    by_row = draws.attention(4, cpu)
+    draws.explicit, draws.uses = True, 0
+    assert by_row is not None
+    assert torch.equal(by_row, draws.attention(4, cuda))  # type: ignore[arg-type]
+    assert by_row.shape == (2, 4, 8)
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_models_ask_for_attentions_dropout_by_their_device(monkeypatch: pytest.MonkeyPatch, explicit: bool) -> None:
+    """With CPU tensors that are taken for those of CUDA."""
+    calls: list[bool] = []
+    real = Draws.attention
+
+    def on_cuda(self: Draws, count: int, device: torch.device) -> Tensor | None:
+        found = real(self, count, torch.device("cuda"))
+        calls.append(found is not None)
+        return found
+
+    monkeypatch.setattr(Draws, "attention", on_cuda)
+    batch = {"input_ids": rows(3, 16)}
+    for model in (BertModel(BertConfig(**SIZES)), ModernBertModel(replace(MODERNBERT, num_hidden_layers=2))):
+        draws = attached(model.train())
+        draws.explicit = explicit
+        draws.begin(batch, 0, 1)
+        whole = model.encode(batch["input_ids"])
+        draws.begin(of(batch, 0, 1), 0, 1)
+        alone = model.encode(batch["input_ids"][:1])
+        assert torch.allclose(whole[:1], alone, atol=1e-5) == explicit
+    assert calls == [explicit] * 8
+
+
 def test_every_dropout_of_a_model_is_drawn_apart() -> None:
     model = BertModel(BertConfig(**SIZES)).train()
     draws = attached(model)

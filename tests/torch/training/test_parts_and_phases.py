@@ -19,6 +19,7 @@ from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, Electra
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.config import Counts
+from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
 from bertdata.torch.training.optimization import peak_of
@@ -51,6 +52,21 @@ def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
     assert losses(tmp_path) == pytest.approx(losses(whole), abs=2e-5)
     ours, theirs = (BertForPreTraining.from_pretrained(place).state_dict() for place in (tmp_path, whole))
     assert all(torch.allclose(ours[name], theirs[name], atol=2e-4) for name in theirs)
+
+
+def test_on_the_cpu_attentions_dropout_is_by_row_anyway(
+    tmp_path: Path, dynamic_build: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Draws] = []
+
+    def watched(model: nn.Module) -> Draws:
+        found.append(attached(model))
+        return found[-1]
+
+    monkeypatch.setattr("bertdata.torch.training.steps.attached", watched)
+    pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, attention_dropout_by_row=True))
+    assert [draws.explicit for draws in found] == [True]
+    assert losses(tmp_path) == losses(whole)
 
 
 @pytest.mark.slow

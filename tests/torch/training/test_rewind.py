@@ -55,8 +55,10 @@ def spiking(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Row], bool]) -> None
 
     def broken(self: BertForPreTraining, *arguments: Any, **batch: Any) -> Any:
         result = FORWARD(self, *arguments, **batch)
-        spike = self.training and any(map(bad, rows_of(batch["input_ids"])))
-        return result._replace(mlm_loss=result.mlm_loss * float("nan")) if spike else result
+        assert result.mlm_loss is not None
+        if self.training and any(map(bad, rows_of(batch["input_ids"]))):
+            return result._replace(mlm_loss=result.mlm_loss * float("nan"))
+        return result
 
     monkeypatch.setattr(BertForPreTraining, "forward", broken)
 

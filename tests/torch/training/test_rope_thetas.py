@@ -14,6 +14,7 @@ from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import ModernBertConfig, ModernBertForMaskedLM
 from bertdata.torch.models.modernbert import model as modernbert
+from bertdata.torch.models.rotary import rotation
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.build import write_build
@@ -57,7 +58,6 @@ def test_each_phase_has_its_base_and_the_saved_config_the_last(
     tmp_path: Path, rows: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bases: list[float] = []
-    rotation = modernbert.rotation
 
     def watched(positions: Any, size: int, theta: float) -> Any:
         bases.append(theta)

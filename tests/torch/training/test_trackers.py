@@ -14,7 +14,7 @@ import pytest
 from bertdata.errors import ConfigError, MissingExtraError
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
-from bertdata.torch.training.trackers import tagged
+from bertdata.torch.training.trackers import opened, tagged
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
 
 RUN = replace(SETTINGS, max_steps=4, save_steps=2)
@@ -33,6 +33,17 @@ def test_tensorboard_has_each_figure_of_each_step_once_after_a_resume(tmp_path: 
     assert [one.step for one in scalars] == [1, 2, 3, 4]
     assert [one.value for one in scalars] == pytest.approx([record["mlm_loss"] for record in log(tmp_path)])
     assert "settings/text_summary" in events.Tags()["tensors"]
+
+
+def test_tensorboard_hides_the_steps_that_a_run_went_back_from(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with opened(["tensorboard"], str(tmp_path), {}, 0) as report:
+        for step, loss in ((1, 9.0), (2, 8.0), (3, 99.0), (2, 7.0), (3, 6.0)):
+            report({"step": step, "loss": loss})
+    events = EventAccumulator(str(tmp_path / "tensorboard"), purge_orphaned_data=True).Reload()
+    assert [(one.step, one.value) for one in events.Scalars("train/loss")] == [(1, 9.0), (2, 7.0), (3, 6.0)]
 
 
 class Wandb(types.ModuleType):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
@@ -202,7 +203,8 @@ def loss_on(build: Path, model: Path) -> float:
     """Return the loss of a model on all rows of a validation split, with the masks of epoch 0."""
     held = ShardDataset(build, "validation")
     batch = PretrainingCollator(held)(held.__getitems__([(0, number) for number in range(len(held))]))
-    return BertForPreTraining.from_pretrained(model).eval()(**batch).loss.item()
+    loss: Tensor = BertForPreTraining.from_pretrained(model).eval()(**batch).loss
+    return loss.item()
 
 
 def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path, phases: Path) -> None:
