@@ -38,7 +38,7 @@ def line(record: LogRecord) -> dict[str, str]:
 
 
 def validation_loss(record: LogRecord) -> str:
-    """Return the validation loss of a record, and in brackets that of each phase by its name; "" where it has none.
+    """Return the validation loss of a record, and in brackets those of several phases; "" where it has none.
 
     >>> validation_loss({"validation_loss": 6.5, "validation_128/loss": 6.5, "validation_512/loss": 7.75})
     '6.500 (128: 6.500, 512: 7.750)'
@@ -47,8 +47,8 @@ def validation_loss(record: LogRecord) -> str:
     losses = {phase: value for phase, figure, value in parsed if figure == "loss"}
     if "" not in losses:
         return ""
-    phases = ", ".join(f"{phase}: {value:.3f}" for phase, value in losses.items() if phase)
-    return f"{losses['']:.3f}" + (f" ({phases})" if phases else "")
+    phases = [f"{phase}: {value:.3f}" for phase, value in losses.items() if phase]
+    return f"{losses['']:.3f}" + (f" ({', '.join(phases)})" if len(phases) > 1 else "")
 
 
 def short(record: LogRecord, room: int) -> str:
