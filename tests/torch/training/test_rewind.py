@@ -168,6 +168,18 @@ def test_before_the_first_checkpoint_a_run_goes_back_to_its_beginning(
     assert weights(tmp_path / "cut") == weights(tmp_path / "whole") == weights(tmp_path / "without")
 
 
+def test_a_branch_that_is_cut_off_before_its_first_checkpoint_goes_on_with_the_rows_of_its_trunk(
+    tmp_path: Path, dynamic_build: Path, whole: Path
+) -> None:
+    settings = replace(REWIND, max_steps=3)
+    pretrain(dynamic_build, "base", tmp_path / "whole", settings, branch=whole)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, "base", tmp_path / "cut", settings, branch=whole, report=stop_at_record(2))
+    pretrain(dynamic_build, "base", tmp_path / "cut", settings, branch=whole)
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
+    assert log(tmp_path / "cut")[0]["epoch"] > log(whole)[-1]["epoch"]
+
+
 def test_a_spike_early_in_a_phase_leaves_out_batches_of_that_phase(
     tmp_path: Path, two_lengths: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
