@@ -94,14 +94,18 @@ class PlainLines:
 def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
     """Yield a function that shows records on stderr; `steps` is those of the run, None where each record has them.
 
-    A bar is one line of the terminal, and above it each validation loss stays.
+    A bar is one line of the terminal, and above it validation losses and warnings stay.
     """
     if not sys.stderr.isatty():
         yield PlainLines(steps, sys.stderr)
         return
     from tqdm import tqdm
+    from tqdm.contrib.logging import logging_redirect_tqdm
 
-    with tqdm(total=steps, unit="step", bar_format=_BAR, dynamic_ncols=True, miniters=1) as bar:
+    with (
+        logging_redirect_tqdm(),
+        tqdm(total=steps, unit="step", bar_format=_BAR, dynamic_ncols=True, miniters=1) as bar,
+    ):
         started = False
 
         def report(record: LogRecord) -> None:

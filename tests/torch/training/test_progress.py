@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import fcntl
 import io
+import logging
 import os
 import pty
 import re
@@ -9,6 +10,7 @@ import struct
 import sys
 import termios
 import time
+from typing import Any
 
 import pytest
 
@@ -56,14 +58,21 @@ def test_fine_tuning_says_its_steps_in_each_record() -> None:
     assert line({"loss": 1.0, "replaced_accuracy": 0.5}) == {"loss": "1.000", "replaced accuracy": "50.0%"}
 
 
-def on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, records: list[dict[str, float]]) -> list[str]:
-    """Return the lines that a terminal of some columns is given, each state of the bar as a line."""
+def on_terminal(
+    monkeypatch: pytest.MonkeyPatch, columns: int, records: list[dict[str, float]], before: Any = None
+) -> list[str]:
+    """Return the lines that a terminal of some columns is given, each state of the bar as a line.
+
+    before: called with each record before it is shown.
+    """
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with open(slave, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         with shown(100_000) as report:
             for one in records:
+                if before is not None:
+                    before(one)
                 report(one)
                 time.sleep(0.12)  # tqdm shows ten states a second at most
         terminal.flush()
@@ -87,9 +96,14 @@ def test_the_bar_is_one_line_of_a_terminal_and_validation_losses_stay_above_it(
     assert ("4,321 tokens/s, mlm 12.5%" in last) == (columns == 80)
 
 
-def test_the_bar_goes_back_with_a_run_that_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)])
+def test_the_bar_goes_back_with_a_run_that_does_and_its_warning_has_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def warn(one: dict[str, float]) -> None:
+        if one["step"] == 400:
+            logging.getLogger("bertdata").warning("the run goes back")
+
+    found = on_terminal(monkeypatch, 80, [record(500), record(400), record(401)], warn)
     assert " 401/100000" in found[-1]
+    assert "the run goes back" in found
 
 
 def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
