@@ -133,7 +133,7 @@ def _read(directory: str) -> Checkpoint:
     expected = [(files.join(directory, name), digest) for name, digest in state["files"].items()]
     for damaged_path, problem in damaged(expected, "check checkpoint"):
         raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=damaged_path)
-    rewinds = [(begin, end) for begin, end in state.get("rewinds", ())]
+    rewinds = tuple((begin, end) for begin, end in state.get("rewinds", ()))
     digest = files.sha256(path)
     return Checkpoint(
         directory, state["step"], state["sampler"], state["settings"], digest, rewinds, state.get("rewound")

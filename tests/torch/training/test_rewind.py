@@ -208,7 +208,7 @@ def test_a_run_goes_back_so_many_times_at_most(
         pretrain(dynamic_build, SMALL, tmp_path / "out", settings)
     last = checkpoint.newest(str(tmp_path / "out" / "checkpoints"))
     assert last is not None
-    assert (last.step, last.rewinds) == (5, [(8, 5), (6, 5)])
+    assert (last.step, last.rewinds) == (5, ((8, 5), (6, 5)))
     with pytest.raises(DivergenceError, match=r"the run went back 3 times .* from steps 8, 6, 6; lower"):
         pretrain(dynamic_build, SMALL, tmp_path / "out", replace(REWIND, max_rewinds=3))
 

@@ -98,11 +98,13 @@ def test_a_run_cut_off_in_any_phase_goes_on_to_the_same_weights(
     assert saved(tmp_path) == saved(whole)
 
 
-def test_a_branch_that_is_cut_off_in_a_later_phase_goes_on(tmp_path: Path, rows: Path, whole: Path) -> None:
+def test_a_branch_that_is_cut_off_in_a_later_phase_goes_on(tmp_path: Path, rows: Path) -> None:
+    trunk, branch = tmp_path / "trunk", tmp_path / "branch"
+    pretrain(rows, replace(CONFIG, global_rope_theta=5.0), trunk, replace(RUN, phase_rope_thetas=(), max_steps=2))
     with pytest.raises(KeyboardInterrupt):
-        pretrain(rows, "base", tmp_path, RUN, branch=whole, report=stop_at(7))
-    pretrain(rows, "base", tmp_path, RUN, branch=whole)
-    assert saved(tmp_path)["global_rope_theta"] == 8000.0
+        pretrain(rows, "base", branch, RUN, branch=trunk, report=stop_at(7))
+    pretrain(rows, "base", branch, RUN, branch=trunk)
+    assert saved(branch)["global_rope_theta"] == 8000.0
 
 
 def test_bases_that_have_no_place_are_refused(tmp_path: Path, rows: Path, dynamic_build: Path) -> None:
