@@ -59,13 +59,12 @@ def save(
     sampler: dict[str, int],
     settings: dict[str, Any],
     about: dict[str, Any] | None = None,
-    rewinds: Sequence[tuple[int, int]] = (),
-    *,
     keep: int = 1,
+    rewinds: Sequence[tuple[int, int]] = (),
 ) -> None:
     """Write the checkpoint of a step below `root`, then delete all but the last `keep` (0: none is deleted).
 
-    Raises OutputError, the others kept.
+    rewinds: the steps from which and to which the run went back so far. Raises OutputError, the others kept.
     """
     name = f"step-{step:09d}"
     directory = files.join(root, name)

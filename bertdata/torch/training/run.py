@@ -50,8 +50,8 @@ class Run:
     def save(self, step: int, sampler: dict[str, int], keep: int) -> None:
         """Write the checkpoint of a step, if this is the process that writes, and delete all but the last `keep`."""
         if self.group.first:
-            root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, self.rewinds)
-            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told, keep=keep)
+            root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, keep, self.rewinds)
+            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told)
 
 
 def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
