@@ -227,7 +227,9 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
         corpus = os.path.join(folder, "corpus")
         subprocess.run([sys.executable, "-c", MAIN, *build, "--output", corpus], check=True, stdout=subprocess.DEVNULL)
         steps = ["--config", "tiny", "--max-steps", "60", "--batch-size", "4", "--save-steps", "5", "--device", "cpu"]
-        chosen.append(Job("pretrain", ["pretrain", corpus, *steps], r"(.*/)?model\.safetensors"))
+        rewind = ["--on-spike", "rewind", "--spike-ratio", "1.2", "--max-rewinds", "100"]
+        for name, flags in (("pretrain", []), ("pretrain and go back from spikes", rewind)):
+            chosen.append(Job(name, ["pretrain", corpus, *steps, *flags], r"(.*/)?model\.safetensors"))
     return chosen
 
 
