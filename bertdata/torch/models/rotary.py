@@ -47,10 +47,10 @@ def rotation(positions: Tensor, size: int, theta: float) -> Rotation:
 def set_rope_theta(model: nn.Module, theta: float) -> None:
     """Give the configs of a model, and of its parts, another base of rotary positions; no weight depends on it.
 
-    >>> from bertdata.torch import ModernBertConfig, ModernBertModel
-    >>> model = ModernBertModel(ModernBertConfig.tiny(vocab_size=100, global_rope_theta=10_000.0))
+    >>> from bertdata.torch import ModernBertConfig, ModernBertForMaskedLM
+    >>> model = ModernBertForMaskedLM(ModernBertConfig.tiny(vocab_size=100, global_rope_theta=10_000.0))
     >>> set_rope_theta(model, 160_000.0)
-    >>> model.config.global_rope_theta, model.config.local_rope_theta
+    >>> model.model.config.global_rope_theta, model.model.config.local_rope_theta
     (160000.0, 10000.0)
     """
     for module in model.modules():
