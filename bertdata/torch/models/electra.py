@@ -1,37 +1,31 @@
 """ELECTRA (Clark et al. 2020): a small generator fills in masked tokens, a discriminator detects which were replaced.
 
 Modules and parameters are named as in transformers. Both consist of BERT's blocks on embeddings of another width, which
-they share in pretraining (section 3.2). Fine-tuning uses the discriminator.
+they share in pretraining (section 3.2). How they are trained is in `objectives/replaced_tokens.py`. Fine-tuning uses
+the discriminator.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self, Unpack
+from typing import Any, ClassVar, Self, Unpack, cast
 
-import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import BertEncoder, EmbeddingsEncoder, activation_of, transform
-from bertdata.torch.models.config import Counts, EncoderConfig
-from bertdata.torch.models.dropout import Draws
+from bertdata.torch.models.config import Counts, EncoderConfig, overridden
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
-from bertdata.torch.models.pretraining import Fraction, LossTerm, MaskedLanguageModel, PretrainingOutput
+from bertdata.torch.models.objectives.embedding_sharing import check_shapes, share
+from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection
+from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.weights import PreTrainedModel, load
-
-DISCRIMINATOR_WEIGHT = 50.0
-"""The weight of the discriminator's loss (section 3.2)."""
-GENERATOR = "generator"
-"""The folder of the generator beside a saved discriminator."""
 
 
 @dataclass
@@ -123,6 +117,7 @@ class ElectraForMaskedLM(MaskedLanguageModel):
 class ElectraForPreTraining(PreTrainedModel):
     """The discriminator: one logit a token, (N, L); over 0, the token was replaced.
 
+    >>> import torch
     >>> model = ElectraForPreTraining(ElectraConfig.tiny(vocab_size=100))
     >>> model(torch.tensor([[2, 7, 3]])).shape
     torch.Size([1, 3])
@@ -142,85 +137,30 @@ class ElectraForPreTraining(PreTrainedModel):
         return result
 
 
-class ReplacedTokenOutput(NamedTuple):
-    """The output of replaced token detection.
+class ElectraForReplacedTokenDetection(ReplacedTokenDetection):
+    """ELECTRA in pretraining: a generator and a discriminator, which by default have the same embeddings."""
 
-    loss: scalar, the generator's + 50 replaced_loss; replaced_logits, replaced: (K,), the discriminator's logits and
-    the truth, bool, at the K tokens that are not padding.
-    """
-
-    loss: Tensor
-    generator: PretrainingOutput
-    replaced_loss: Tensor
-    replaced_logits: Tensor
-    replaced: Tensor
-
-    @property
-    def terms(self) -> Sequence[LossTerm]:
-        """The terms of the loss: `mlm` and `replaced`.
-
-        replaced_accuracy is the mean of the recalls of replaced and of original tokens, so 0.5 is chance;
-        replaced_share is the share of replaced tokens.
-        """
-        truth, guess = self.replaced, self.replaced_logits.detach() > 0
-        number = truth.sum()
-        figures: dict[str, list[Fraction]] = {
-            "replaced_accuracy": [((truth & guess).sum(), number), ((~truth & ~guess).sum(), len(truth) - number)],
-            "replaced_share": [(number, len(truth))],
-        }
-        replaced = LossTerm("replaced", self.replaced_loss, "tokens", DISCRIMINATOR_WEIGHT, figures)
-        return [*self.generator.terms, replaced]
-
-
-def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
-    """Sample a token from the softmax of each row of logits (M, V), by a uniform number in [0, 1) for each.
-
-    >>> sampled(torch.tensor([[0.0, 0.0], [0.0, 0.0]]), torch.tensor([0.25, 0.75]))
-    tensor([0, 1])
-    """
-    sums = logits.float().softmax(-1).cumsum(-1)
-    places = torch.searchsorted(sums, uniform.float()[:, None] * sums[:, -1:], right=True)
-    return places[:, 0].clamp(max=logits.shape[-1] - 1)
-
-
-class ElectraForReplacedTokenDetection(PreTrainedModel):
-    """A generator and a discriminator of one embedding, trained together.
-
-    The generator's tokens are sampled by `draws` where they are attached, else by torch's random numbers; no gradient
-    flows through them. A token that the generator guesses correctly counts as original.
-    """
-
-    draws: Draws | None = None
+    embedding_sharing = "shared"
+    generator: ElectraForMaskedLM
+    discriminator: ElectraForPreTraining
 
     def __init__(self, config: ElectraConfig, generator: ElectraConfig | None = None) -> None:
         super().__init__(config)
-        self.generator = ElectraForMaskedLM(config.generator() if generator is None else generator)
+        generator = overridden(config.generator(), self.generator_changes) if generator is None else generator
+        self.generator = ElectraForMaskedLM(generator)
         self.discriminator = ElectraForPreTraining(config)
-        self.generator.electra.embeddings = self.discriminator.electra.embeddings
-        self.generator.tie()
+        own, others = self.discriminator.electra, self.generator.electra
+        if self.embedding_sharing == "shared":
+            check_shapes(own.embeddings, others.embeddings, "shared")
+            others.embeddings = own.embeddings
+            self.generator.tie()
+        else:
+            share(own.embeddings, others.embeddings, self.embedding_sharing)
 
-    def forward(self, input_ids: Tensor, labels: Tensor, **inputs: Unpack[EncoderInputs]) -> ReplacedTokenOutput:
-        """Take the tensors of a `PretrainingCollator` batch, padded or packed."""
-        generator = self.generator(input_ids, labels, **inputs)
-        labelled = labels != IGNORE_INDEX
-        with torch.no_grad():
-            uniform = torch.rand(labels.shape, device=labels.device) if self.draws is None else self.draws.uniform()
-            guesses = sampled(generator.prediction_logits, uniform[labelled])
-            corrupted, replaced = input_ids.clone(), torch.zeros_like(labelled)
-            corrupted[labelled], replaced[labelled] = guesses, guesses != generator.targets
-        mask = inputs.get("attention_mask")
-        kept = torch.ones_like(labelled) if mask is None else mask.bool()
-        if inputs.get("cu_seqlens") is not None:
-            kept = input_ids != self.config.pad_token_id
-        logits, truth = self.discriminator(corrupted, **inputs)[kept].float(), replaced[kept]
-        replaced_loss = functional.binary_cross_entropy_with_logits(logits, truth.float())
-        loss = generator.loss + DISCRIMINATOR_WEIGHT * replaced_loss
-        return ReplacedTokenOutput(loss, generator, replaced_loss, logits, truth)
-
-    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write the discriminator, and in `generator` below it the generator; raises OutputError."""
-        self.discriminator.save_pretrained(directory, extra)
-        self.generator.save_pretrained(files.join(os.fspath(directory), GENERATOR), extra)
+    def training_flops(self, counts: Counts) -> float:
+        generator, discriminator = cast("ElectraConfig", self.generator.config), cast("ElectraConfig", self.config)
+        one = BertConfig.training_flops(generator, counts)
+        return one + BertConfig.training_flops(discriminator, counts._replace(labelled=0))
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
@@ -233,6 +173,7 @@ class ElectraForReplacedTokenDetection(PreTrainedModel):
         model = cls(shape, ElectraConfig.load(beside))
         load(model.generator, beside)
         load(model.discriminator, directory)
+        model.load_apart(directory)
         return model
 
 

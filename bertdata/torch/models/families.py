@@ -130,9 +130,15 @@ def model_class(config: EncoderConfig, info: PretrainingInfo) -> type[PreTrained
 
 
 def from_pretrained(
-    directory: str, info: PretrainingInfo, tokenizer: Tokenizer, config: EncoderConfig | None = None
+    directory: str,
+    info: PretrainingInfo,
+    tokenizer: Tokenizer,
+    config: EncoderConfig | None = None,
+    kind: type[PreTrainedModel] | None = None,
 ) -> PreTrainedModel:
-    """Load the model of a directory to continue its pretraining on shards; config: another one than the directory's.
+    """Load the model of a directory to continue its pretraining on shards.
+
+    config: another one than the directory's; kind: another class than that of `model_class`.
 
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
     and InputError where a head that the shards need has no weights.
@@ -146,7 +152,7 @@ def from_pretrained(
         )
     check_tokenizer(directory, info.tokenizer, tokenizer.vocab_size)
     config = config or load_config(directory)
-    return model_class(config, info).from_pretrained(directory, config=config)
+    return (kind or model_class(config, info)).from_pretrained(directory, config=config)
 
 
 def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: int) -> None:
@@ -174,7 +180,7 @@ class Library:
     presets: Callable[[], Mapping[str, Any]]
     resolve_config: Callable[[Any, PretrainingInfo, Mapping[str, Any] | None], EncoderConfig]
     model_class: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
-    from_pretrained: Callable[[str, PretrainingInfo, Tokenizer, Any], PreTrainedModel]
+    from_pretrained: Callable[[str, PretrainingInfo, Tokenizer, Any, Any], PreTrainedModel]
     own: bool = False
 
 

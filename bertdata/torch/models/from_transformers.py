@@ -57,7 +57,7 @@ class TransformersConfig(EncoderConfig):
     def weights(self) -> int:
         """The number of weights of the encoder."""
         with torch.device("meta"):
-            return sum(one.numel() for one in _made(self.peer, "AutoModel").parameters())
+            return sum(one.numel() for one in made(self.peer, "AutoModel").parameters())
 
     def settings(self) -> dict[str, Any]:
         return self.values
@@ -89,7 +89,8 @@ class TransformersConfig(EncoderConfig):
         return cls.of(_transformers().AutoConfig.from_pretrained(os.fspath(directory)))
 
 
-def _made(peer: Any, auto: str) -> Any:
+def made(peer: Any, auto: str) -> Any:
+    """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
     try:
         return getattr(_transformers(), auto).from_config(peer)
     except Exception as error:
@@ -99,22 +100,36 @@ def _made(peer: Any, auto: str) -> Any:
 class TransformersModel(PreTrainedModel):
     """A masked language model of transformers with the loss that the training loop takes.
 
-    auto: the name of the class of transformers that makes it.
+    auto: the name of the class of transformers that makes it; keeps_hidden: whether the output has hidden states.
     """
 
     auto: ClassVar[str] = "AutoModelForMaskedLM"
+    keeps_hidden = False
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
         super().__init__(config)
-        self.model = _made(config.peer, self.auto) if model is None else model
+        self.model = made(config.peer, self.auto) if model is None else model
         taken = {*inspect.signature(self.model.forward).parameters}
         if getattr(self.model.config, "type_vocab_size", 2) < 2:
             taken.discard("token_type_ids")
         self._taken = taken
 
     @property
+    def encoder(self) -> Any:
+        """The encoder, as `AutoModel` makes it."""
+        return self.model.base_model
+
+    @property
+    def word_embeddings(self) -> Any:
+        return self.model.get_input_embeddings()
+
+    @property
     def architecture(self) -> str:
         return type(self.model).__name__
+
+    def taken(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return those of a batch's tensors that the model takes."""
+        return {name: inputs[name] for name in inputs if name in self._taken}
 
     def forward(
         self,
@@ -125,14 +140,16 @@ class TransformersModel(PreTrainedModel):
         **inputs: Tensor,
     ) -> PretrainingOutput:
         """Take the tensors of a padded batch of its collator."""
-        output = self.model(input_ids=input_ids, **{name: inputs[name] for name in inputs if name in self._taken})
+        kept = {"output_hidden_states": True} if self.keeps_hidden else {}
+        output = self.model(input_ids=input_ids, **self.taken(inputs), **kept)
         logits = output.logits if "logits" in output else output.prediction_logits
+        hidden = output.hidden_states[-1] if self.keeps_hidden else None
         pairs = output.get("seq_relationship_logits", output.get("sop_logits"))
         if labels is None:
-            return PretrainingOutput(None, logits, pairs, logits)
+            return PretrainingOutput(None, logits, pairs, hidden)
         labelled = labels != IGNORE_INDEX
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return with_losses(logits[labelled], labels[labelled], pairs, pair_label, logits)
+        return with_losses(logits[labelled], labels[labelled], pairs, pair_label, hidden)
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""
@@ -200,7 +217,7 @@ def resolve_config(
     for name, given in (overrides or {}).items():
         if not hasattr(peer, name):
             raise ConfigError(f"--config-overrides names {name}, which {peer.model_type} configs do not have")
-        setattr(peer, name, _value(given))
+        setattr(peer, name, parsed(given))
     if peer.vocab_size < info.vocab_size or peer.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the config is for {peer.vocab_size:,} tokens with padding {peer.pad_token_id}, the shards have "
@@ -217,7 +234,7 @@ def resolve_config(
     return found
 
 
-def _value(given: Any) -> Any:
+def parsed(given: Any) -> Any:
     """Return a value that a command line gives: a number, true, false or a list as JSON has it, else the text."""
     try:
         return json.loads(given) if isinstance(given, str) else given
@@ -245,15 +262,21 @@ def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[Trans
 
 
 def from_pretrained(
-    directory: str, info: PretrainingInfo, tokenizer: Tokenizer, config: TransformersConfig | None = None
-) -> TransformersModel:
-    """Return the model of a config: with the weights beside it, else fresh ones; config: another one than that there.
+    directory: str,
+    info: PretrainingInfo,
+    tokenizer: Tokenizer,
+    config: TransformersConfig | None = None,
+    kind: type[PreTrainedModel] | None = None,
+) -> PreTrainedModel:
+    """Return the model of a config: with the weights beside it, else fresh ones.
+
+    config: another one than that there; kind: another class than that of `model_class`.
 
     Raises ConfigError where the tokenizer beside it is not that of the shards, and for a model that cannot take their
     rows, before the first step.
     """
     config = config or resolve_config(directory, info)
-    kind, place = model_class(config, info), directory.removesuffix("config.json") or "."
+    kind, place = kind or model_class(config, info), directory.removesuffix("config.json") or "."
     if files.exists(files.join(place, WEIGHTS)):
         check_tokenizer(place, info.tokenizer, tokenizer.vocab_size)
         model = kind.from_pretrained(place, config=config)
@@ -266,17 +289,19 @@ def from_pretrained(
 TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained)
 
 
-def _probe(model: TransformersModel, info: PretrainingInfo) -> None:
+def _probe(model: PreTrainedModel, info: PretrainingInfo) -> None:
     """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
     length = min(-(-info.max_seq_length // 8) * 8, _PROBED)
     ids = torch.full((1, length), info.sep_token_id)
     types = torch.zeros_like(ids)
     types[0, length // 2 :] = info.token_types - 1
+    labels = torch.full_like(ids, IGNORE_INDEX)
+    labels[0, length // 2] = info.sep_token_id
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            model(ids, attention_mask=torch.ones_like(ids), token_type_ids=types)
+            model(ids, labels=labels, attention_mask=torch.ones_like(ids), token_type_ids=types)
     except Exception as error:
         raise ConfigError(
             f"{model.architecture} cannot take a row of {length} tokens with {info.token_types} token types "

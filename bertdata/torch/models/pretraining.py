@@ -39,13 +39,14 @@ class PretrainingOutput(NamedTuple):
     prediction_logits: (N, L, vocab_size), or with labels (M, vocab_size), at the M labelled tokens in row order.
     seq_relationship_logits: (N, 2), None for a model without a pair head; where the last sequence of a packed row is
     its padding, N is the number of pair labels, or, without labels, counts the padding too. hidden_states: the last
-    block's (N, L, hidden_size). targets, pair_targets: the labels, int64 (M,) and (N,).
+    block's (N, L, hidden_size), None where the model
+    does not keep them. targets, pair_targets: the labels, int64 (M,) and (N,).
     """
 
     loss: Tensor | None
     prediction_logits: Tensor
     seq_relationship_logits: Tensor | None
-    hidden_states: Tensor
+    hidden_states: Tensor | None
     mlm_loss: Tensor | None = None
     pair_loss: Tensor | None = None
     targets: Tensor | None = None
@@ -108,7 +109,7 @@ class MaskedLanguageModel(PreTrainedModel):
 
 
 def with_losses(
-    logits: Tensor, targets: Tensor, pairs: Tensor | None, pair_label: Tensor | None, hidden: Tensor
+    logits: Tensor, targets: Tensor, pairs: Tensor | None, pair_label: Tensor | None, hidden: Tensor | None
 ) -> PretrainingOutput:
     """Return the output of a model with its losses.
 

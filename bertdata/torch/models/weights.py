@@ -15,11 +15,13 @@ from torch import Tensor, nn
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.io import files
 from bertdata.torch.data.dataset import PretrainingCollator
-from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.families import FAMILIES, load_config
 
 WEIGHTS = "model.safetensors"
+APART = "pretraining.safetensors"
+"""The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
 
 
 def _safetensors() -> Any:
@@ -33,12 +35,14 @@ def _safetensors() -> Any:
 class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
-    `collator` makes the batches of its pretraining. `tied` maps weights to others that they are the same as, which are
+    `collator` makes the batches of its pretraining; `objective` is what it is trained for where that is not masked
+    tokens, by its name in `TRAINING_OBJECTIVES`. `tied` maps weights to others that they are the same as, which are
     saved in their place. The encoder is the attribute that the config's `base_model_prefix` names.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
     collator: ClassVar[type[PretrainingCollator]] = PretrainingCollator
+    objective: ClassVar[str] = ""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
@@ -52,9 +56,20 @@ class PreTrainedModel(nn.Module):
         return found
 
     @property
+    def word_embeddings(self) -> nn.Embedding:
+        """The module with the embeddings of tokens as its `weight`, (vocab_size, width)."""
+        modules = self.encoder.modules()
+        size = self.config.vocab_size
+        return next(one for one in modules if isinstance(one, nn.Embedding) and one.num_embeddings == size)
+
+    @property
     def architecture(self) -> str:
         """The name of the class in transformers."""
         return type(self).__name__
+
+    def training_flops(self, counts: Counts) -> float:
+        """Return the operations of forward and backward passes over batches of these counts."""
+        return self.config.training_flops(counts)
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write `model.safetensors`, tied weights once, and `config.json`, which transformers opens.
@@ -124,11 +139,37 @@ def load(
     model.load_state_dict(chosen)
 
 
-def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors of a file under the names they have in a model of the config's family.
+def save_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
+    """Write parameters that only pretraining needs beside a saved model, if there are any; raises OutputError."""
+    if parameters:
+        state = {name: value.detach().cpu().contiguous() for name, value in parameters.items()}
+        files.write_bytes(
+            files.join(os.fspath(directory), APART), _safetensors().save(state, metadata={"format": "pt"})
+        )
 
-    An encoder that was saved alone has no prefix in the names of its weights.
+
+def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
+    """Load what `save_apart` wrote into the parameters of these names; they stay as they are where it wrote nothing.
+
+    Raises InputError where the file is damaged, or has one of them in another shape or not at all.
     """
+    path = files.join(os.fspath(directory), APART)
+    if not parameters or not files.exists(path):
+        return
+    found = _tensors(path)
+    for name, parameter in parameters.items():
+        if name not in found or found[name].shape != parameter.shape:
+            there = f"has {tuple(found[name].shape)}" if name in found else "has none"
+            raise InputError(
+                f"{there} for the weight {name!r} of {tuple(parameter.shape)}; expected the file of a run with the "
+                "same config and objective: delete it to begin with fresh weights",
+                path=path,
+            )
+        with torch.no_grad():
+            parameter.copy_(found[name])
+
+
+def _tensors(path: str) -> dict[str, Tensor]:
     library = _safetensors()
     with files.open_raw(path) as file:
         data = file.read()
@@ -136,8 +177,16 @@ def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict
         tensors: dict[str, Tensor] = library.load(data)
     except Exception as error:
         raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
+    return tensors
+
+
+def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors of a file under the names they have in a model of the config's family.
+
+    An encoder that was saved alone has no prefix in the names of its weights.
+    """
     found = {}
-    for name, value in tensors.items():
+    for name, value in _tensors(path).items():
         for old, today in FAMILIES[config.model_type].old_names.items():
             name = name.replace(old, today)  # noqa: PLW2901
         prefixed = f"{config.base_model_prefix}.{name}"

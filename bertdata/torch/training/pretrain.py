@@ -24,6 +24,7 @@ from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
+from bertdata.torch.models.objectives.settings import model_class
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
@@ -132,7 +133,9 @@ def _start(
     elif parent is not None:
         config = parent.directory
     shape = library.resolve_config(config, info, overrides)
-    kind = library.model_class(shape, info)
+    kind = model_class(
+        library.model_class(shape, info), [phase.dataset.shards.expect_pretraining() for phase in phases], settings
+    )
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
     if settings.phase_rope_thetas and not shape.rope_field:
@@ -160,7 +163,7 @@ def _start(
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
     elif isinstance(config, str) and config not in library.presets():
-        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer(), shape)
+        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer(), shape, kind)
     else:
         model = kind(shape)
     model.to(group.device).train()

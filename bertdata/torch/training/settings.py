@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from bertdata.options.option import Settings, flag_of, option, require
+from bertdata.torch.models.objectives.settings import ObjectiveSettings
 from bertdata.torch.training.optimization import OPTIMIZERS
 from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
 from bertdata.torch.training.trackers import TRACKERS
@@ -25,7 +26,7 @@ class TrainingSettings(Settings):
 
 
 @dataclass(frozen=True)
-class PretrainSettings(TrainingSettings):
+class PretrainSettings(TrainingSettings, ObjectiveSettings):
     """How a model is pretrained (BERT appendix A.2; its batch is 256 rows for 1,000,000 steps)."""
 
     max_steps: int = option(100_000, "updates of the weights in total", at_least=1)

@@ -179,7 +179,7 @@ def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecor
     means = interval.sums.means(run.group.all_reduce_sum)
     counts = Counts(*run.group.all_reduce_sum(interval.counts))
     seconds = time.perf_counter() - interval.began
-    rate = run.model.config.training_flops(counts) / seconds
+    rate = run.model.training_flops(counts) / seconds
     peak = settings.peak_tflops * 1e12 or peak_flops(run.group.device)
     used = {"mfu": rate / (peak * run.group.world_size)} if peak else {}
     memory = memory_figures(run.group.device)

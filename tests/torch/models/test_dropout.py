@@ -14,8 +14,9 @@ from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.attention import attention
 from bertdata.torch.models.bert import BertConfig, BertForPreTraining, BertModel
 from bertdata.torch.models.dropout import Draws, Dropout, attached, kept, scale
-from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection, sampled
+from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM, ModernBertModel
+from bertdata.torch.models.objectives.replaced_tokens import sampled
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,

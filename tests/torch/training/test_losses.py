@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from bertdata.torch.models.config import Counts
-from bertdata.torch.models.electra import ReplacedTokenOutput
 from bertdata.torch.models.families import FAMILIES, presets
+from bertdata.torch.models.objectives.replaced_tokens import ReplacedTokenOutput
 from bertdata.torch.models.pretraining import LossTerm, PretrainingOutput
 from bertdata.torch.training.losses import Sums, loss_of
 
