@@ -23,7 +23,7 @@ from bertdata.torch.models.config import Counts, EncoderConfig, overridden
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
 from bertdata.torch.models.objectives.embedding_sharing import check_shapes, share
-from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection
+from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection, of_generator
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.weights import PreTrainedModel, load
 
@@ -146,8 +146,9 @@ class ElectraForReplacedTokenDetection(ReplacedTokenDetection):
 
     def __init__(self, config: ElectraConfig, generator: ElectraConfig | None = None) -> None:
         super().__init__(config)
-        generator = overridden(config.generator(), self.generator_changes) if generator is None else generator
-        self.generator = ElectraForMaskedLM(generator)
+        with of_generator():
+            shape = overridden(config.generator(), self.generator_changes) if generator is None else generator
+        self.generator = ElectraForMaskedLM(shape)
         self.discriminator = ElectraForPreTraining(config)
         own, others = self.discriminator.electra, self.generator.electra
         if self.embedding_sharing == "shared":

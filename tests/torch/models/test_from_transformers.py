@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -13,6 +14,8 @@ import transformers
 from bertdata.errors import ConfigError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
+from bertdata.torch import ShardDataset
 from bertdata.torch.models import from_transformers
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build
@@ -72,6 +75,27 @@ def test_an_encoder_is_trained_resumed_and_opened_by_transformers(kind: str, bui
     outputs = [model(input_ids=ids).logits for model in models]
     torch.testing.assert_close(outputs[0], outputs[1], rtol=0, atol=0)
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "cut").vocab_size == 100
+
+
+def test_xlnet_learns_from_permuted_orders(build: Path, tmp_path: Path) -> None:
+    """The loss falls to the entropy of the tokens, which do not depend on each other; it is the one of transformers."""
+    config = config_of(tmp_path / "config", "xlnet", dropout=0.0)
+    settings = replace(RUN, max_steps=80, batch_size=16, learning_rate=5e-3, save_steps=80, logging_steps=10)
+    pretrain(build, str(config), tmp_path / "out", settings, library="transformers")
+    dataset = ShardDataset(build)
+    examples = [dataset[(0, number)] for number in range(len(dataset))]
+    ids = np.concatenate([one["input_ids"] for one in examples])
+    counts = np.unique(ids[ids >= len(SPECIAL_TOKENS)], return_counts=True)[1]
+    shares = counts / counts.sum()
+    entropy = float(-(shares * np.log(shares)).sum())
+    records = log(tmp_path / "out")
+    assert records[0]["mlm_loss"] > entropy + 1.5
+    assert records[-1]["mlm_loss"] < entropy + 0.1
+    model = from_transformers.TransformersForPermutationLM.from_pretrained(tmp_path / "out").eval()
+    batch = model.collator(dataset)(examples[:4])
+    found = model(**batch)
+    assert found.loss.item() == pytest.approx(model.model(**batch).loss.item(), rel=1e-5)
+    assert len(found.targets) == int((batch["labels"] != -100).sum()) > 10
 
 
 @pytest.mark.parametrize(("kind", "objective"), [("bert", "nsp"), ("albert", "sop")])

@@ -140,6 +140,17 @@ def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_
         checkpoint.check_settings(found, {"max_steps": 8, "adam": 2, "seed": 3})
 
 
+def test_settings_of_several_values_are_those_that_were_written(tmp_path: Path) -> None:
+    """A tuple is read back as a list."""
+    model, optimizer = saved(tmp_path, 4)
+    checkpoint.save(str(tmp_path), 5, model, optimizer, SAMPLER, {"phase_shares": ("0.7", "0.3")})
+    found = checkpoint.newest(str(tmp_path))
+    assert found is not None
+    checkpoint.check_settings(found, {"phase_shares": ("0.7", "0.3")})
+    with pytest.raises(ConfigError, match=r"phase_shares was .* and is"):
+        checkpoint.check_settings(found, {"phase_shares": ("0.6", "0.4")})
+
+
 def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:
     _, optimizer = saved(tmp_path, 4)
     found = checkpoint.newest(str(tmp_path))

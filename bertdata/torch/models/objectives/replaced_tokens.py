@@ -7,13 +7,15 @@ transformers (`transformers_detection.py`). How they share embeddings is in `emb
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.config import Counts
@@ -68,6 +70,15 @@ def sampled(logits: Tensor, uniform: Tensor) -> Tensor:
     sums = logits.float().softmax(-1).cumsum(-1)
     places = torch.searchsorted(sums, uniform.float()[:, None] * sums[:, -1:], right=True)
     return places[:, 0].clamp(max=logits.shape[-1] - 1)
+
+
+@contextmanager
+def of_generator() -> Iterator[None]:
+    """Let an error in the generator's config say that it is in that, and which flag changes it."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"the generator: {error}; --generator-overrides changes its config") from error
 
 
 class ReplacedTokenDetection(PreTrainedModel):

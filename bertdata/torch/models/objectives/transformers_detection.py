@@ -20,7 +20,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import sequential
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel, parsed
 from bertdata.torch.models.objectives.embedding_sharing import embeddings_name, share
-from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection
+from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection, of_generator
 
 _OF_LAYERS = ("layer_types", "attention_window", "mlp_layer_types")
 """Keys of configs that are lists with an item for each layer."""
@@ -106,10 +106,8 @@ class TransformersForReplacedTokenDetection(ReplacedTokenDetection):
         super().__init__(config)
         electra, saved = config.values["model_type"] == "electra", discriminator is not None
         if generator is None:
-            try:
+            with of_generator():
                 generator = TransformersModel(generator_config(config, self.generator_changes))
-            except ConfigError as error:
-                raise ConfigError(f"the generator: {error}; change it with --generator-overrides") from error
         self.generator = generator
         self.discriminator = discriminator or discriminator_class(config)(config)
         how = self.embedding_sharing or ("shared" if electra else "gdes")
