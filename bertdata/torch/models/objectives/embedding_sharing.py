@@ -3,7 +3,8 @@
 ELECTRA's are the same (Clark et al. 2020, section 3.2), so the discriminator's loss also moves the embeddings that the
 generator learns. In DeBERTaV3 (He et al. 2021, section 3, "Gradient-Disentangled Embedding Sharing") the discriminator
 has the generator's, through which no gradient of its loss flows, plus a difference that begins at 0. As in the authors'
-code, each table is shared (words, positions, token types), and the norm after them is the discriminator's own.
+code, each table is shared (words, positions, token types), and the norm after them is the discriminator's own; weight
+decay pulls the difference to 0.
 """
 
 from __future__ import annotations

@@ -15,9 +15,11 @@ from torch import Tensor
 from bertdata.errors import ConfigError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.torch import ElectraConfig, PretrainingCollator, ShardDataset
+from bertdata.torch import AlbertConfig, ElectraConfig, ModernBertConfig, PretrainingCollator, ShardDataset
+from bertdata.torch.models.albert import AlbertForPreTraining
 from bertdata.torch.models.bert import BertForMaskedLM
 from bertdata.torch.models.from_transformers import TransformersModel
+from bertdata.torch.models.modernbert import ModernBertForMaskedLM
 from bertdata.torch.models.objectives.span_boundary import SpanBoundaryModel, find_spans, sequence_numbers
 from bertdata.torch.models.weights import APART
 from bertdata.torch.training.pretrain import pretrain
@@ -35,6 +37,14 @@ class OfBert(SpanBoundaryModel):
 
 class OfTransformers(SpanBoundaryModel):
     inner = TransformersModel
+
+
+class OfAlbert(SpanBoundaryModel):
+    inner = AlbertForPreTraining
+
+
+class OfModernBert(SpanBoundaryModel):
+    inner = ModernBertForMaskedLM
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +156,28 @@ def test_dropping_the_objective_leaves_the_same_masked_language_model(build: Pat
     assert model(**batch).masked_lm.mlm_loss.item() == model.masked_lm(**batch).loss.item()
     gradient = torch.autograd.grad(model(**batch).sbo_loss, model.masked_lm.word_embeddings.weight)[0]
     assert gradient.abs().sum() > 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "width"),
+    [
+        (OfAlbert, AlbertConfig.tiny(vocab_size=100, max_position_embeddings=64), 32),
+        (OfModernBert, ModernBertConfig.tiny(vocab_size=100, pad_token_id=0, cls_token_id=2, sep_token_id=3), 128),
+    ],
+)
+def test_the_head_is_as_wide_as_the_word_embeddings_and_is_loaded_with_its_model(
+    kind: type[SpanBoundaryModel], shape: Any, width: int, build: Path, tmp_path: Path
+) -> None:
+    dataset = ShardDataset(build)
+    batch = PretrainingCollator(dataset)([dataset[(0, number)] for number in range(4)])
+    model = kind(shape).eval()
+    assert model.masked_lm.word_embeddings.weight.shape == (100, width)
+    model(**batch).loss.backward()
+    assert all(parameter.grad is not None for parameter in model.head.parameters())
+    model.save_pretrained(tmp_path)
+    assert kind.from_pretrained(tmp_path).eval()(**batch).loss.item() == model(**batch).loss.item()
+    (tmp_path / APART).unlink()
+    assert kind.from_pretrained(tmp_path).eval()(**batch).loss.item() != model(**batch).loss.item()
 
 
 def test_a_bert_is_trained_resumed_exactly_and_opened_by_transformers(build: Path, tmp_path: Path) -> None:
