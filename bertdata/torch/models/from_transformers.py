@@ -105,6 +105,7 @@ class TransformersModel(PreTrainedModel):
 
     auto: ClassVar[str] = "AutoModelForMaskedLM"
     keeps_hidden = False
+    has_unused = True
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
         super().__init__(config)

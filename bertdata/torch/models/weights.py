@@ -36,13 +36,15 @@ class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
     `collator` makes the batches of its pretraining; `objective` is what it is trained for where that is not masked
-    tokens, by its name in `TRAINING_OBJECTIVES`. `tied` maps weights to others that they are the same as, which are
-    saved in their place. The encoder is the attribute that the config's `base_model_prefix` names.
+    tokens, by its name in `TRAINING_OBJECTIVES`; `has_unused` says that weights may have no part in its loss. `tied`
+    maps weights to others that they are the same as, which are saved in their place. The encoder is the attribute that
+    the config's `base_model_prefix` names.
     """
 
     tied: ClassVar[Mapping[str, str]] = {}
     collator: ClassVar[type[PretrainingCollator]] = PretrainingCollator
     objective: ClassVar[str] = ""
+    has_unused = False
 
     def __init__(self, config: Any) -> None:
         super().__init__()

@@ -53,7 +53,10 @@ class Group:
         if self.world_size == 1:
             return model
         ids = [self.device] if self.device.type == "cuda" else None
-        return nn.parallel.DistributedDataParallel(model, device_ids=ids, broadcast_buffers=False)
+        unused = getattr(model, "has_unused", False)
+        return nn.parallel.DistributedDataParallel(
+            model, device_ids=ids, broadcast_buffers=False, find_unused_parameters=unused
+        )
 
 
 @contextmanager

@@ -56,9 +56,9 @@ def find_spans(labelled: Tensor, sequences: Tensor, most: int = MOST_TOKENS) -> 
     ([0, 0], [3, 3], [0, 1], [True, True, False])
     """
     places = labelled.nonzero()[:, 0]
-    first, last = torch.ones_like(places, dtype=torch.bool), torch.ones_like(places, dtype=torch.bool)
     of = sequences[places]
-    first[1:] = (places[1:] != places[:-1] + 1) | (of[1:] != of[:-1])
+    first, last = torch.ones_like(places, dtype=torch.bool), torch.ones_like(places, dtype=torch.bool)
+    first[1:] = places[1:] != places[:-1] + 1
     last[:-1] = first[1:]
     span = first.cumsum(0) - 1
     start, end = places[first][span], places[last][span]
@@ -149,6 +149,7 @@ class SpanBoundaryModel(PreTrainedModel):
     def __init__(self, config: EncoderConfig, masked_lm: PreTrainedModel | None = None) -> None:
         super().__init__(config)
         self.masked_lm: PreTrainedModel = self.inner(config) if masked_lm is None else masked_lm
+        self.has_unused = self.masked_lm.has_unused
         if isinstance(self.masked_lm, TransformersModel):
             self.masked_lm.keeps_hidden = True
         width = self.masked_lm.word_embeddings.weight.shape[1]

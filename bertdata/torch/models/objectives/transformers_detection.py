@@ -94,6 +94,7 @@ class TransformersElectraDiscriminator(TransformersModel):
 class TransformersForReplacedTokenDetection(ReplacedTokenDetection):
     """A generator and a discriminator of transformers; embeddings are shared under gdes, ELECTRA's are the same."""
 
+    has_unused = True
     generator: TransformersModel
     discriminator: TransformersModel
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+import subprocess
+import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +117,26 @@ def test_the_tokens_filled_in_are_drawn_by_the_row_and_not_by_the_stream(build: 
     shares = [[record["replaced_share"] for record in log(tmp_path / name)] for name in ("1", "4")]
     assert shares[0] == shares[1]
     assert losses(tmp_path / "1") == pytest.approx(losses(tmp_path / "4"), rel=1e-5)
+
+
+@pytest.mark.slow
+def test_two_processes_train_a_model_of_which_some_weights_have_no_part(build: Path, tmp_path: Path) -> None:
+    """In this config of DeBERTa the embedding of relative positions has none; nothing has dropout."""
+    config = config_of(tmp_path / "config", "deberta-v2", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    pretrain(build, str(config), tmp_path / "one", DETECTION, library="transformers")
+    code = f"""
+import torch
+torch.set_num_threads(1)
+from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.settings import PretrainSettings
+pretrain({str(build)!r}, {str(config)!r}, {str(tmp_path / "two")!r}, PretrainSettings(**{asdict(DETECTION)}),
+         library="transformers")
+"""
+    (tmp_path / "train.py").write_text(code)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([*command, str(tmp_path / "train.py")], env=environment, check=True, timeout=240)
+    assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=2e-5)
 
 
 def test_the_operations_are_those_of_both_models(build: Path, tmp_path: Path) -> None:
