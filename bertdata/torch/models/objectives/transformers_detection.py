@@ -56,10 +56,7 @@ def generator_config(config: TransformersConfig, changes: Mapping[str, Any]) -> 
 
 
 class TransformersDiscriminator(TransformersModel):
-    """An encoder of transformers with ELECTRA's head: dense, GELU, and a logit for each token, (N, L).
-
-    Where the encoder has a pooler, its weights stay as they are.
-    """
+    """An encoder of transformers with ELECTRA's head: dense, GELU, and a logit for each token, (N, L)."""
 
     auto = "AutoModel"
 
@@ -70,8 +67,6 @@ class TransformersDiscriminator(TransformersModel):
             nn.init.normal_(layer.weight, std=getattr(config.peer, "initializer_range", 0.02))
             nn.init.zeros_(layer.bias)
         self.head = sequential(dense=dense, activation=nn.GELU(), dense_prediction=prediction)
-        if getattr(self.model, "pooler", None) is not None:
-            self.model.pooler.requires_grad_(False)
 
     def forward(self, input_ids: Tensor, **inputs: Tensor) -> Tensor:  # type: ignore[override]
         """Take the tensors of a padded batch."""
