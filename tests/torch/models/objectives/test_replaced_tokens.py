@@ -35,6 +35,20 @@ DETECTION = replace(RUN, training_objective="replaced-token-detection")
 ELECTRA = ElectraConfig.tiny(vocab_size=100, max_position_embeddings=64)
 
 
+SHAPES: dict[str, dict[str, Any]] = {
+    "deberta-v2": {
+        "pos_att_type": ["p2c", "c2p"],
+        "position_buckets": 8,
+        "max_relative_positions": -1,
+        "norm_rel_ebd": "layer_norm",
+        "share_att_key": True,
+    },
+    "distilbert": {"n_layers": 2},
+    "electra": {"embedding_size": 8},
+}
+"""What the configs of two layers also have; DeBERTa-v2's as DeBERTaV3's."""
+
+
 @pytest.fixture(scope="module")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A build of rows of single segments."""
@@ -68,7 +82,7 @@ def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, 
 @pytest.mark.parametrize(
     ("kind", "generator"),
     [
-        ("deberta-v2", {"num_hidden_layers": 1, "hidden_size": 16}),
+        ("deberta-v2", {"num_hidden_layers": 1, "hidden_size": 16, "pos_att_type": ["p2c", "c2p"]}),
         ("modernbert", {"num_hidden_layers": 1, "hidden_size": 16}),
         ("distilbert", {"n_layers": 1, "dim": 16}),
         ("electra", {"num_hidden_layers": 2, "hidden_size": 4, "num_attention_heads": 1}),
@@ -77,10 +91,7 @@ def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, 
 def test_an_encoder_of_transformers_is_resumed_exactly_and_opened(
     kind: str, generator: dict[str, int], build: Path, tmp_path: Path
 ) -> None:
-    shape: dict[str, Any] = (
-        {"num_hidden_layers": 2, "n_layers": 2} if kind == "distilbert" else {"num_hidden_layers": 2}
-    )
-    config = config_of(tmp_path / "config", kind, **shape, **({"embedding_size": 8} if kind == "electra" else {}))
+    config = config_of(tmp_path / "config", kind, num_hidden_layers=2, **SHAPES.get(kind, {}))
     saved = resumed(build, str(config), tmp_path, DETECTION, "transformers")
     last = log(saved)[-1]
     assert last["loss"] == pytest.approx(last["mlm_loss"] + 50 * last["replaced_loss"])
