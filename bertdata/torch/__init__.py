@@ -4,7 +4,7 @@
                 a DataLoader of the three that knows where the trainer is; DeviceCollator, which masks on the device;
                 PermutationLMCollator, for XLNet
     models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
-                `families` has them all
+                `families` has them all, `objectives` what they learn besides masked tokens
     training/   pretraining and fine-tuning
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.

@@ -10,6 +10,7 @@ borders like others, where the authors leave out a span at the edge of a row.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
@@ -28,6 +29,7 @@ from bertdata.torch.models.objectives.settings import ObjectiveSettings, Trainin
 from bertdata.torch.models.pretraining import LossTerm, MaskedLanguageModel, PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
 
+_LOG = logging.getLogger("bertdata")
 MOST_TOKENS, POSITION_WIDTH = 20, 200
 """Tokens of a span that are predicted, and the width of the embedding of their place (the authors' code)."""
 
@@ -213,10 +215,17 @@ def _model_class(
             "BERT config"
         )
     for info in infos:
-        if find_unit(info.masking).is_token(info.masking):
+        unit = find_unit(info.masking)
+        if unit.is_token(info.masking):
             raise ConfigError(
                 f"the span boundary objective predicts masked spans from their borders, and these shards mask single "
                 f"tokens (--mask-unit {info.masking.mask_unit}); build with --mask-unit span, as --recipe spanbert does"
+            )
+        if len(unit.weights(info.masking)) == 1:
+            _LOG.warning(
+                "the span boundary objective is for spans of several words, and these shards mask one word at a time "
+                "(--mask-unit %s): a span is a word, or some that happen to be side by side",
+                info.masking.mask_unit,
             )
     return type(f"SpanBoundary{kind.__name__}", (SpanBoundaryModel,), {"inner": kind, "collator": kind.collator})
 

@@ -236,6 +236,27 @@ def test_an_encoder_of_transformers_has_the_head_on_its_last_hidden_states(
     torch.testing.assert_close(found, hidden, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("library", ["bertdata", "transformers"])
+def test_pairs_are_learnt_beside_it(library: str, tmp_path: Path) -> None:
+    pairs = write_build(tmp_path / "pairs", ExamplesConfig(objective="nsp", max_seq_length=48), masking=SPANS)
+    config: Any = SMALL if library == "bertdata" else str(config_of(tmp_path / "config", "bert"))
+    pretrain(pairs, config, tmp_path / "out", replace(RUN, max_steps=1), library=library)
+    last = log(tmp_path / "out")[-1]
+    assert last["loss"] == pytest.approx(last["mlm_loss"] + last["pair_loss"] + last["sbo_loss"])
+    assert type(transformers.AutoModelForPreTraining.from_pretrained(tmp_path / "out")).__name__ == "BertForPreTraining"
+
+
+def test_masks_of_one_word_at_a_time_get_a_warning(
+    build: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pretrain(build, SMALL, tmp_path / "spans", replace(RUN, max_steps=1))
+    assert not caplog.messages
+    examples = ExamplesConfig(objective="full-sentences", max_seq_length=48)
+    words = write_build(tmp_path / "words", examples, masking=MaskingConfig(mask_unit="word"))
+    pretrain(words, SMALL, tmp_path / "out", replace(RUN, max_steps=1))
+    assert "these shards mask one word at a time (--mask-unit word)" in caplog.text
+
+
 def test_training_lowers_the_loss(build: Path, tmp_path: Path) -> None:
     settings = replace(RUN, max_steps=60, batch_size=16, learning_rate=5e-3, logging_steps=10)
     pretrain(build, replace(SMALL, hidden_dropout_prob=0.0), tmp_path, settings)
