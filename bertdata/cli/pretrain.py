@@ -13,6 +13,7 @@ from bertdata.options.option import require
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
+    from bertdata.torch.distillation.settings import DistillationSettings
     from bertdata.torch.models.families import LIBRARIES, presets
     from bertdata.torch.training.settings import PretrainSettings
 
@@ -46,16 +47,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="begin with the model and the optimizer of a checkpoint of another run, or of the last one of its output; "
         "in place of --config; steps and all other settings are of this run (keep checkpoints by --save-total-limit)",
     )
+    parser.add_argument(
+        "--teacher",
+        default="",
+        metavar="MODEL",
+        help="the directory of a trained model that the model learns from as well (distillation)",
+    )
     add_flags(parser, PretrainSettings)
+    add_flags(parser, DistillationSettings)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     """Pretrain as parsed arguments say, and return the summary; of several processes, all but the first return 0."""
+    from bertdata.torch.distillation.settings import DistillationSettings
     from bertdata.torch.training.pretrain import pretrain
     from bertdata.torch.training.progress import shown
     from bertdata.torch.training.settings import PretrainSettings
 
     settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
+    distillation = from_flags(arguments, DistillationSettings)
+    require(
+        bool(arguments.teacher) or distillation == DistillationSettings(),
+        "settings of distillation are given without a teacher; name one by --teacher",
+    )
     for given in arguments.config_overrides:
         require("=" in given, f"--config-overrides {given!r} has no value; expected NAME=VALUE")
     overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
@@ -69,6 +83,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
             config_overrides=overrides,
             restart=arguments.restart,
             branch=arguments.branch,
+            teacher=arguments.teacher,
+            distillation=distillation,
             report=report,
         )
     return summary if first else 0

@@ -5,6 +5,7 @@
                 PermutationLMCollator, for XLNet
     models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
                 `families` has them all, `objectives` what they learn besides masked tokens
+    distillation/   a student learns from a teacher as well
     training/   pretraining and fine-tuning
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.

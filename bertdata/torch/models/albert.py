@@ -5,7 +5,7 @@ Modules and parameters are named as in transformers. Embeddings and attention ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -106,6 +106,9 @@ class AlbertEncoder(Blocks):
         self.embedding_hidden_mapping_in = nn.Linear(config.embedding_size, config.hidden_size)
         group = nn.ModuleDict({"albert_layers": nn.ModuleList([AlbertLayer(config)])})
         self.albert_layer_groups = nn.ModuleList([group])
+
+    def layers_in_order(self) -> Sequence[nn.Module]:
+        return [self.albert_layer_groups.get_submodule("0.albert_layers.0")] * self.layers
 
     def forward(self, embedded: Tensor, mask: Mask) -> Tensor:
         hidden: Tensor = self.embedding_hidden_mapping_in(embedded)

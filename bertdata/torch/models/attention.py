@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.torch.models.dropout import kept, scale
@@ -113,6 +113,15 @@ def attention(
         side_by_side = attention(query, key, value, mask.attended(), dropout, drawn)
         mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
     return mixed.transpose(0, 1)[None]
+
+
+class AttentionFunction(nn.Module):
+    """`attention` as a module without parameters, so that hooks can read queries, keys and values."""
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Mask, dropout: float, drawn: Tensor | None = None
+    ) -> Tensor:
+        return attention(query, key, value, mask, dropout, drawn)
 
 
 def _attention_dropped(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 import torch
@@ -29,6 +30,10 @@ class EncoderInputs(TypedDict, total=False):
 
 class Blocks(nn.Module):
     """The layers of an encoder without its embeddings: what `torch.compile` compiles."""
+
+    def layers_in_order(self) -> Sequence[nn.Module]:
+        """Return the layers in the order in which they work; one that works several times is there as often."""
+        raise NotImplementedError
 
 
 class Encoder(nn.Module):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -100,12 +100,14 @@ def made(peer: Any, auto: str) -> Any:
 class TransformersModel(PreTrainedModel):
     """A masked language model of transformers with the loss that the training loop takes.
 
-    auto: the name of the class of transformers that makes it; keeps_hidden: whether the output has hidden states.
+    auto: the name of the class of transformers that makes it; keeps_hidden: whether the output has hidden states;
+    missing: the weights that the directory it was loaded from did not have, which are random.
     """
 
     auto: ClassVar[str] = "AutoModelForMaskedLM"
     keeps_hidden = False
     has_unused = True
+    missing: Sequence[str] = ()
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
         super().__init__(config)
@@ -142,15 +144,23 @@ class TransformersModel(PreTrainedModel):
     ) -> PretrainingOutput:
         """Take the tensors of a padded batch of its collator."""
         kept = {"output_hidden_states": True} if self.keeps_hidden else {}
-        output = self.model(input_ids=input_ids, **self.taken(inputs), **kept)
-        logits = output.logits if "logits" in output else output.prediction_logits
+        output = self.outputs({"input_ids": input_ids, **inputs}, **kept)
         hidden = output.hidden_states[-1] if self.keeps_hidden else None
-        pairs = output.get("seq_relationship_logits", output.get("sop_logits"))
+        logits, pairs = self.logits_of(output)
         if labels is None:
             return PretrainingOutput(None, logits, pairs, hidden)
         labelled = labels != IGNORE_INDEX
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
         return with_losses(logits[labelled], labels[labelled], pairs, pair_label, hidden)
+
+    def outputs(self, inputs: Mapping[str, Tensor], **keywords: Any) -> Any:
+        """Return the output of the model of transformers for those of the inputs that it takes."""
+        return self.model(**self.taken(inputs), **keywords)
+
+    def logits_of(self, output: Any) -> tuple[Tensor, Tensor | None]:
+        """Return the logits over the vocabulary, (N, L, vocab_size), and of the pairs, (N, 2) or None."""
+        logits = output.logits if "logits" in output else output.prediction_logits
+        return logits, output.get("seq_relationship_logits", output.get("sop_logits"))
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""
@@ -167,7 +177,11 @@ class TransformersModel(PreTrainedModel):
         """Load what this class or transformers saved, as float32; config: another one than the directory's."""
         place = os.fspath(directory)
         found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
-        return cls(found, getattr(_transformers(), cls.auto).from_pretrained(place, config=found.peer).float())
+        load = getattr(_transformers(), cls.auto).from_pretrained
+        peer, about = load(place, config=found.peer, output_loading_info=True)
+        model = cls(found, peer.float())
+        model.missing = sorted(about["missing_keys"])
+        return model
 
 
 class TransformersForPreTraining(TransformersModel):

@@ -24,7 +24,8 @@ APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
 
 
-def _safetensors() -> Any:
+def safetensors_torch() -> Any:
+    """Return the module `safetensors.torch`; raises MissingExtraError where it is not installed."""
     try:
         import safetensors.torch
     except ModuleNotFoundError as error:
@@ -69,6 +70,11 @@ class PreTrainedModel(nn.Module):
         """The name of the class in transformers."""
         return type(self).__name__
 
+    @property
+    def final(self) -> PreTrainedModel:
+        """The model that training ends with and saves: this one; of a student with its teacher the student."""
+        return self
+
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes over batches of these counts."""
         return self.config.training_flops(counts)
@@ -80,7 +86,7 @@ class PreTrainedModel(nn.Module):
         """
         state = {name: value for name, value in self.state_dict().items() if name not in self.tied}
         state = {name: value.detach().cpu().contiguous() for name, value in state.items()}
-        data = _safetensors().save(state, metadata={"format": "pt"})
+        data = safetensors_torch().save(state, metadata={"format": "pt"})
         files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
         values = self.config.to_dict(self.architecture) | {"dtype": "float32"} | dict(extra or {})
         files.write_json(files.join(os.fspath(directory), "config.json"), values)
@@ -146,7 +152,7 @@ def save_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
     if parameters:
         state = {name: value.detach().cpu().contiguous() for name, value in parameters.items()}
         files.write_bytes(
-            files.join(os.fspath(directory), APART), _safetensors().save(state, metadata={"format": "pt"})
+            files.join(os.fspath(directory), APART), safetensors_torch().save(state, metadata={"format": "pt"})
         )
 
 
@@ -172,7 +178,7 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
 
 
 def _tensors(path: str) -> dict[str, Tensor]:
-    library = _safetensors()
+    library = safetensors_torch()
     with files.open_raw(path) as file:
         data = file.read()
     try:

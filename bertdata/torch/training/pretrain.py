@@ -21,6 +21,8 @@ from bertdata.io import files
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
+from bertdata.torch.distillation.model import Lesson
+from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
@@ -63,6 +65,8 @@ def pretrain(
     config_overrides: Mapping[str, Any] | None = None,
     restart: bool = False,
     branch: str | os.PathLike[str] = "",
+    teacher: str | os.PathLike[str] = "",
+    distillation: DistillationSettings | None = None,
     report: Callable[[LogRecord], None] | None = None,
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
@@ -73,9 +77,10 @@ def pretrain(
     is resumed from its last checkpoint unless `restart`. `branch` is a checkpoint of another run, or the output of one
     for its last: its model is taken in place of `config`, and the state of its optimizer; the rows go on where that run
     stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
-    run. So a decay can be tried from several checkpoints of a run with a constant rate. `report` is called with each
-    record of the log, and with that of the first step. Raises ConfigError where the settings do not fit the shards or
-    the checkpoint, and DivergenceError where the loss is not finite.
+    run. So a decay can be tried from several checkpoints of a run with a constant rate. `teacher` is the directory of a
+    model that the one of `config` learns from, as `distillation` says; a fresh one begins with layers of it. `report`
+    is called with each record of the log, and with that of the first step. Raises ConfigError where the settings do not
+    fit the shards, the teacher or the checkpoint, and DivergenceError where the loss is not finite.
     """
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
@@ -88,7 +93,11 @@ def pretrain(
             if restart and group.first:
                 files.remove(files.join(output, "checkpoints"))
             group.barrier()
-            place = (LIBRARIES[library], os.fspath(branch))
+            lesson = None
+            if teacher:
+                learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings.packing)
+                lesson = Lesson.of(os.fspath(teacher), *learned, quiet=not group.first)
+            place = (LIBRARIES[library], os.fspath(branch), lesson)
             run = _start(config, config_overrides, phases, output, settings, group, *place)
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             names = settings.report_to if group.first else ()
@@ -99,7 +108,7 @@ def pretrain(
                         with explaining_workers(phase.dataset):
                             record = train(run, phase, settings, reports) or record
             if group.first:
-                run.model.save_pretrained(output, run.about)
+                run.model.final.save_pretrained(output, run.about)
                 tokenizer.save_pretrained(output)
             group.barrier()
     return {"output": output, "steps": settings.max_steps, **record}
@@ -125,6 +134,7 @@ def _start(
     group: Group,
     library: Library,
     branch: str,
+    lesson: Lesson | None,
 ) -> Run:
     info, last = longest_info(phases), checkpoint.newest(files.join(output, "checkpoints"))
     parent = checkpoint.of_branch(branch) if branch and last is None else None
@@ -154,6 +164,8 @@ def _start(
         del said[f"config.{shape.rope_field}"]  # each phase sets it
     if branch:
         said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
+    said |= lesson.said if lesson else {}
+    folder = config if isinstance(config, str) and config not in library.presets() else ""
     torch.manual_seed(settings.seed)
     if last is not None:
         checkpoint.check_settings(last, said)
@@ -162,13 +174,16 @@ def _start(
         sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
-    elif isinstance(config, str) and config not in library.presets():
-        model = library.from_pretrained(config, info, phases[0].dataset.shards.tokenizer(), shape, kind)
+    elif folder:
+        model = library.from_pretrained(folder, info, phases[0].dataset.shards.tokenizer(), shape, kind)
     else:
         model = kind(shape)
+    before = last or parent
+    if lesson is not None:
+        model = lesson.distilled(model, folder, before.directory if before else "")
     model.to(group.device).train()
     optimizer = make_optimizer(model, settings.weight_decay, settings.adam_beta2, settings.optim)
-    if before := last or parent:
+    if before:
         checkpoint.load_optimizer(before, optimizer, group.device)
     drawn = group.first and curves.available()
     rewinds = [*last.rewinds] if last is not None else []

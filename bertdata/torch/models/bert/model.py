@@ -6,10 +6,12 @@ parts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
-from bertdata.torch.models.attention import Mask, attention, packed_sequences
+from bertdata.torch.models.attention import AttentionFunction, Mask, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
@@ -62,6 +64,7 @@ class BertSelfAttention(nn.Module):
         self.query = nn.Linear(config.hidden_size, config.hidden_size)
         self.key = nn.Linear(config.hidden_size, config.hidden_size)
         self.value = nn.Linear(config.hidden_size, config.hidden_size)
+        self.attend = AttentionFunction()
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
         query, key, value = (
@@ -70,7 +73,8 @@ class BertSelfAttention(nn.Module):
         )
         dropout = self.dropout_prob if self.training else 0.0
         drawn = self.draws.attention(self.heads, query.device) if dropout and self.draws else None
-        return attention(query, key, value, mask, dropout, drawn).transpose(1, 2).flatten(2)
+        mixed: Tensor = self.attend(query, key, value, mask, dropout, drawn)
+        return mixed.transpose(1, 2).flatten(2)
 
 
 class BertResidual(nn.Module):
@@ -110,6 +114,9 @@ class BertEncoder(Blocks):
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
         self.layer = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
+
+    def layers_in_order(self) -> Sequence[nn.Module]:
+        return list(self.layer)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
         for layer in self.layer:

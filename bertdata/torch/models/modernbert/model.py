@@ -7,7 +7,7 @@ apart by [SEP] alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.attention import Mask, PackedSequences, attention, packed_sequences, windowed
+from bertdata.torch.models.attention import AttentionFunction, Mask, PackedSequences, packed_sequences, windowed
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
 from bertdata.torch.models.modernbert.config import GLOBAL, LOCAL, ModernBertConfig
@@ -63,13 +63,14 @@ class ModernBertAttention(nn.Module):
         self.Wqkv = nn.Linear(config.hidden_size, 3 * config.hidden_size, bias=False)
         self.Wo = nn.Linear(config.hidden_size, config.hidden_size, bias=False)
         self.out_drop = Dropout(config.attention_dropout)
+        self.attend = AttentionFunction()
 
     def forward(self, hidden: Tensor, reach: Reach) -> Tensor:
         query, key, value = self.Wqkv(hidden).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         dropout = self.dropout_prob if self.training else 0.0
         drawn = self.draws.attention(self.heads, query.device) if dropout and self.draws else None
         query, key = reach.turn.turned(query), reach.turn.turned(key)
-        mixed = attention(query, key, value, reach.mask, dropout, drawn).transpose(1, 2).flatten(2)
+        mixed = self.attend(query, key, value, reach.mask, dropout, drawn).transpose(1, 2).flatten(2)
         result: Tensor = self.out_drop(self.Wo(mixed))
         return result
 
@@ -109,6 +110,9 @@ class ModernBertLayers(Blocks, nn.ModuleList):
     def __init__(self, config: ModernBertConfig) -> None:
         super().__init__(ModernBertLayer(config, number) for number in range(config.num_hidden_layers))
         self.types = config.layer_types
+
+    def layers_in_order(self) -> Sequence[nn.Module]:
+        return list(self)
 
     def forward(self, hidden: Tensor, reaches: Mapping[str, Reach]) -> Tensor:
         for layer, kind in zip(self, self.types, strict=True):

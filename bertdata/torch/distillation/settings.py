@@ -1,0 +1,82 @@
+"""The settings of distillation, and what of a teacher can be learned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata.errors import ConfigError
+from bertdata.options.option import Settings, option, require
+from bertdata.registry import Registry
+from bertdata.torch.distillation.base import Distillation
+
+
+def adapted(name: str, found: Any) -> type[Distillation]:
+    """Return the class that is named as `module:NAME`; raises ConfigError for what is no `Distillation`."""
+    if not (isinstance(found, type) and issubclass(found, Distillation)):
+        raise ConfigError(
+            f"the distillation {name!r} is of the type {type(found).__name__}; expected a child of Distillation, as in "
+            f"{Distillation.__module__}"
+        )
+    return found
+
+
+DISTILLATIONS: Registry[type[Distillation]] = Registry(
+    "distillation",
+    {
+        "distilbert": "bertdata.torch.distillation.distilbert:DistilBert",
+        "tinybert": "bertdata.torch.distillation.tinybert:TinyBert",
+        "minilm": "bertdata.torch.distillation.minilm:MiniLM",
+    },
+    adapted,
+)
+
+
+@dataclass(frozen=True)
+class DistillationSettings(Settings):
+    """What a student learns of its teacher, with --teacher. Raises ConfigError for values out of bounds."""
+
+    distillation: str = option("distilbert", "what of the teacher is learned", DISTILLATIONS, items=DISTILLATIONS)
+    distillation_weights: tuple[str, ...] = option(
+        (),
+        "other weights of the terms of the loss than those of its paper, as soft_targets=5 mlm=2 cosine=1",
+        metavar="TERM=WEIGHT",
+    )
+    temperature: float = option(2.0, "distilbert: by which logits are divided for soft targets", above=0)
+    soft_targets_at: str = option("all", "distilbert: the tokens with soft targets, padding aside", ("all", "labelled"))
+    relation_heads: int = option(48, "minilm: into how many heads queries, keys and values are cut", at_least=1)
+    teacher_layer: int = option(0, "minilm: the layer of the teacher, counted from 1; 0: the last", at_least=0)
+    student_weights: str = option(
+        "teacher",
+        "what a fresh student begins with: layers of the teacher from the first to the last, its embeddings and head, "
+        "where shapes allow it; or random weights",
+        ("teacher", "random"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.weights  # noqa: B018  # raises ConfigError
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of the terms, by name; `mlm` is that of the student's own loss.
+
+        >>> DistillationSettings(distillation_weights=("cosine=0",)).weights
+        {'soft_targets': 5.0, 'mlm': 2.0, 'cosine': 0.0}
+        """
+        found = dict(DISTILLATIONS[self.distillation].weights)
+        for given in self.distillation_weights:
+            name, sign, value = given.partition("=")
+            require(
+                bool(sign) and name in found,
+                f"--distillation-weights {given!r} names no term of {self.distillation}; expected TERM=WEIGHT, with "
+                f"one of {', '.join(found)}",
+            )
+            try:
+                found[name] = float(value)
+            except ValueError:
+                found[name] = math.nan
+            require(0 <= found[name] < math.inf, f"--distillation-weights {given!r} has no weight; expected 0 or more")
+        require(any(found.values()), "--distillation-weights are all 0; expected one that is more")
+        return found
