@@ -25,6 +25,7 @@ from bertdata.torch.models.config import Counts
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.pretraining import LossTerm, with_losses
 from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, safetensors_torch
+from bertdata.torch.training.settings import PretrainSettings
 
 _LOG = logging.getLogger("bertdata")
 PARAMETERS = "distillation.safetensors"
@@ -118,12 +119,13 @@ class DistilledModel(PreTrainedModel):
 class Lesson:
     """A teacher and what is learned of it.
 
-    said: what a resumed run is compared by; quiet: whether nothing is logged.
+    said: what a resumed run is compared by; compiled: whether layers are compiled; quiet: whether nothing is logged.
     """
 
     teacher: PreTrainedModel
     settings: DistillationSettings
     said: dict[str, Any]
+    compiled: bool = False
     quiet: bool = False
 
     @classmethod
@@ -133,23 +135,28 @@ class Lesson:
         settings: DistillationSettings,
         info: PretrainingInfo,
         tokenizer: Tokenizer,
-        packing: bool,
+        training: PretrainSettings,
         *,
         quiet: bool = False,
     ) -> Lesson:
         """Load a teacher; raises ConfigError or InputError, see `load_teacher`."""
-        teacher = load_teacher(directory, info, tokenizer, packing)
+        teacher = load_teacher(directory, info, tokenizer, training.packing)
         values = stored_values(settings) | {"distillation_weights": settings.weights}
         said = {f"distillation.{name}": value for name, value in values.items()}
-        return cls(teacher, settings, said | identity(directory, teacher), quiet)
+        return cls(teacher, settings, said | identity(directory, teacher), training.compile, quiet)
 
     def distilled(self, student: PreTrainedModel, folder: str, checkpoint: str) -> DistilledModel:
         """Return a student with its teacher; a fresh one begins with weights of the teacher where shapes allow it.
 
         folder, checkpoint: where the weights of the student and of a run's last checkpoint are from, "" for none. What
-        a fresh one begins with is logged.
+        a fresh one begins with is logged. Raises ConfigError where the two models do not fit together.
         """
         model = DistilledModel(student, self.teacher, self.settings)
+        if self.compiled and any(reader.hooked for reader in model.readers):
+            raise ConfigError(
+                f"--distillation {self.settings.distillation} reads what layers compute, and compiled ones do not show "
+                "it; leave --compile out, or take --distillation distilbert"
+            )
         if checkpoint:
             model.load_parameters(checkpoint)
         begun = checkpoint or (folder and files.exists(files.join(folder.removesuffix("config.json"), WEIGHTS)))

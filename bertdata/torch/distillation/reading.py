@@ -95,8 +95,10 @@ class Reader:
     """Reads the forward passes of a model. role: "student" or "teacher", for messages.
 
     layers, heads, width, embedding_width, vocab_size: the sizes of the model; kinds: of each layer, such as
-    `sliding_attention`, None where all are of one.
+    `sliding_attention`, None where all are of one; hooked: whether layers have hooks, which compiled ones do not call.
     """
+
+    hooked: bool = False
 
     layers: int
     heads: int
@@ -139,18 +141,23 @@ class OwnReader(Reader):
         blocks = [module for module in encoder.modules() if isinstance(module, Blocks)]
         if len(blocks) != 1 or not hasattr(encoder, "embeddings"):
             raise self._unreadable("layers", "Blocks and embeddings")
+        self.hooked = True
         encoder.embeddings.register_forward_hook(lambda _, __, output: self._embeddings.append(output))
         for layer in dict.fromkeys(blocks[0].layers_in_order()):
-            layer.register_forward_hook(lambda _, __, output: self._layers.append(output))
+            layer.register_forward_hook(self._note_layer)
 
     def need_attention(self) -> None:
         modules = [module for module in self.model.encoder.modules() if isinstance(module, AttentionFunction)]
         if not modules:
             raise self._unreadable("attention", "AttentionFunction")
+        self.hooked = True
         for module in modules:
-            module.register_forward_hook(self._note)
+            module.register_forward_hook(self._note_attention)
 
-    def _note(self, module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+    def _note_layer(self, module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
+        self._layers.append(output)
+
+    def _note_attention(self, module: nn.Module, inputs: tuple[Any, ...], output: Tensor) -> None:
         self._attention.append(Attended(*inputs[:3]))
 
     def _unreadable(self, what: str, expected: str) -> ConfigError:

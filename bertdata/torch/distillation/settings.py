@@ -35,7 +35,10 @@ DISTILLATIONS: Registry[type[Distillation]] = Registry(
 
 @dataclass(frozen=True)
 class DistillationSettings(Settings):
-    """What a student learns of its teacher, with --teacher. Raises ConfigError for values out of bounds."""
+    """What a student learns of its teacher, with --teacher.
+
+    Raises ConfigError for values out of bounds.
+    """
 
     distillation: str = option("distilbert", "what of the teacher is learned", DISTILLATIONS, items=DISTILLATIONS)
     distillation_weights: tuple[str, ...] = option(

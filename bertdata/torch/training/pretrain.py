@@ -95,7 +95,7 @@ def pretrain(
             group.barrier()
             lesson = None
             if teacher:
-                learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings.packing)
+                learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings)
                 lesson = Lesson.of(os.fspath(teacher), *learned, quiet=not group.first)
             place = (LIBRARIES[library], os.fspath(branch), lesson)
             run = _start(config, config_overrides, phases, output, settings, group, *place)

@@ -59,6 +59,13 @@ def test_sizes_that_cannot_be_compared_are_refused(
     refused(message, build, replace(SMALL, **changes), tmp_path, teacher=teacher, distillation=distillation)
 
 
+@pytest.mark.parametrize("kind", ["tinybert", "minilm"])
+def test_compiled_layers_are_not_read(build: Path, teacher: Path, tmp_path: Path, kind: str) -> None:
+    settings = DistillationSettings(distillation=kind, relation_heads=4)
+    with pytest.raises(ConfigError, match=f"--distillation {kind} reads what layers compute, .* leave --compile out"):
+        pretrain(build, SMALL, tmp_path, replace(RUN, compile=True), teacher=teacher, distillation=settings)
+
+
 def test_local_attention_is_not_compared_with_global(build: Path, tmp_path: Path) -> None:
     pretrain(build, replace(MODERN, num_hidden_layers=4), tmp_path / "teacher", RUN)
     tiny = DistillationSettings(distillation="tinybert")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict, replace
@@ -28,6 +30,7 @@ from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build
 from tests.torch.models.test_from_transformers import config_of
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, losses, stop_at
+from tests.torch.training.test_validation import build_of
 
 RUN = replace(SETTINGS, max_steps=5, save_steps=2)
 KINDS = {
@@ -54,6 +57,8 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     assert {*saved} == {*BertForMaskedLM(SMALL).state_dict()} - {*BertForMaskedLM.tied}
     assert not (tmp_path / "cut" / "distillation.safetensors").exists()
     checkpoint = tmp_path / "cut" / "checkpoints" / "step-000000005"
+    updated = torch.load(checkpoint / "optimizer.pt", weights_only=True)["state"]
+    assert len(updated) == len([*BertForMaskedLM(SMALL).parameters()]) + (2 if kind == "tinybert" else 0)
     parameters = checkpoint / "distillation.safetensors"
     assert parameters.exists() == (kind == "tinybert")
     if kind == "tinybert":
@@ -83,6 +88,16 @@ def test_the_teacher_draws_no_dropout(build: Path, teacher: Path, tmp_path: Path
     assert taught["loss"] == pytest.approx(expected)
     assert taught["tflops"] > 0
     assert ">soft_targets_loss</text>" in (tmp_path / "taught" / "curves.svg").read_text()
+
+
+def test_the_validation_split_has_every_term(teacher: Path, tmp_path: Path) -> None:
+    build = build_of(tmp_path / "build", "full-sentences")
+    run = replace(RUN, max_steps=2, eval_steps=1)
+    pretrain(build, SMALL, tmp_path / "out", run, teacher=teacher)
+    record = log(tmp_path / "out")[-1]
+    weights = {"mlm": 2, "soft_targets": 5, "cosine": 1}
+    expected = sum(weight * record[f"validation_{name}_loss"] for name, weight in weights.items())
+    assert record["validation_loss"] == pytest.approx(expected)
 
 
 def test_a_student_begins_with_layers_of_its_teacher(
@@ -138,6 +153,12 @@ def test_another_teacher_or_other_weights_are_refused_on_resume(build: Path, tea
         pretrain(build, SMALL, tmp_path / "out", RUN, teacher=teacher, distillation=weights)
     with pytest.raises(ConfigError, match=r"teacher was '[0-9a-f]{64}' and is None"):
         pretrain(build, SMALL, tmp_path / "out", RUN)
+    changed = tmp_path / "changed"
+    shutil.copytree(teacher, changed)
+    values = json.loads((changed / "config.json").read_text())
+    (changed / "config.json").write_text(json.dumps(values | {"layer_norm_eps": 0.1}))
+    with pytest.raises(ConfigError, match=r"of another run: teacher\.layer_norm_eps was 1e-12 and is 0\.1; use"):
+        pretrain(build, SMALL, tmp_path / "out", RUN, teacher=changed)
     same = DistillationSettings(distillation_weights=("cosine=1",))
     teacher.rename(tmp_path / "moved")
     pretrain(build, SMALL, tmp_path / "out", RUN, teacher=tmp_path / "moved", distillation=same)
