@@ -12,6 +12,8 @@ from bertdata.errors import ConfigError
 from bertdata.torch.distillation.base import OWN, Distillation
 from bertdata.torch.distillation.layers import uniform_map
 from bertdata.torch.distillation.reading import Attended, Reader, Rows, States
+from bertdata.torch.models.local_attention import near
+from bertdata.torch.models.modernbert.config import GLOBAL, LOCAL
 
 if TYPE_CHECKING:
     from bertdata.torch.distillation.settings import DistillationSettings
@@ -20,7 +22,7 @@ EMBEDDINGS, HIDDEN, ATTENTION = "embeddings", "hidden_states", "attention"
 
 
 class TinyBert(Distillation):
-    """Mean squared errors of embeddings (equation 9), hidden states (8) and scores of attention (7).
+    """Mean squared errors of embeddings, hidden states and scores of attention.
 
     Each layer of the student learns from the last of a block of the teacher's (`uniform_map`); the errors of all layers
     are summed. A learned projection, one for the embeddings and one for all layers, takes the student's states to the
@@ -39,8 +41,7 @@ class TinyBert(Distillation):
         super().__init__(student, teacher, settings, weights)
         self.used = [name for name in (EMBEDDINGS, HIDDEN, ATTENTION) if weights[name]]
         self.map = uniform_map(teacher.layers, student.layers)
-        if ATTENTION in self.used:
-            _check_attention(student, teacher, self.map)
+        self.windows = _windows(student, teacher, self.map) if ATTENTION in self.used else []
         for model in (student, teacher):
             if EMBEDDINGS in self.used or HIDDEN in self.used:
                 model.need_layers()
@@ -68,8 +69,9 @@ class TinyBert(Distillation):
             errors = [self._error(HIDDEN, ours, theirs, rows) for ours, theirs in pairs]
             found.append((HIDDEN, torch.stack(errors).sum(), "tokens"))
         if ATTENTION in self.used:
-            both = zip(student.attention, (teacher.attention[number] for number in self.map), strict=True)
-            errors = [score_error(ours, theirs, rows) for ours, theirs in both]
+            matched = (teacher.attention[number] for number in self.map)
+            both = zip(student.attention, matched, self.windows, strict=True)
+            errors = [score_error(ours, theirs, rows, window) for ours, theirs, window in both]
             found.append((ATTENTION, torch.stack(errors).sum(), "squares"))
         return found
 
@@ -80,30 +82,41 @@ class TinyBert(Distillation):
         return mean
 
 
-def _check_attention(student: Reader, teacher: Reader, layers: Sequence[int]) -> None:
-    """Raise ConfigError where the scores of two models cannot be compared."""
+def _windows(student: Reader, teacher: Reader, layers: Sequence[int]) -> list[int | None]:
+    """Return to how many tokens on each side both attend in each layer of the student, None for all.
+
+    Raises ConfigError where the scores of the two models cannot be compared.
+    """
     remedy = f"or --distillation-weights {ATTENTION}=0"
     if student.heads != teacher.heads:
         raise ConfigError(
             f"the student has {student.heads} heads, and the teacher {teacher.heads}, so their attention cannot be "
             f"compared; take num_attention_heads {teacher.heads}, {remedy}, or --distillation minilm"
         )
-    ours = student.kinds or ["full_attention"] * student.layers
-    theirs = teacher.kinds or ["full_attention"] * teacher.layers
+    ours = student.kinds or [GLOBAL] * student.layers
+    theirs = teacher.kinds or [GLOBAL] * teacher.layers
     for number, other in enumerate(layers):
         if ours[number] != theirs[other]:
             raise ConfigError(
                 f"layer {number} of the student has {ours[number]}, and layer {other} of the teacher, from which it "
                 f"learns, {theirs[other]}; take --distillation minilm, {remedy}"
             )
+    nearest = min(
+        (model.model.config.window for model in (student, teacher) if LOCAL in (model.kinds or ())), default=None
+    )
+    return [nearest if kind == LOCAL else None for kind in ours]
 
 
-def score_error(student: Attended, teacher: Attended, rows: Rows) -> Tensor:
-    """Return the mean squared error of scores, query key / sqrt(d), over heads and pairs of tokens of a row."""
+def score_error(student: Attended, teacher: Attended, rows: Rows, window: int | None = None) -> Tensor:
+    """Return the mean squared error of scores, query key / sqrt(d), over heads and pairs of tokens of a row.
+
+    window: a token attends to so many on each side, and the error of other pairs is 0; None: to all.
+    """
     taken = rows.taken
-    both = (taken[:, None, :, None] & taken[:, None, None, :]).float()
+    both = taken[:, None, :, None] & taken[:, None, None, :]
+    seen = both if window is None else both & near(None, window, both.shape[-1], both.device)
     ours, theirs = (_scores(rows.side_by_side(one.query), rows.side_by_side(one.key)) for one in (student, teacher))
-    total: Tensor = ((ours - theirs).square() * both).sum()
+    total: Tensor = ((ours - theirs).square() * seen).sum()
     return total / (both.sum() * ours.shape[1]).clamp(min=1)
 
 

@@ -195,6 +195,28 @@ def test_packed_rows_and_parts_of_a_batch_have_the_loss_of_the_whole(
     torch.testing.assert_close(total, model(**padded).loss, rtol=1e-4, atol=1e-5)
 
 
+def test_scores_of_local_layers_are_those_of_near_tokens(build: Path) -> None:
+    """Three layers of the teacher for one of the student: global for global, local for local."""
+    student, teacher = _modern(2, 0), _modern(6, 1)
+    only = ("embeddings=0", "hidden_states=0")
+    model = distilled(student, teacher, distillation="tinybert", distillation_weights=only)
+    batch = batch_of(build)
+    found = terms_of(model, batch)["attention"].value
+    rows = Rows.of(batch, 0)
+    ours, theirs = (reader.read(rows, rows.labelled).attention for reader in model.readers)
+    real = batch["attention_mask"].bool()
+    place = torch.arange(real.shape[1])
+    pairs = real[:, None, :, None] & real[:, None, None, :]
+    expected = torch.zeros(())
+    for own, other, window in ((0, 2, 1000), (1, 5, 4)):
+        scores = [one.query @ one.key.transpose(2, 3) / 16**0.5 for one in (ours[own], theirs[other])]
+        seen = pairs & ((place[:, None] - place).abs() <= window)
+        errors = (scores[0] - scores[1]).square().where(seen, 0.0)
+        expected = expected + errors.sum() / (2 * pairs.sum())
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(terms_of(model, batch_of(build, packing=True))["attention"].value, found)
+
+
 def test_a_shared_layer_is_read_each_time_it_works() -> None:
     sizes: dict[str, Any] = {
         "hidden_size": 16,

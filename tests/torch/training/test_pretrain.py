@@ -3,7 +3,7 @@ from __future__ import annotations
 import argparse
 import errno
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from bertdata.masking.reference import draw
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining
+from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.training import metrics_log, optimization, pretrain, schedules
 from bertdata.torch.training.optimization import DivergenceError, make_optimizer
 from bertdata.torch.training.settings import PretrainSettings
@@ -272,7 +273,9 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     found = vars(parser.parse_args(["shards", "--output", "out"]))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
-    assert found.pop("config_overrides") == []
+    assert (found.pop("config_overrides"), found.pop("teacher")) == ([], "")
+    learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}
+    assert DistillationSettings(**learned) == DistillationSettings()
     assert PretrainSettings(**found) == PretrainSettings()
 
 
