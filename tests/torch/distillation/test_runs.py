@@ -28,6 +28,7 @@ from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build
+from tests.torch.distillation.test_losses import MODERN
 from tests.torch.models.test_from_transformers import config_of
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, losses, stop_at
 from tests.torch.training.test_validation import build_of
@@ -57,8 +58,10 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     assert {*saved} == {*BertForMaskedLM(SMALL).state_dict()} - {*BertForMaskedLM.tied}
     assert not (tmp_path / "cut" / "distillation.safetensors").exists()
     checkpoint = tmp_path / "cut" / "checkpoints" / "step-000000005"
-    updated = torch.load(checkpoint / "optimizer.pt", weights_only=True)["state"]
-    assert len(updated) == len([*BertForMaskedLM(SMALL).parameters()]) + (2 if kind == "tinybert" else 0)
+    groups = torch.load(checkpoint / "optimizer.pt", weights_only=True)["param_groups"]
+    assert sum(len(group["params"]) for group in groups) == len([*BertForMaskedLM(SMALL).parameters()]) + (
+        2 if kind == "tinybert" else 0
+    )
     parameters = checkpoint / "distillation.safetensors"
     assert parameters.exists() == (kind == "tinybert")
     if kind == "tinybert":
@@ -75,6 +78,25 @@ def test_gradient_accumulation_and_packing_change_only_rounding(
     for name, changes in (("parts", {"gradient_accumulation_steps": 4}), ("packed", {"packing": True})):
         pretrain(build, SMALL, tmp_path / name, replace(RUN, **changes), **lesson)
         assert losses(tmp_path / name) == pytest.approx(losses(tmp_path / "whole"), rel=1e-3)
+
+
+def test_a_modernbert_learns_from_packed_rows_and_resumes(
+    build: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = replace(RUN, packing=True)
+    config = replace(MODERN, num_hidden_layers=6, mlp_dropout=0.1, attention_dropout=0.1)
+    pretrain(build, config, tmp_path / "teacher", replace(run, max_steps=2))
+    lesson: dict[str, Any] = {"teacher": tmp_path / "teacher"}
+    student = replace(config, num_hidden_layers=3)
+    with caplog.at_level(logging.WARNING):
+        pretrain(build, student, tmp_path / "whole", run, **lesson)
+    assert "head and layers 0, 3, 4, counted from 0" in caplog.text  # global, local, global
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(build, student, tmp_path / "cut", run, **lesson, report=stop_at(4))
+    pretrain(build, student, tmp_path / "cut", run, **lesson)
+    assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
+    pretrain(build, student, tmp_path / "padded", replace(run, packing=False), **lesson)
+    assert losses(tmp_path / "padded") == pytest.approx(losses(tmp_path / "whole"), rel=1e-3)
 
 
 def test_the_teacher_draws_no_dropout(build: Path, teacher: Path, tmp_path: Path) -> None:
