@@ -217,6 +217,24 @@ def test_scores_of_local_layers_are_those_of_near_tokens(build: Path) -> None:
     torch.testing.assert_close(terms_of(model, batch_of(build, packing=True))["attention"].value, found)
 
 
+@pytest.mark.parametrize("family", ["bert", "modernbert"])
+def test_states_are_those_that_transformers_outputs(build: Path, tmp_path: Path, family: str) -> None:
+    """In ModernBERT the last ones are after the final norm."""
+    model: PreTrainedModel = bert(4, 0) if family == "bert" else _modern(4, 0)
+    model.save_pretrained(tmp_path)
+    batch = batch_of(build)
+    rows, real = Rows.of(batch, 0), batch["attention_mask"].bool()
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
+    expected = theirs(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], output_hidden_states=True)
+    reader = reader_of(model.eval(), "teacher")
+    reader.need_layers()
+    found = reader.read(rows, rows.labelled)
+    assert found.embeddings is not None
+    for ours, other in zip([found.embeddings, *found.layers], expected.hidden_states, strict=True):
+        torch.testing.assert_close(ours[real], other[real], rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(found.logits, expected.logits[rows.labelled], rtol=1e-4, atol=1e-5)
+
+
 def test_a_shared_layer_is_read_each_time_it_works() -> None:
     sizes: dict[str, Any] = {
         "hidden_size": 16,
@@ -237,6 +255,34 @@ def test_a_shared_layer_is_read_each_time_it_works() -> None:
     assert (reader.embedding_width, states.embeddings.shape[-1]) == (8, 8)
     torch.testing.assert_close(states.layers[-1], model.encoder.encode(ids))
     assert not torch.equal(states.layers[0], states.layers[1])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"distillation": "tinybert", "distillation_weights": ("hidden_states=0", "embeddings=0")}, 4 * 2 * 12),
+        ({"distillation": "minilm", "relation_heads": 48}, 24 * 48),
+    ],
+    ids=["attention", "minilm"],
+)
+def test_scores_take_the_memory_that_the_docs_say(settings: dict[str, Any], expected: int) -> None:
+    """For each pair of tokens in a row, for the backward pass: 4 bytes by layer and head; 24 by relation head."""
+    length = 128
+    config = replace(SMALL, max_position_embeddings=length, hidden_size=48, num_attention_heads=12)
+    student, teacher = BertForMaskedLM(config), BertForMaskedLM(replace(config, num_hidden_layers=4))
+    ids = torch.full((1, length), 7)
+    batch = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": torch.full_like(ids, -100)}
+    kept: dict[int, Tensor] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    model = distilled(student, teacher.requires_grad_(False), **settings)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        model(**batch)
+    scores = [one.untyped_storage().nbytes() for one in kept.values() if one.shape[-2:] == (length, length)]
+    assert sum(scores) / length**2 == pytest.approx(expected, rel=0.05)
 
 
 def test_the_operations_of_the_teacher_are_counted_too(build: Path) -> None:
