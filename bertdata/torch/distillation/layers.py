@@ -97,8 +97,8 @@ def begin_with(student: Reader, teacher: Reader) -> list[int]:
         if value is not None and name.endswith(_POSITIONS):
             value = value[: len(own)]
         if value is None or value.shape != own.shape:
-            has = "no such weight" if value is None else f"{tuple(value.shape)}"
-            raise ConfigError(f"its {name} has the shape {tuple(own.shape)}, and the teacher's {has}")
+            theirs = "the teacher has none" if value is None else f"the teacher's {tuple(value.shape)}"
+            raise ConfigError(f"its {name} has the shape {tuple(own.shape)}, and {theirs}")
         chosen[name] = value
     with torch.no_grad():
         for name, own in _named(student.model).items():

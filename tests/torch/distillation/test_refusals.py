@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 import transformers
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertForMaskedLM, ElectraConfig
 from bertdata.torch.distillation.layers import spread_layers, uniform_map
+from bertdata.torch.distillation.reading import reader_of
 from bertdata.torch.distillation.settings import DISTILLATIONS, DistillationSettings
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
 from bertdata.torch.training.pretrain import pretrain
@@ -57,6 +59,16 @@ def test_sizes_that_cannot_be_compared_are_refused(
 ) -> None:
     distillation = DistillationSettings(**settings)
     refused(message, build, replace(SMALL, **changes), tmp_path, teacher=teacher, distillation=distillation)
+
+
+def test_a_family_that_shows_neither_layers_nor_attention_is_named() -> None:
+    model = BertForMaskedLM(SMALL)
+    model.bert.encoder = nn.Identity()
+    reader = reader_of(model, "student")
+    with pytest.raises(ConfigError, match=r"the layers of the student, of the family bert, cannot be read: .* Blocks"):
+        reader.need_layers()
+    with pytest.raises(ConfigError, match=r"the attention of the student, .* AttentionFunction; take --distillation"):
+        reader.need_attention()
 
 
 @pytest.mark.parametrize("kind", ["tinybert", "minilm"])
