@@ -205,12 +205,14 @@ class TransformersReader(Reader):
 
 
 def reader_of(model: PreTrainedModel, role: str) -> OwnReader | TransformersReader:
-    """Return the reader of a model; raises ConfigError where it is no masked language model."""
-    if isinstance(model, MaskedLanguageModel):
+    """Return the reader of a model; raises ConfigError for what is no masked language model or has another loss too."""
+    forward = type(model).forward
+    if isinstance(model, MaskedLanguageModel) and forward is MaskedLanguageModel.forward:
         return OwnReader(model, role)
-    if isinstance(model, TransformersModel) and not isinstance(model, TransformersForPermutationLM):
+    permuted = isinstance(model, TransformersForPermutationLM)
+    if isinstance(model, TransformersModel) and forward is TransformersModel.forward and not permuted:
         return TransformersReader(model, role)
     raise ConfigError(
         f"the {role} is of the class {type(model).__name__}; distillation is for masked language models with a head "
-        "over the vocabulary, such as BERT, RoBERTa and ModernBERT"
+        "over the vocabulary and no further loss, such as BERT, RoBERTa and ModernBERT"
     )

@@ -18,7 +18,7 @@ from bertdata.torch import BertForMaskedLM, ElectraConfig
 from bertdata.torch.distillation.layers import spread_layers, uniform_map
 from bertdata.torch.distillation.reading import reader_of
 from bertdata.torch.distillation.settings import DISTILLATIONS, DistillationSettings
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersConfig, TransformersForPermutationLM, TransformersModel
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.distillation.test_losses import MODERN
@@ -59,6 +59,21 @@ def test_sizes_that_cannot_be_compared_are_refused(
 ) -> None:
     distillation = DistillationSettings(**settings)
     refused(message, build, replace(SMALL, **changes), tmp_path, teacher=teacher, distillation=distillation)
+
+
+class WithAnotherLoss(BertForMaskedLM):
+    """A model whose loss has a term that a student would not learn."""
+
+    def forward(self, *arguments: Any, **keywords: Any) -> Any:
+        return super().forward(*arguments, **keywords)
+
+
+def test_a_model_with_a_loss_of_its_own_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"the student is of the class WithAnotherLoss; .* and no further loss"):
+        reader_of(WithAnotherLoss(SMALL), "student")
+    xlnet = TransformersForPermutationLM.__new__(TransformersForPermutationLM)
+    with pytest.raises(ConfigError, match="the teacher is of the class TransformersForPermutationLM"):
+        reader_of(xlnet, "teacher")
 
 
 def test_a_family_that_shows_neither_layers_nor_attention_is_named() -> None:
