@@ -50,6 +50,7 @@ class DistilledModel(PreTrainedModel):
         super().__init__(student.config)
         self.student, self.teacher = student, teacher
         self.collator = student.collator  # type: ignore[misc]
+        self.has_unused = student.has_unused
         self.readers = reader_of(student, "student"), reader_of(teacher, "teacher")
         self.weights = settings.weights
         self.distillation = DISTILLATIONS[settings.distillation](*self.readers, settings, self.weights)
@@ -101,6 +102,11 @@ class DistilledModel(PreTrainedModel):
         state = {name: value.detach().cpu().contiguous() for name, value in self.distillation.state_dict().items()}
         if state:
             files.write_bytes(files.join(os.fspath(directory), PARAMETERS), safetensors_torch().save(state))
+
+    def reload(self, directory: str) -> None:
+        """Load the student and the parameters of the distillation from a checkpoint."""
+        self.student.reload(directory)
+        self.load_parameters(directory)
 
     def load_parameters(self, directory: str) -> None:
         """Load the parameters of the distillation from a checkpoint; raises InputError where they are not there."""

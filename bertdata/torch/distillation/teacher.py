@@ -45,6 +45,7 @@ def _own(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrai
 def _of_transformers(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:
     config = from_transformers.resolve_config(directory, info)
     model = from_transformers.from_pretrained(directory, info, tokenizer, config)
+    assert isinstance(model, from_transformers.TransformersModel)
     if model.missing:
         raise InputError(
             f"has no weight {model.missing[0]!r}; expected a checkpoint of {model.architecture}, with its head",

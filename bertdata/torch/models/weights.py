@@ -101,6 +101,10 @@ class PreTrainedModel(nn.Module):
         load(model, directory)
         return model
 
+    def reload(self, directory: str) -> None:
+        """Load the weights of a checkpoint of this model; raises InputError as `from_pretrained`."""
+        self.load_state_dict(type(self).from_pretrained(directory).state_dict())
+
 
 def check_memory(config: EncoderConfig) -> None:
     """Raise ConfigError where the weights of a model in float32 take more than the machine's memory."""

@@ -34,8 +34,7 @@ def go_back(run: Run, spike: SpikeError, step: int, sampler: dict[str, int], mos
         )
     last = checkpoint.newest(files.join(run.output, "checkpoints"))
     assert last is not None, "one is written before the first step"
-    saved = type(run.model).from_pretrained(last.directory)
-    run.model.load_state_dict(saved.state_dict())
+    run.model.reload(last.directory)
     checkpoint.load_optimizer(last, run.optimizer, run.group.device)
     run.rewinds.append((step, last.step))
     run.group.barrier()

@@ -59,7 +59,7 @@ def train(
     group, draws = run.group, attached(run.model)
     draws.explicit = settings.attention_dropout_by_row
     if phase.rope_theta is not None:
-        set_rope_theta(run.model, phase.rope_theta)
+        set_rope_theta(run.model.final, phase.rope_theta)
     step = first = max(run.first, phase.first)
     loader = loader_of(run, phase, settings, first)
     parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)

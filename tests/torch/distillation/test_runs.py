@@ -26,6 +26,8 @@ from bertdata.torch.distillation.layers import begin_with
 from bertdata.torch.distillation.reading import reader_of
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+from bertdata.torch.training import checkpoint
+from bertdata.torch.training.optimization import SpikeError, update
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build
 from tests.torch.distillation.test_losses import MODERN
@@ -272,6 +274,8 @@ import torch
 torch.set_num_threads(1)
 from bertdata.torch import BertConfig
 from bertdata.torch.distillation.settings import DistillationSettings
+from bertdata.torch.training import checkpoint
+from bertdata.torch.training.optimization import SpikeError, update
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
 pretrain({str(build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "two")!r}, PretrainSettings(**{asdict(RUN)}),
@@ -292,3 +296,28 @@ pretrain({str(build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "two")!r
     assert done.stderr.count("the student begins with the teacher's embeddings") == 1
     pretrain(build, SMALL, tmp_path / "one", RUN, teacher=teacher, distillation=KINDS[kind])
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), rel=1e-3)
+
+
+def test_a_run_that_goes_back_from_a_spike_loads_the_student_and_what_is_learned_beside_it(
+    build: Path, teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bertdata.torch.training import steps
+
+    lesson: dict[str, Any] = {"teacher": teacher, "distillation": KINDS["tinybert"]}
+    settings = replace(RUN, on_spike="rewind")
+    calls = []
+
+    def spike_once(model: Any, *arguments: Any) -> float:
+        calls.append(1)
+        if len(calls) == 4:
+            state = model.state_dict()
+            saved = checkpoint.newest(str(tmp_path / "run" / "checkpoints"))
+            assert saved is not None
+            model.reload(saved.directory)
+            assert any((model.state_dict()[name] != value).any() for name, value in state.items())
+            raise SpikeError("a spike")
+        return update(model, *arguments)
+
+    monkeypatch.setattr(steps, "update", spike_once)
+    pretrain(build, SMALL, tmp_path / "run", settings, **lesson)
+    assert log(tmp_path / "run")[-1]["rewinds"] == 1
