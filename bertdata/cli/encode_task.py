@@ -7,22 +7,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.cli.command_line import VOCABULARY, add_new_output
+from bertdata.finetune.layout import is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.option import flag_of
 from bertdata.shards.tasks import TASK_SPLITS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata encode-task` to a parser."""
     for split in TASK_SPLITS:
-        text = "; labels may be missing" if split == "test" else ""
+        text = "; labels may be missing" if is_unlabelled(split) else ""
+        formats = "of other sources, for glue/mnli"
+        if not split.endswith("_mismatched"):
+            formats = ".jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json"
         parser.add_argument(
-            f"--{split}",
+            flag_of(split),
             required=split == "train",
             metavar="FILE",
-            help=f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json" + text,
+            help=f"{split.partition('_')[0]} examples: {formats}{text}",
         )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     add_new_output(parser)

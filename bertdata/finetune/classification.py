@@ -6,17 +6,17 @@ Tokens over the length are cut off the end of the longer text, as `transformers`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError
-from bertdata.finetune.files import LabelledText, class_names, read_texts
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.files import LabelledText, class_names, read_texts, score_column
 from bertdata.finetune.labels import find_labels, label_ids, numbers
-from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, join_segments
+from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
@@ -111,28 +111,78 @@ def read_classification(
     train, column = paths["train"], columns.label or "label"
     known = columns.labels or class_names(train, column)
     labels = known or find_labels((text.label for text in read_texts(train, columns.text, column)), train)
-
-    def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
-        placed = [(text.place, text.label) for text in texts]
-        return label_ids(placed, labels, paths[split], numbered=bool(known), unlabelled=split == "test")
-
-    return labels, _splits(paths, columns, ids, tokenizer, config)
+    read = partial(_read, columns=columns.text, label=column)
+    return labels, class_splits(paths, read, labels, tokenizer, config, numbered=bool(known))
 
 
 def read_regression(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
+    read = partial(_read, columns=columns.text, label=columns.label)
+    return (), number_splits(paths, read, tokenizer, config)
+
+
+def _read(split: str, path: str, *, columns: Sequence[str], label: str | None) -> Iterator[LabelledText]:
+    column = label or score_column(path)
+    return read_texts(path, columns, column, unlabelled=is_unlabelled(split))
+
+
+ReadSplit = Callable[[str, str], Iterator[LabelledText]]
+"""Reads the file of a split, given (split, path)."""
+
+
+def class_splits(
+    paths: Mapping[str, str],
+    read: ReadSplit,
+    labels: Sequence[str],
+    tokenizer: Tokenizer,
+    config: TaskConfig,
+    *,
+    numbered: bool,
+) -> dict[str, TaskSplit]:
+    """Return the splits of texts with classes; `numbered` as in `label_ids`.
+
+    Raises InputError, with the line, for a label that is missing or not in the set, and where all training texts have
+    the same.
+    """
+
+    learned: set[int | None] = set()
+
+    def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
+        placed = [(text.place, text.label) for text in texts]
+        found = label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=is_unlabelled(split))
+        learned.update(found if split == "train" else ())
+        return found
+
+    splits = _splits(paths, read, ids, tokenizer, config)
+    if len(learned) < 2:
+        [only] = learned
+        name = labels[only or 0]
+        raise InputError(f"all have the label {name!r}; expected examples of two labels or more", path=paths["train"])
+    return splits
+
+
+def number_splits(
+    paths: Mapping[str, str],
+    read: ReadSplit,
+    tokenizer: Tokenizer,
+    config: TaskConfig,
+    bounds: tuple[float, float] | None = None,
+) -> dict[str, TaskSplit]:
+    """Return the splits of texts with numbers, within `bounds` or the range of the settings where there are any."""
+    within = {"bounds": found} if (found := config.scores or bounds) else {}
 
     def values(split: str, texts: Sequence[LabelledText]) -> list[float | None]:
-        return numbers([(text.place, text.label) for text in texts], paths[split], unlabelled=split == "test")
+        placed = [(text.place, text.label) for text in texts]
+        return numbers(placed, paths[split], unlabelled=is_unlabelled(split), **within)
 
-    return (), _splits(paths, columns, values, tokenizer, config, regression=True)
+    return _splits(paths, read, values, tokenizer, config, regression=True)
 
 
 def _splits(
     paths: Mapping[str, str],
-    columns: Columns,
+    read: ReadSplit,
     targets: Callable[[str, Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
     tokenizer: Tokenizer,
     config: TaskConfig,
@@ -143,7 +193,7 @@ def _splits(
 
     def encode(split: str, texts: Sequence[LabelledText]) -> Encoded:
         pairs = [text.pair for text in texts]
-        return encode_classification(
+        encoded = encode_classification(
             tokenizer,
             [text.text for text in texts],
             None if all(pair is None for pair in pairs) else pairs,
@@ -151,12 +201,14 @@ def _splits(
             max_seq_length=config.length,
             regression=regression,
         )
+        empty = sum(not text.text.strip() or (text.pair is not None and not text.pair.strip()) for text in texts)
+        others = {"empty_texts": empty, "left_out_lines": sum(text.left_out for text in texts)}
+        return Encoded(encoded.columns, encoded.counts | {name: count for name, count in others.items() if count})
 
     splits = {}
     for split, path in paths.items():
-        read = partial(read_texts, path, columns.text, columns.label or "label", unlabelled=split == "test")
-        number = sum(len(targets(split, texts)) for texts in batches(read(), 1000))
-        splits[split] = TaskSplit(number, read, partial(encode, split))
+        number = sum(len(targets(split, texts)) for texts in batches(read(split, path), 1000))
+        splits[split] = TaskSplit(number, partial(read, split, path), partial(encode, split))
     return splits
 
 
@@ -175,5 +227,6 @@ REGRESSION = Task(
     columns=(("label", pa.float32()),),
     batch_numbers={"label": "labels"},
     head="SequenceClassification",
+    metrics=("pearson", "spearman"),
     category="text-classification",
 )

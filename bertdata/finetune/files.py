@@ -12,7 +12,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -36,29 +36,37 @@ KNOWN_COLUMNS = (
     ("text",),
     ("sentence",),
 )
-_KNOWN_NAMES = {"label", "labels", *(name for names in KNOWN_COLUMNS for name in names)}
+SCORE_COLUMNS = ("label", "score", "similarity_score")
+"""The known columns of labels that are numbers; that of classes is the first."""
+_KNOWN_NAMES = {"labels", *SCORE_COLUMNS, *(name for names in KNOWN_COLUMNS for name in names)}
 
 
 @dataclass(frozen=True)
 class LabelledText:
-    """A text in a file, with its second text and its label, None where there is none."""
+    """A text in a file, with its second text and its label, None where there is none.
+
+    left_out: how many damaged lines around it were left out.
+    """
 
     text: str
     pair: str | None
     label: Label
     place: str
+    left_out: int = 0
 
 
-def read_rows(path: str, *, header: bool = True) -> Iterator[tuple[str, Row]]:
+def read_rows(path: str, *, header: bool = True, lenient: bool = False) -> Iterator[tuple[str, Row]]:
     """Yield (place, row) of a file, the place as "line 3"; raises InputError, with the place, where it is damaged.
 
-    header: whether the first line of a CSV or TSV file names its columns.
+    header: whether the first line of a CSV or TSV file names its columns. lenient: read a line of these with another
+    number of fields as well, which has its first columns.
     """
     kind = file_format(path)
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in TABLES:
-        return _table_rows(_csv_fields(path) if kind == ".csv" else _tsv_fields(path), path, header=header)
+        lines = _csv_fields(path) if kind == ".csv" else _tsv_fields(path)
+        return _table_rows(lines, path, header=header, lenient=lenient)
     return _json_rows(path)
 
 
@@ -82,9 +90,18 @@ def column_names(path: str, *, header: bool = True) -> list[str]:
     if file_format(path) == ".parquet":
         with files.open_raw(path) as raw:
             return list(open_parquet(raw, path).schema_arrow.names)
+    if header and file_format(path) in TABLES:
+        for _, first in read_rows(path, header=False):
+            return _checked_names(list(first.values()), path)
     for _, row in read_rows(path, header=header):
         return list(row)
     raise InputError("holds no rows; expected examples", path=path)
+
+
+def score_column(path: str) -> str:
+    """Return the column of the labels: the first of `SCORE_COLUMNS` that a file has, `label` where it has none."""
+    there = column_names(path)
+    return next((name for name in SCORE_COLUMNS if name in there), SCORE_COLUMNS[0])
 
 
 def class_names(path: str, column: str) -> tuple[str, ...]:
@@ -142,19 +159,21 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
             raise InputError(f"is damaged after row {number} ({error}); get it again", path=path) from error
 
 
-def _table_rows(lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool) -> Iterator[tuple[str, Row]]:
+def _table_rows(
+    lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool, lenient: bool
+) -> Iterator[tuple[str, Row]]:
     names: list[str] = []
     for number, fields in lines:
         if not names:
             names = _checked_names(fields, path) if header else [str(number) for number in range(1, len(fields) + 1)]
             if header:
                 continue
-        if len(fields) != len(names):
+        if len(fields) != len(names) and not lenient:
             columns = f"names {len(names)} columns" if header else f"has {len(names)}"
             raise InputError(
                 f"line {number} has {len(fields)} fields, the first line {columns}; expected as many", path=path
             )
-        yield f"line {number}", dict(zip(names, fields, strict=True))
+        yield f"line {number}", dict(zip(names, fields, strict=False))
 
 
 def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
@@ -187,12 +206,18 @@ def _checked_names(names: list[str], path: str) -> list[str]:
 
 
 def read_texts(
-    path: str, text_columns: Sequence[str] = (), label_column: str = "label", *, unlabelled: bool = False
+    path: str,
+    text_columns: Sequence[str] = (),
+    label_column: str = "label",
+    *,
+    unlabelled: bool = False,
+    lenient: bool = False,
 ) -> Iterator[LabelledText]:
     """Yield texts and labels; default `text_columns`: the first of `KNOWN_COLUMNS` that the file has.
 
     With `unlabelled` there may be no labels. A CSV or TSV file has no line of names if all given columns are numbers
-    and its first line has none of the known names. Raises ConfigError for a missing column, InputError, with the line
+    and its first line has none of the known names. With `lenient`, lines of it without a field for each of these
+    columns are left out, and counted in `left_out`. Raises ConfigError for a missing column, InputError, with the line
     or row, where a text is not a string.
     """
     numbers = [name for name in (*text_columns, label_column) if name.isdecimal()]
@@ -216,20 +241,33 @@ def read_texts(
             "labels with --label-column",
             path=path,
         )
-    empty = True
-    for place, row in read_rows(path, header=header):
-        text, label = row.get(columns[0]), row.get(label_column)
-        if not isinstance(text, str):
-            raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
-        if not isinstance(label, str | int | float | None):
-            raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
-        pair = row.get(columns[1]) if len(columns) == 2 else None
-        if not isinstance(pair, str | None):
-            raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
-        yield LabelledText(text, pair, label, place)
-        empty = False
-    if empty:
+    needed = {*columns, *([label_column] if label_column in there else [])}
+    lenient = lenient and file_format(path) in TABLES
+    held, left_out = None, 0
+    for place, row in read_rows(path, header=header, lenient=lenient):
+        if lenient and not needed <= row.keys():
+            left_out += 1
+            continue
+        if held:
+            yield held
+        held, left_out = _labelled(row, columns, label_column, place, path, left_out), 0
+    if not held:
         raise InputError("holds no rows; expected labelled texts", path=path)
+    yield replace(held, left_out=held.left_out + left_out)
+
+
+def _labelled(
+    row: Row, columns: Sequence[str], label_column: str, place: str, path: str, left_out: int
+) -> LabelledText:
+    text, label = row.get(columns[0]), row.get(label_column)
+    if not isinstance(text, str):
+        raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
+    if not isinstance(label, str | int | float | None):
+        raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
+    pair = row.get(columns[1]) if len(columns) == 2 else None
+    if not isinstance(pair, str | None):
+        raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
+    return LabelledText(text, pair, label, place, left_out)
 
 
 def _without_names(path: str, numbers: Sequence[str]) -> bool:

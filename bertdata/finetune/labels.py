@@ -10,6 +10,8 @@ from bertdata.errors import InputError
 Label = str | int | float | bool | None
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _SHOWN = 12
+_LARGEST = 3.0e38
+"""Just below the largest float32."""
 
 
 def label_name(label: Label) -> str:
@@ -79,21 +81,33 @@ def label_ids(
     return found
 
 
-def numbers(values: Iterable[tuple[str, Label]], path: str, *, unlabelled: bool) -> list[float | None]:
+def numbers(
+    values: Iterable[tuple[str, Label]],
+    path: str,
+    *,
+    unlabelled: bool,
+    bounds: tuple[float, float] = (-_LARGEST, _LARGEST),
+) -> list[float | None]:
     """Return the labels of regression as numbers; None where there is none, if `unlabelled` allows it.
 
-    Raises InputError, with the place, for a label that is not a finite number.
+    With `unlabelled`, -1 means none where it is not within `bounds`, as in the test files of data set hubs. Raises
+    InputError, with the place, for a label that is not a number within `bounds`.
+
+    >>> numbers([("line 2", "3.5"), ("line 3", -1)], "x.tsv", unlabelled=True, bounds=(0, 5))
+    [3.5, None]
     """
+    low, high = bounds
+    expected = "a number" if high == _LARGEST else f"a number from {low:g} to {high:g}"
     found: list[float | None] = []
     for place, value in values:
-        if unlabelled and value in (None, ""):
-            found.append(None)
-            continue
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             number = float("nan")
-        if not abs(number) < 3.0e38:
-            raise InputError(f"{place} has the label {value!r}; expected a number", path=path)
-        found.append(number)
+        if unlabelled and (value in (None, "") or number == -1 < low):
+            found.append(None)
+        elif low <= number <= high:
+            found.append(number)
+        else:
+            raise InputError(f"{place} has the label {value!r}; expected {expected}", path=path)
     return found

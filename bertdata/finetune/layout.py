@@ -62,6 +62,15 @@ class TaskSplit:
     original: Callable[[Sequence[Any]], pa.Table] | None = None
 
 
+def is_unlabelled(split: str) -> bool:
+    """Return whether the examples of a split may have no labels.
+
+    >>> is_unlabelled("test"), is_unlabelled("test_mismatched"), is_unlabelled("train")
+    (True, True, False)
+    """
+    return split.startswith("test")
+
+
 def batches(examples: Iterator[Any], size: int) -> Iterator[list[Any]]:
     """Yield lists of `size` examples, the last one of what is left.
 

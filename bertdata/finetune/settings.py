@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from bertdata.options.option import Settings, option, require
@@ -14,7 +15,7 @@ STRIDES = ("overlap", "step")
 class TaskConfig(Settings):
     """How labelled examples become rows."""
 
-    task: str = option("classification", "what is learnt", TASKS)
+    task: str = option("classification", "what is learnt", items=TASKS)
     max_seq_length: int = option(
         0,
         "tokens in a row, special tokens included; 0: 128, for questions 384 (BERT's released code)",
@@ -32,15 +33,44 @@ class TaskConfig(Settings):
         64, "questions: tokens of the question, longer ones are cut; 0: no limit", at_least=0
     )
     shard_examples: int = option(65_536, "examples of the source in each shard", at_least=1)
+    score_range: tuple[str, ...] = option(
+        (),
+        "tasks with scores: the lowest and the highest, as 0 5; others are refused. sentence-similarity: they become 0 "
+        "and 1 (default: scores from -1 to 1, as they are)",
+        later=True,
+        metavar="NUMBER",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        TASKS[self.task].check(self)
+        task, shown = TASKS[self.task], " ".join(self.score_range)
+        require(
+            not self.score_range or task.scored,
+            f"--score-range is for tasks with scores, as regression, and --task is {self.task}; leave it out",
+        )
+        require(
+            not self.score_range or _is_range(self.score_range),
+            f"--score-range is {shown}; expected the lowest and the highest score, as 0 5",
+        )
+        task.check(self)
+
+    @property
+    def scores(self) -> tuple[float, float] | None:
+        """The lowest and the highest score, None where no range was given."""
+        return (float(self.score_range[0]), float(self.score_range[1])) if self.score_range else None
 
     @property
     def length(self) -> int:
         """The tokens in a row."""
         return self.max_seq_length or TASKS[self.task].max_seq_length
+
+
+def _is_range(texts: tuple[str, ...]) -> bool:
+    try:
+        low, high = map(float, texts)
+    except ValueError:
+        return False
+    return -math.inf < low < high < math.inf
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -28,6 +27,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, TaskSplit, batches
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.io import files
+from bertdata.options.option import stored_values
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.tasks import TASK_SPLITS, TASKS, TaskInfo
@@ -57,9 +57,13 @@ def encode_task(
     settings, directory = config or TaskConfig(), files.path_text(output)
     tokenizer = load_tokenizer(vocab)
     require_rows(tokenizer, vocab, masked=False)
+    task = TASKS[settings.task]
+    for split in sources:
+        if split not in task.splits:
+            expected = ", ".join(task.splits)
+            raise ConfigError(f"--task {settings.task} has no split {split}; expected some of {expected}")
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
-    task = TASKS[settings.task]
     labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
     if set(splits) != set(paths) or len(set(labels)) < len(labels):
         raise ConfigError(
@@ -78,7 +82,7 @@ def encode_task(
             "format": FORMAT,
             "bertdata": __version__,
             "info": info.values(),
-            "settings": asdict(settings) | {"max_seq_length": settings.length},
+            "settings": stored_values(settings) | {"max_seq_length": settings.length},
             "sources": {
                 split: {"name": files.name(path), "bytes": files.size(path), "sha256": files.sha256(path)}
                 for split, path in paths.items()

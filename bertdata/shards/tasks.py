@@ -39,6 +39,7 @@ class Task:
     batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
     max_seq_length: tokens in a row where --max-seq-length is 0.
     windows: whether rows are windows of texts, which are then kept beside the shards.
+    splits: the splits that its files may be of, among `TASK_SPLITS`.
     check: raises ConfigError for settings that do not suit the task.
     head: the model that learns it, as transformers names it after BertFor. metrics: the names of its scores.
     category: the task category of dataset hubs.
@@ -51,10 +52,16 @@ class Task:
     batch_numbers: Mapping[str, str] = field(default_factory=dict)
     max_seq_length: int = 128
     windows: bool = False
+    splits: tuple[str, ...] = ("train", "validation", "test")
     check: Callable[[TaskConfig], None] = lambda config: None
     head: str = ""
     metrics: tuple[str, ...] = ()
     category: str = "other"
+
+    @property
+    def scored(self) -> bool:
+        """Whether the labels of its texts are numbers."""
+        return ("label", pa.float32()) in self.columns
 
     def __post_init__(self) -> None:
         names = [*_FIXED_COLUMNS, *(name for name, _ in self.columns)]
@@ -75,10 +82,20 @@ TASKS: Registry[Task] = Registry(
         "regression": "bertdata.finetune.classification:REGRESSION",
         "token-classification": "bertdata.finetune.token_classification:TOKEN_CLASSIFICATION",
         "question-answering": "bertdata.finetune.question_answering:QUESTION_ANSWERING",
+        "glue/cola": "bertdata.finetune.glue:COLA",
+        "glue/sst2": "bertdata.finetune.glue:SST2",
+        "glue/mrpc": "bertdata.finetune.glue:MRPC",
+        "glue/stsb": "bertdata.finetune.glue:STSB",
+        "glue/qqp": "bertdata.finetune.glue:QQP",
+        "glue/mnli": "bertdata.finetune.glue:MNLI",
+        "glue/qnli": "bertdata.finetune.glue:QNLI",
+        "glue/rte": "bertdata.finetune.glue:RTE",
+        "glue/wnli": "bertdata.finetune.glue:WNLI",
     },
 )
 
-TASK_SPLITS = ("train", "validation", "test")
+TASK_SPLITS = ("train", "validation", "validation_mismatched", "test", "test_mismatched")
+"""The splits of all tasks; mismatched: of other sources than the training texts, as those of MNLI."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,9 @@ class TaskModel(PreTrainedModel):
         """Write what `PreTrainedModel` writes, and the names of the classes; raises OutputError."""
         id2label = {str(number): name for number, name in enumerate(self.labels)}
         label2id = {name: number for number, name in enumerate(self.labels)}
-        names = {"id2label": id2label, "label2id": label2id} if self.labels else {}
+        names: dict[str, Any] = {"id2label": id2label, "label2id": label2id} if self.labels else {}
+        if len(self.labels) == 1:
+            names["problem_type"] = "regression"
         super().save_pretrained(directory, {**names, **(extra or {})})
 
     @classmethod
@@ -87,7 +89,10 @@ class TaskModel(PreTrainedModel):
 
 
 class Classifier(TaskModel):
-    """An encoder and a classifier of rows, or `of_tokens`; labels of -100 are ignored in the loss."""
+    """An encoder and a classifier of rows, or `of_tokens`; labels of -100 are ignored in the loss.
+
+    With one label it is a regression, as in transformers: one logit, and the mean squared error of numbers.
+    """
 
     of_tokens: ClassVar[bool]
 
@@ -98,16 +103,20 @@ class Classifier(TaskModel):
         family.initialize(self, config)
 
     def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
-        """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L)."""
+        """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L), in regression float32 (N,)."""
         hidden = self.encoder.encode(input_ids, **inputs)
         ends, mask = inputs.get("cu_seqlens"), inputs.get("attention_mask")
         states = hidden if self.of_tokens else self.encoder.pooled(hidden, ends, mask)
         logits = self.classifier(self.dropout(self.head(states)))
-        return TaskOutput(None if labels is None else mean_cross_entropy(logits, labels), logits)
+        if labels is None:
+            return TaskOutput(None, logits)
+        if len(self.labels) == 1:
+            return TaskOutput(functional.mse_loss(logits.float().squeeze(-1), labels), logits)
+        return TaskOutput(mean_cross_entropy(logits, labels), logits)
 
 
 class BertForSequenceClassification(Classifier):
-    """An encoder with its family's classifier on the pooled state (section 4.1).
+    """An encoder with its family's classifier on the pooled state (section 4.1); of one label, a regression.
 
     >>> import torch
     >>> from bertdata.torch import BertConfig

@@ -26,7 +26,7 @@ from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import evaluate, head_of, task_of
+from bertdata.torch.training.tasks import HEADS, evaluate, task_of
 
 SCORES = "scores.json"
 
@@ -49,16 +49,21 @@ def finetune(
     learned = ShardDataset(os.fspath(task), "train")
     info, config = task_of(learned), load_config(directory)
     _check_fit(info, config, directory)
-    head, held = head_of(info), validation_split(learned.shards)
+    head, held = HEADS[info.definition.head], validation_split(learned.shards)
+    mismatched = validation_split(learned.shards, "validation_mismatched")
+    head.check(info, settings)
     device = optimization.choose_device(settings.device)
     with output_lock(os.fspath(output), "a fine-tuned model"), optimization.own_randomness(device):
         torch.manual_seed(settings.seed)
-        classifier = head.from_pretrained(directory, info.labels).to(device)
+        classifier = head.make(directory, info, settings).to(device)
         log = files.join(os.fspath(output), metrics_log.LOG)
         files.write_bytes(log, b"")
         with explaining_workers(learned):
             record = _train(classifier, learned, settings, device, log, report)
         scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
+        if mismatched is not None:
+            others = evaluate(classifier, mismatched, settings.batch_size, device)
+            scores |= {f"mismatched_{name}": value for name, value in others.items()}
         classifier.save_pretrained(output)
         learned.shards.tokenizer().save_pretrained(output)
         files.write_json(files.join(os.fspath(output), SCORES), scores)

@@ -1,4 +1,4 @@
-"""The metrics of tasks: accuracy and F1 of classes, entity F1 by seqeval, SQuAD's exact match and F1.
+"""The metrics of tasks: those of classes and of numbers by name, entity F1 by seqeval, SQuAD's exact match and F1.
 
 The last two are written out here by SQuAD's definition (Rajpurkar et al. 2016, section 6.1): answers are compared in
 lower case, without punctuation, articles and surplus white space; a question counts with its best reference answer.
@@ -10,8 +10,11 @@ import re
 import string
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from bertdata.errors import ConfigError, MissingExtraError
 
@@ -20,18 +23,92 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ENTITY_TAG = re.compile(r"O|[BIESLU]-.+")
 
 
-def classification_scores(truth: Sequence[int], found: Sequence[int]) -> dict[str, float]:
-    """Return accuracy, and the mean over the classes of `truth` and `found` of their F1.
+def text_scores(names: Sequence[str], truth: Sequence[float], found: Sequence[float]) -> dict[str, float]:
+    """Return the metrics of these names, of `TEXT_METRICS`: classes by their ids, or numbers, (N,) of each.
 
-    >>> classification_scores([0, 0, 1, 1], [0, 1, 1, 1])
+    >>> text_scores(["accuracy", "macro_f1"], [0, 0, 1, 1], [0, 1, 1, 1])
     {'accuracy': 0.75, 'macro_f1': 0.7333333333333334}
     """
+    return {name: TEXT_METRICS[name](truth, found) for name in names}
+
+
+def accuracy(truth: Sequence[float], found: Sequence[float]) -> float:
+    """Return the share of classes that are right."""
+    return sum(label == guess for label, guess in zip(truth, found, strict=True)) / len(truth)
+
+
+def f1(truth: Sequence[float], found: Sequence[float]) -> float:
+    """Return the F1 of the class with id 1, as MRPC and QQP have it; 0 where it never occurs.
+
+    >>> f1([0, 0, 1, 1], [0, 1, 1, 1])
+    0.8
+    """
+    return _f1_of_classes(truth, found).get(1, 0.0)
+
+
+def macro_f1(truth: Sequence[float], found: Sequence[float]) -> float:
+    """Return the mean over the classes of `truth` and `found` of their F1."""
+    scores = _f1_of_classes(truth, found)
+    return sum(scores.values()) / len(scores)
+
+
+def _f1_of_classes(truth: Sequence[float], found: Sequence[float]) -> dict[float, float]:
     pairs = Counter(zip(truth, found, strict=True))
     sizes, guesses = Counter(truth), Counter(found)
     classes = sorted(sizes.keys() | guesses.keys())
-    f1 = [2 * pairs[label, label] / (sizes[label] + guesses[label]) for label in classes]
-    right = sum(pairs[label, label] for label in classes)
-    return {"accuracy": right / len(truth), "macro_f1": sum(f1) / len(f1)}
+    return {label: 2 * pairs[label, label] / (sizes[label] + guesses[label]) for label in classes}
+
+
+def matthews_correlation(truth: Sequence[float], found: Sequence[float]) -> float:
+    """Return the Matthews correlation of two or more classes (Gorodkin 2004), 0 where either has one class alone.
+
+    >>> round(matthews_correlation([0, 0, 1, 1], [0, 1, 1, 1]), 4)
+    0.5774
+    """
+    sizes, guesses, total = Counter(truth), Counter(found), len(truth)
+    right = sum(label == guess for label, guess in zip(truth, found, strict=True))
+    chance = sum(sizes[label] * guesses[label] for label in sizes)
+    spread = [total**2 - sum(size**2 for size in counts.values()) for counts in (sizes, guesses)]
+    return float((right * total - chance) / (spread[0] * spread[1]) ** 0.5) if all(spread) else 0.0
+
+
+def pearson(truth: ArrayLike, found: ArrayLike) -> float:
+    """Return the linear correlation of numbers (N,), 0 where either does not vary.
+
+    >>> round(pearson([1, 2, 3, 5], [0.1, 0.2, 0.4, 0.4]), 4)
+    0.8783
+    """
+    first, second = (np.asarray(values, np.float64) for values in (truth, found))
+    first, second = first - first.mean(), second - second.mean()
+    scale = float(np.sqrt((first @ first) * (second @ second)))
+    return float(np.clip((first @ second) / scale, -1.0, 1.0)) if scale else 0.0
+
+
+def spearman(truth: ArrayLike, found: ArrayLike) -> float:
+    """Return the correlation of the ranks of numbers (N,); equal numbers have the mean of their ranks.
+
+    >>> round(spearman([1, 2, 3, 5], [0.1, 0.2, 0.4, 0.4]), 4)
+    0.9487
+    """
+    return pearson(_ranks(truth), _ranks(found))
+
+
+def _ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Return the rank of each number, from 1."""
+    _, numbers, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[numbers]
+    return ranks
+
+
+TEXT_METRICS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
+    "accuracy": accuracy,
+    "f1": f1,
+    "macro_f1": macro_f1,
+    "matthews_correlation": matthews_correlation,
+    "pearson": pearson,
+    "spearman": spearman,
+}
+"""The metrics of texts with classes or numbers, functions of what is true and what was found."""
 
 
 def are_entity_tags(labels: Sequence[str]) -> bool:

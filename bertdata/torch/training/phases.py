@@ -128,12 +128,12 @@ def _parts(batch: int, accumulation_steps: int, longer: float) -> int:
     return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= least), batch)
 
 
-def validation_split(shards: Shards) -> ShardDataset | None:
+def validation_split(shards: Shards, split: str = "validation") -> ShardDataset | None:
     """Return the validation split beside a train split; None where it has no row, and for shards of another split."""
-    entry = shards.manifest["splits"].get("validation")
+    entry = shards.manifest["splits"].get(split)
     if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
         return None
-    found = ShardDataset(Shards(shards.build, "validation", shards.manifest, shards.cache))
+    found = ShardDataset(Shards(shards.build, split, shards.manifest, shards.cache))
     return found if len(found) else None
 
 

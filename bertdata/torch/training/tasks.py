@@ -1,9 +1,13 @@
-"""The head of each fine-tuning task, and its scores on a split."""
+"""The heads of fine-tuning tasks: which model learns a task, and its scores on a split.
+
+A head is an object `Head`, and a line in `HEADS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +17,8 @@ from torch import Tensor
 from bertdata.errors import ConfigError
 from bertdata.finetune.answers import answers_from_logits, read_originals
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.tasks import TaskInfo
+from bertdata.registry import Registry
+from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
@@ -24,17 +29,41 @@ from bertdata.torch.models.heads import (
 from bertdata.torch.training.metrics import (
     answer_scores,
     are_entity_tags,
-    classification_scores,
     require_seqeval,
     tag_scores,
+    text_scores,
 )
+from bertdata.torch.training.settings import FinetuneSettings
 
 Logits = NDArray[np.float32]
-_HEADS: dict[str, type[TaskModel]] = {
-    "SequenceClassification": BertForSequenceClassification,
-    "TokenClassification": BertForTokenClassification,
-    "QuestionAnswering": BertForQuestionAnswering,
-}
+Device = torch.device
+REGRESSION_LABEL = "LABEL_0"
+"""The name of the one output of a regression, which transformers gives it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """How the tasks with a `head` of this name are learnt.
+
+    make: returns the model, an encoder of the directory with a new last layer, for (directory, info, settings);
+    evaluate: returns the scores of (model, split, batch size, device), the main one first;
+    check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
+    together.
+    """
+
+    make: Callable[[str, TaskInfo, FinetuneSettings], TaskModel]
+    evaluate: Callable[[Any, ShardDataset, int, Device], dict[str, float]]
+    check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
+
+
+HEADS: Registry[Head] = Registry(
+    "head",
+    {
+        "SequenceClassification": "bertdata.torch.training.tasks:TEXTS",
+        "TokenClassification": "bertdata.torch.training.tasks:TOKENS",
+        "QuestionAnswering": "bertdata.torch.training.tasks:QUESTIONS",
+    },
+)
 
 
 def task_of(dataset: ShardDataset) -> TaskInfo:
@@ -45,56 +74,88 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
             path=dataset.shards.build,
         )
     task = dataset.info.definition
-    if task.head not in _HEADS or not task.metrics:
+    if task.head not in HEADS or not task.metrics:
+        learnt = ", ".join(name for name in TASKS if TASKS[name].head in HEADS and TASKS[name].metrics)
         raise ConfigError(
-            f"holds {dataset.info.task}, for which there is no model or no metric here; expected classification, "
-            "token-classification or question-answering: encode with classes as labels, or train with transformers",
+            f"holds {dataset.info.task}, for which there is no model or no metric here; expected one of {learnt}: "
+            "encode as one of these, or train with transformers",
             path=dataset.shards.build,
         )
     return dataset.info
 
 
-def head_of(info: TaskInfo) -> type[TaskModel]:
-    """Return the class of model for a task; raises MissingExtraError where its metric is not installed."""
-    head = _HEADS[info.definition.head]
-    if head is BertForTokenClassification and are_entity_tags(info.labels):
-        require_seqeval()
-    return head
+def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+    """Return the scores of a model on a split, which are the metrics of its task, the main one first.
 
-
-def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: torch.device) -> dict[str, float]:
-    """Return the scores of a model on a split.
-
-    classification: accuracy, macro_f1; token-classification: accuracy, and of entities precision, recall, f1;
-    question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none.
+    classification: accuracy, macro_f1; regression: pearson, spearman; token-classification: accuracy, and of entities
+    precision, recall, f1; question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none; a task
+    of GLUE those of GLUE. Examples without a label are left out. Raises ConfigError where none has one.
     """
-    info = task_of(dataset)
-    head = info.definition.head
     model.eval()
     with torch.no_grad():
-        if head == "QuestionAnswering":
-            return _questions(model, dataset, batch_size, device)
-        truth: list[list[int]] = []
-        found: list[list[int]] = []
-        for batch in _batches(dataset, batch_size):
-            labels = batch.pop("labels")
-            guesses = model(**_moved(batch, device)).logits.argmax(-1).cpu()
-            for row, guess in zip(labels, guesses, strict=True):
-                known = row != IGNORE_INDEX
-                truth.append(row[known].tolist() if row.ndim else [int(row)] * int(known))
-                found.append(guess[known].tolist() if row.ndim else [int(guess)] * int(known))
-    if head == "SequenceClassification":
-        return classification_scores([*chain(*truth)], [*chain(*found)])
-    tags, guessed = ([[info.labels[label] for label in row] for row in rows] for rows in (truth, found))
-    return tag_scores(tags, guessed)
+        return HEADS[task_of(dataset).definition.head].evaluate(model, dataset, batch_size, device)
 
 
-def _questions(model: TaskModel, dataset: ShardDataset, batch_size: int, device: torch.device) -> dict[str, float]:
+def _make_texts(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
+    return BertForSequenceClassification.from_pretrained(directory, info.labels or (REGRESSION_LABEL,))
+
+
+def _texts(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+    truth: list[float] = []
+    found: list[float] = []
+    for batch in batches_of(dataset, batch_size):
+        labels = batch.pop("labels")
+        logits = model(**moved(batch, device)).logits.float().cpu()
+        known = labels.isfinite() if labels.is_floating_point() else labels != IGNORE_INDEX
+        guesses = logits.squeeze(-1) if labels.is_floating_point() else logits.argmax(-1)
+        truth += labels[known].tolist()
+        found += guesses[known].tolist()
+    require_labels(truth, dataset)
+    return text_scores(task_of(dataset).definition.metrics, truth, found)
+
+
+def require_labels(truth: Sequence[Any], dataset: ShardDataset) -> None:
+    """Raise ConfigError where a split has nothing to measure by."""
+    if not len(truth):
+        raise ConfigError(
+            f"the split {dataset.shards.split} has no labels; expected a split with labels, to measure a model by",
+            path=dataset.shards.build,
+        )
+
+
+def _make_tokens(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
+    return BertForTokenClassification.from_pretrained(directory, info.labels)
+
+
+def _check_tokens(info: TaskInfo, settings: FinetuneSettings) -> None:
+    if are_entity_tags(info.labels):
+        require_seqeval()
+
+
+def _tokens(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+    names = task_of(dataset).labels
+    truth: list[list[str]] = []
+    found: list[list[str]] = []
+    for batch in batches_of(dataset, batch_size):
+        labels = batch.pop("labels")
+        guesses = model(**moved(batch, device)).logits.argmax(-1).cpu()
+        for row, guess in zip(labels, guesses, strict=True):
+            known = row != IGNORE_INDEX
+            for kept, ids in ((truth, row), (found, guess)):
+                kept.append([names[label] for label in ids[known].tolist()])
+    return tag_scores(truth, found)
+
+
+def _make_questions(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
+    return BertForQuestionAnswering.from_pretrained(directory, info.labels)
+
+
+def _questions(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     starts: list[Logits] = []
     ends: list[Logits] = []
-    for batch in _batches(dataset, batch_size):
-        moved = _moved({name: value for name, value in batch.items() if not name.endswith("_positions")}, device)
-        result = model(**moved)
+    for batch in batches_of(dataset, batch_size):
+        inputs = {name: value for name, value in batch.items() if not name.endswith("_positions")}
+        result = model(**moved(inputs, device))
         for kept, logits in ((starts, result.start_logits), (ends, result.end_logits)):
             kept.extend(logits.float().cpu().numpy())
     originals = read_originals(dataset.shards)
@@ -114,11 +175,18 @@ def _stacked(rows: list[Logits]) -> Logits:
     return stacked
 
 
-def _batches(dataset: ShardDataset, batch_size: int) -> Iterator[dict[str, Tensor]]:
+def batches_of(dataset: ShardDataset, batch_size: int) -> Iterator[dict[str, Tensor]]:
+    """Yield the batches of a split in the order of its rows."""
     collator = PretrainingCollator(dataset)
     for start in range(0, len(dataset), batch_size):
         yield collator(dataset.__getitems__(range(start, min(start + batch_size, len(dataset)))))
 
 
-def _moved(batch: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
+    """Return a batch on a device."""
     return {name: value.to(device) for name, value in batch.items()}
+
+
+TEXTS = Head(make=_make_texts, evaluate=_texts)
+TOKENS = Head(make=_make_tokens, evaluate=_tokens, check=_check_tokens)
+QUESTIONS = Head(make=_make_questions, evaluate=_questions)

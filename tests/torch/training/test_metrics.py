@@ -2,21 +2,27 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 from bertdata.errors import ConfigError, MissingExtraError
 from bertdata.torch.training.metrics import (
     answer_f1,
     answer_scores,
-    classification_scores,
+    f1,
+    macro_f1,
+    matthews_correlation,
     normalized_answer,
+    pearson,
     require_seqeval,
+    spearman,
     tag_scores,
+    text_scores,
 )
 
 
 def test_macro_f1_counts_each_class_alike_also_one_that_was_never_guessed() -> None:
-    scores = classification_scores([0, 0, 0, 1], [0, 0, 0, 0])
+    scores = text_scores(["accuracy", "macro_f1"], [0, 0, 0, 1], [0, 0, 0, 0])
     assert scores == {"accuracy": 0.75, "macro_f1": pytest.approx((6 / 7 + 0) / 2)}
 
 
@@ -52,3 +58,24 @@ def test_the_best_reference_counts_and_no_answer_must_be_none() -> None:
     assert scores == {"exact_match": 0.75, "f1": 0.75}
     with pytest.raises(ConfigError, match="no questions"):
         answer_scores({}, {})
+
+
+def test_correlations_and_scores_of_classes_are_those_of_scipy_and_scikit_learn() -> None:
+    stats, scores = pytest.importorskip("scipy.stats"), pytest.importorskip("sklearn.metrics")
+    generator = np.random.default_rng(3)
+    for size, classes in ((50, 2), (50, 4), (7, 3)):
+        truth, found = (generator.integers(0, classes, size).tolist() for _ in range(2))
+        numbers = (generator.integers(0, 6, size) / 2).tolist()
+        guesses = (np.asarray(numbers) + generator.normal(0, 1, size)).round(1).tolist()
+        assert pearson(numbers, guesses) == pytest.approx(stats.pearsonr(numbers, guesses).statistic)
+        assert spearman(numbers, guesses) == pytest.approx(stats.spearmanr(numbers, guesses).statistic)
+        assert matthews_correlation(truth, found) == pytest.approx(scores.matthews_corrcoef(truth, found))
+        of_class_1 = scores.f1_score(truth, found, labels=[1], average="macro", zero_division=0)
+        assert f1(truth, found) == pytest.approx(of_class_1)
+        assert macro_f1(truth, found) == pytest.approx(scores.f1_score(truth, found, average="macro"))
+
+
+def test_correlations_with_what_does_not_vary_are_0() -> None:
+    assert pearson([1, 2, 3], [2, 2, 2]) == spearman([4, 4], [1, 2]) == 0
+    assert matthews_correlation([0, 1, 1], [1, 1, 1]) == 0
+    assert f1([0, 0], [0, 0]) == 0
