@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.files import LabelledText, class_names, read_texts, score_column
-from bertdata.finetune.labels import find_labels, label_ids, numbers
+from bertdata.finetune.labels import FLOAT32, find_labels, label_ids, numbers
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
@@ -171,11 +171,11 @@ def number_splits(
     bounds: tuple[float, float] | None = None,
 ) -> dict[str, TaskSplit]:
     """Return the splits of texts with numbers, within `bounds` or the range of the settings where there are any."""
-    within = {"bounds": found} if (found := config.scores or bounds) else {}
+    within = config.scores or bounds or FLOAT32
 
     def values(split: str, texts: Sequence[LabelledText]) -> list[float | None]:
         placed = [(text.place, text.label) for text in texts]
-        return numbers(placed, paths[split], unlabelled=is_unlabelled(split), **within)
+        return numbers(placed, paths[split], unlabelled=is_unlabelled(split), bounds=within)
 
     return _splits(paths, read, values, tokenizer, config, regression=True)
 

@@ -220,9 +220,7 @@ def read_texts(
     columns are left out, and counted in `left_out`. Raises ConfigError for a missing column, InputError, with the line
     or row, where a text is not a string.
     """
-    numbers = [name for name in (*text_columns, label_column) if name.isdecimal()]
-    numbered = bool(text_columns) and set(text_columns) <= set(numbers) and file_format(path) in TABLES
-    header = not (numbered and _without_names(path, numbers))
+    header, numbered = has_names(path, text_columns, label_column), _are_numbers(path, text_columns)
     there = column_names(path, header=header)
     known = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
     if unlabelled and header and numbered and known and not set(text_columns) <= set(there):
@@ -270,7 +268,19 @@ def _labelled(
     return LabelledText(text, pair, label, place, left_out)
 
 
-def _without_names(path: str, numbers: Sequence[str]) -> bool:
-    """Return whether the first line of a table is an example: no known name, and not all the numbers as names."""
+def has_names(path: str, text_columns: Sequence[str], label_column: str | None) -> bool:
+    """Return whether a file names its columns.
+
+    A CSV or TSV file does not if all given columns of texts are numbers, and its first line is an example: it has no
+    known name, and not all the numbers as names.
+    """
+    if not _are_numbers(path, text_columns):
+        return True
+    numbers = {name for name in (*text_columns, label_column or "") if name.isdecimal()}
     first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
-    return not _KNOWN_NAMES & first and not set(numbers) <= first
+    return bool(_KNOWN_NAMES & first) or numbers <= first
+
+
+def _are_numbers(path: str, text_columns: Sequence[str]) -> bool:
+    numbers = bool(text_columns) and all(name.isdecimal() for name in text_columns)
+    return numbers and file_format(path) in TABLES

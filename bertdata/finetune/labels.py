@@ -10,8 +10,8 @@ from bertdata.errors import InputError
 Label = str | int | float | bool | None
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _SHOWN = 12
-_LARGEST = 3.0e38
-"""Just below the largest float32."""
+FLOAT32 = (-3.0e38, 3.0e38)
+"""The numbers that a float32 holds, or nearly all."""
 
 
 def label_name(label: Label) -> str:
@@ -86,18 +86,19 @@ def numbers(
     path: str,
     *,
     unlabelled: bool,
-    bounds: tuple[float, float] = (-_LARGEST, _LARGEST),
+    bounds: tuple[float, float] = FLOAT32,
+    hint: str = "",
 ) -> list[float | None]:
     """Return the labels of regression as numbers; None where there is none, if `unlabelled` allows it.
 
     With `unlabelled`, -1 means none where it is not within `bounds`, as in the test files of data set hubs. Raises
-    InputError, with the place, for a label that is not a number within `bounds`.
+    InputError, with the place and the `hint`, for a label that is not a number within `bounds`.
 
     >>> numbers([("line 2", "3.5"), ("line 3", -1)], "x.tsv", unlabelled=True, bounds=(0, 5))
     [3.5, None]
     """
     low, high = bounds
-    expected = "a number" if high == _LARGEST else f"a number from {low:g} to {high:g}"
+    expected = "a number" if bounds == FLOAT32 else f"a number from {low:g} to {high:g}"
     found: list[float | None] = []
     for place, value in values:
         try:
@@ -109,5 +110,5 @@ def numbers(
         elif low <= number <= high:
             found.append(number)
         else:
-            raise InputError(f"{place} has the label {value!r}; expected {expected}", path=path)
+            raise InputError(f"{place} has the label {value!r}; expected {expected}{hint}", path=path)
     return found

@@ -39,7 +39,8 @@ class BatchCollator(HasEpoch):
     A batch holds input_ids, token_type_ids where the rows have them, attention_mask (1 at tokens, 0 at padding), labels
     (the id to predict, -100 elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label
     (N,): the names of transformers, so `model(**batch)` works. For fine-tuning shards, labels are those of the task,
-    (N,) for texts and (N, L) for tokens, or there are start_positions and end_positions (N,).
+    (N,) for texts and (N, L) for tokens, or there are start_positions and end_positions (N,); rows of several texts
+    have the ids of the others as input_ids_2 and so on, each as wide as it needs.
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the offsets of the examples, as flash-attn's `flash_attn_varlen_func` takes them; padding
@@ -107,6 +108,11 @@ class BatchCollator(HasEpoch):
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.blocks = attention_mask is not None
+        if packing and (others := [name for name in info.list_columns if name.startswith("input_ids_")]):
+            raise ConfigError(
+                f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "
+                "packing out"
+            )
         self._epoch, self._tokens = self._epoch_type(), 0 if self.static else examples.tokens
         if epoch is not None:
             self.set_epoch(epoch)
@@ -235,7 +241,9 @@ class BatchCollator(HasEpoch):
         batch: Batch = {"attention_mask": taken.astype(np.int64)}
         for name, column in lists.items():
             if name != "input_ids" or self.static:
-                batch[name] = _filled(column, width, self._fill(name), np.int64)
+                own = name.startswith("input_ids_")  # another text than that of input_ids, of another length
+                longest = _rounded(max(map(len, column)), self.pad_to_multiple_of) if own else width
+                batch[name] = _filled(column, longest, self._fill(name), np.int64)
         if not self.static:
             rows = _filled(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
             offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
@@ -273,7 +281,9 @@ class BatchCollator(HasEpoch):
         return self._masker
 
     def _fill(self, name: str) -> int:
-        return {"input_ids": self.info.pad_token_id, "labels": IGNORE_INDEX}.get(name, 0)
+        if name.startswith("input_ids"):
+            return self.info.pad_token_id
+        return IGNORE_INDEX if name == "labels" else 0
 
     def _word_starts(self, examples: Examples) -> Lists | None:
         """Return where words begin in each example, None where the masks do not depend on it or the ids tell."""

@@ -196,6 +196,15 @@ def _template(values: Any, path: str) -> RowTemplate:
         raise InputError(f"does not say what stands around texts ({error}); build again", path=path) from error
 
 
+def ids_column(place: int) -> str:
+    """Return the column with the ids of a text, counted from 0, where a row has several texts.
+
+    >>> ids_column(0), ids_column(1)
+    ('input_ids', 'input_ids_2')
+    """
+    return f"input_ids_{place + 1}" if place else "input_ids"
+
+
 def id_type(vocab_size: int) -> pa.DataType:
     """Return the type of token ids: uint16 where the vocabulary fits, else uint32."""
     return pa.uint16() if vocab_size <= 1 << 16 else pa.uint32()

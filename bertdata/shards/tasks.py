@@ -14,7 +14,7 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError
 from bertdata.registry import Registry
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.schema import ShardInfo, ids_column
 from bertdata.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Task:
     columns: the columns of a shard beside `input_ids`, `token_type_ids` and `example_id`.
     batch_lists: the columns of lists with a value for each token that go into a batch, padded.
     batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
+    texts: how many texts a row has that have ids of their own, in the columns `input_ids`, `input_ids_2` and so on.
     max_seq_length: tokens in a row where --max-seq-length is 0.
     windows: whether rows are windows of texts, which are then kept beside the shards.
     splits: the splits that its files may be of, among `TASK_SPLITS`.
@@ -50,6 +51,7 @@ class Task:
     columns: tuple[tuple[str, pa.DataType], ...]
     batch_lists: tuple[str, ...] = ()
     batch_numbers: Mapping[str, str] = field(default_factory=dict)
+    texts: int = 1
     max_seq_length: int = 128
     windows: bool = False
     splits: tuple[str, ...] = ("train", "validation", "test")
@@ -82,6 +84,9 @@ TASKS: Registry[Task] = Registry(
         "regression": "bertdata.finetune.classification:REGRESSION",
         "token-classification": "bertdata.finetune.token_classification:TOKEN_CLASSIFICATION",
         "question-answering": "bertdata.finetune.question_answering:QUESTION_ANSWERING",
+        "sentence-pairs": "bertdata.finetune.sentence_embedding:SENTENCE_PAIRS",
+        "sentence-triplets": "bertdata.finetune.sentence_embedding:SENTENCE_TRIPLETS",
+        "sentence-similarity": "bertdata.finetune.sentence_embedding:SENTENCE_SIMILARITY",
         "glue/cola": "bertdata.finetune.glue:COLA",
         "glue/sst2": "bertdata.finetune.glue:SST2",
         "glue/mrpc": "bertdata.finetune.glue:MRPC",
@@ -128,6 +133,16 @@ class TaskInfo(ShardInfo):
         return self.task + (f" ({', '.join(self.labels)})" if self.labels else "")
 
     @property
+    def ids_columns(self) -> tuple[str, ...]:
+        """The columns of ids, one for each text of a row."""
+        return tuple(map(ids_column, range(self.definition.texts)))
+
+    @property
+    def token_columns(self) -> dict[str, pa.DataType]:
+        columns = super().token_columns
+        return columns | dict.fromkeys(self.ids_columns, columns["input_ids"])
+
+    @property
     def list_columns(self) -> tuple[str, ...]:
         return (*self.token_columns, *self.definition.batch_lists)
 
@@ -138,7 +153,8 @@ class TaskInfo(ShardInfo):
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard.
 
-        `label`: the class, -100 where it is not known; float32, NaN where not known, in regression. `labels`: the class
+        `input_ids_2` and so on: the ids of the other texts of sentence embeddings. `label`: the class, -100 where it is
+        not known; float32, NaN where not known, in regression and similarity. `labels`: the class
         of a word at its first token, -100 elsewhere. `start_positions` and `end_positions`: the first and last token of
         the answer, both 0 ([CLS]) where the window does not hold it. `offsets_start` and `offsets_end`: the characters
         of the context that a token stands for, -1 where it is not of the context.

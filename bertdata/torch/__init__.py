@@ -38,6 +38,7 @@ from bertdata.torch.models.heads import (
     BertForTokenClassification,
 )
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
+from bertdata.torch.models.sentence_encoder import SentenceEncoder
 
 __all__ = [
     "AlbertConfig",
@@ -59,5 +60,6 @@ __all__ = [
     "PretrainingCollator",
     "ResumableBatchSampler",
     "ResumableLoader",
+    "SentenceEncoder",
     "ShardDataset",
 ]

@@ -64,19 +64,15 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
 
 def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
     batch.validate(full=True)
-    ids, offsets = batch["input_ids"].flatten().to_numpy(), batch["input_ids"].offsets.to_numpy().astype(np.int64)
-    offsets -= offsets[0]
-    lengths = np.diff(offsets)
-    least = info.row_template.special(pair=False)
-    wrong = (lengths < least) | (lengths > info.max_seq_length)
-    broken.add_flags(f"a row has under {least} tokens or over {info.max_seq_length}", wrong)
-    if lengths.min(initial=least) < least:
+    others = info.ids_columns[1:] if isinstance(info, TaskInfo) else ()
+    checked = [_check_ids(batch, name, info, broken) for name in ("input_ids", *others)]
+    if not all(checked):
         return
-    broken.add_flags("an id is not in the vocabulary", ids >= info.vocab_size, offsets)
-    broken.add_template(ids, offsets, info.row_template)
-    aligned = True
+    offsets = batch["input_ids"].offsets.to_numpy().astype(np.int64)
+    offsets -= offsets[0]
+    lengths, aligned = np.diff(offsets), True
     for field in batch.schema:
-        if pa.types.is_list(field.type):
+        if pa.types.is_list(field.type) and field.name not in others:
             wrong = np.diff(batch[field.name].offsets.to_numpy()) != lengths
             broken.add_flags(f"{field.name} does not have a value for each token", wrong)
             aligned &= not wrong.any()
@@ -93,6 +89,21 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
         start, end = values["start_positions"], values["end_positions"]
         broken.add_flags("the answer is not inside its row", (start < 0) | (end < start) | (end >= lengths - 1))
         broken.add_flags("offsets run backwards", values["offsets_end"] < values["offsets_start"], offsets)
+
+
+def _check_ids(batch: pa.RecordBatch, name: str, info: ShardInfo, broken: BrokenRules) -> bool:
+    """Check a column of ids; returns whether its rows are long enough for the template."""
+    ids, offsets = batch[name].flatten().to_numpy(), batch[name].offsets.to_numpy().astype(np.int64)
+    offsets -= offsets[0]
+    lengths = np.diff(offsets)
+    least = info.row_template.special(pair=False)
+    wrong = (lengths < least) | (lengths > info.max_seq_length)
+    broken.add_flags(f"a row has under {least} tokens or over {info.max_seq_length}", wrong)
+    if lengths.min(initial=least) < least:
+        return False
+    broken.add_flags("an id is not in the vocabulary", ids >= info.vocab_size, offsets)
+    broken.add_template(ids, offsets, info.row_template)
+    return True
 
 
 def _outside(labels: NDArray[Any], number: int) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Fine-tuning on the shards of `bertdata encode-task`: texts and pairs, tags of words, questions (BERT section 4).
+"""Fine-tuning on the shards of `bertdata encode-task`: texts, tags of words, questions (BERT section 4), embeddings.
 
 The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step) and
 `scores.json`. A run takes minutes; an interrupted one starts again.
@@ -20,13 +20,13 @@ from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import check_tokenizer, load_config
-from bertdata.torch.models.heads import TaskModel
+from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import HEADS, evaluate, task_of
+from bertdata.torch.training.tasks import HEADS, SENTENCES, evaluate, task_of
 
 SCORES = "scores.json"
 
@@ -52,6 +52,8 @@ def finetune(
     head, held = HEADS[info.definition.head], validation_split(learned.shards)
     mismatched = validation_split(learned.shards, "validation_mismatched")
     head.check(info, settings)
+    if settings.sentence_loss and info.definition.head != SENTENCES:
+        raise ConfigError(f"--sentence-loss is for sentence embeddings, and this is {info.task}; leave it out")
     device = optimization.choose_device(settings.device)
     with output_lock(os.fspath(output), "a fine-tuned model"), optimization.own_randomness(device):
         torch.manual_seed(settings.seed)
@@ -96,7 +98,7 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
 
 
 def _train(
-    model: TaskModel,
+    model: PreTrainedModel,
     dataset: ShardDataset,
     settings: FinetuneSettings,
     device: torch.device,

@@ -9,6 +9,7 @@ from bertdata.options.option import Settings, flag_of, option, require
 from bertdata.torch.models.objectives.settings import ObjectiveSettings
 from bertdata.torch.training.optimization import OPTIMIZERS
 from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
+from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES
 from bertdata.torch.training.trackers import TRACKERS
 
 
@@ -197,3 +198,16 @@ class FinetuneSettings(TrainingSettings):
         0.1, "share of the steps with linear warm-up; then linear decay to 0", at_least=0, below=1
     )
     num_workers: int = option(0, "worker processes of the loader; 0: none", at_least=0)
+    sentence_loss: str = option(
+        "",
+        "sentence embeddings: the loss (default: cosine-similarity where pairs have scores, else "
+        "multiple-negatives-ranking)",
+        items=SENTENCE_LOSSES,
+        later=True,
+    )
+    temperature: float = option(
+        0.05, "multiple-negatives-ranking: what cosines are divided by (SimCSE)", above=0, later=True
+    )
+    triplet_margin: float = option(
+        1.0, "triplet: by how much nearer the positive has to be (Sentence-BERT)", above=0, later=True
+    )

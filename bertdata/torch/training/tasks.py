@@ -26,6 +26,7 @@ from bertdata.torch.models.heads import (
     BertForTokenClassification,
     TaskModel,
 )
+from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.metrics import (
     answer_scores,
     are_entity_tags,
@@ -37,6 +38,8 @@ from bertdata.torch.training.settings import FinetuneSettings
 
 Logits = NDArray[np.float32]
 Device = torch.device
+SENTENCES = "SentenceEmbedding"
+"""The name of the head of sentence embeddings."""
 REGRESSION_LABEL = "LABEL_0"
 """The name of the one output of a regression, which transformers gives it."""
 
@@ -51,7 +54,7 @@ class Head:
     together.
     """
 
-    make: Callable[[str, TaskInfo, FinetuneSettings], TaskModel]
+    make: Callable[[str, TaskInfo, FinetuneSettings], PreTrainedModel]
     evaluate: Callable[[Any, ShardDataset, int, Device], dict[str, float]]
     check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
 
@@ -62,6 +65,7 @@ HEADS: Registry[Head] = Registry(
         "SequenceClassification": "bertdata.torch.training.tasks:TEXTS",
         "TokenClassification": "bertdata.torch.training.tasks:TOKENS",
         "QuestionAnswering": "bertdata.torch.training.tasks:QUESTIONS",
+        SENTENCES: "bertdata.torch.training.sentence_embedding:SENTENCES",
     },
 )
 
@@ -84,12 +88,14 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
     return dataset.info
 
 
-def evaluate(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     """Return the scores of a model on a split, which are the metrics of its task, the main one first.
 
     classification: accuracy, macro_f1; regression: pearson, spearman; token-classification: accuracy, and of entities
-    precision, recall, f1; question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none; a task
-    of GLUE those of GLUE. Examples without a label are left out. Raises ConfigError where none has one.
+    precision, recall, f1; question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none;
+    sentence-pairs: cosine_recall@1; sentence-triplets: cosine_accuracy; sentence-similarity: spearman_cosine,
+    pearson_cosine; a task of GLUE those of GLUE. Texts without a label are left out. Raises ConfigError where none has
+    one.
     """
     model.eval()
     with torch.no_grad():

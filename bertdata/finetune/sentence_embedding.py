@@ -1,0 +1,211 @@
+"""Texts for sentence embeddings (Reimers and Gurevych 2019): pairs, triplets, and pairs with a score of similarity.
+
+Each text of an example is [CLS] text [SEP], in a column of its own: `input_ids`, `input_ids_2` and, of triplets,
+`input_ids_3`. Tokens over the length are cut off each text's end, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.classification import label_column
+from bertdata.finetune.files import Row, column_names, has_names, read_rows, score_column
+from bertdata.finetune.labels import Label, numbers
+from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
+from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.shards.schema import ids_column
+from bertdata.shards.tasks import Labels, Task
+from bertdata.tokenizers.base import Tokenizer
+
+PAIR_COLUMNS = (
+    ("anchor", "positive"),
+    ("query", "positive"),
+    ("sentence1", "sentence2"),
+    ("text", "text_pair"),
+    ("question", "answer"),
+    ("premise", "hypothesis"),
+)
+TRIPLET_COLUMNS = (
+    ("anchor", "positive", "negative"),
+    ("query", "positive", "negative"),
+    ("sentence1", "sentence2", "sentence3"),
+)
+COSINES = (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class TextGroup:
+    """The texts of an example, and how similar they are, None where that is not said."""
+
+    texts: tuple[str, ...]
+    score: Label
+    place: str
+
+
+def encode_sentences(
+    tokenizer: Tokenizer,
+    groups: Sequence[Sequence[str]],
+    scores: Sequence[float | None] | None = None,
+    *,
+    max_seq_length: int = 128,
+) -> Encoded:
+    """Encode groups of texts, as many in each, to `input_ids`, `token_type_ids`, `input_ids_2` and so on.
+
+    A tokenizer whose row template has no token types gives no `token_type_ids`. scores: the similarity of each group's
+    texts, None where it is not known: the column `label`, float32, then NaN; without `scores` there is none. Counts
+    examples, tokens (special ones included), examples with a text that was cut, and tokens cut off. Raises ConfigError
+    where the groups have not as many texts, and for too short a length.
+
+    >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+    >>> tokenizer = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "sea", "salt", "water"])
+    >>> encoded = encode_sentences(tokenizer, [["sea", "salt water"], ["salt", "sea"]], [0.5, None])
+    >>> encoded.columns["input_ids"].to_pylist(), encoded.columns["input_ids_2"].to_pylist()
+    ([[2, 5, 3], [2, 6, 3]], [[2, 6, 7, 3], [2, 5, 3]])
+    >>> encoded.columns["label"].to_pylist()
+    [0.5, nan]
+    """
+    template = tokenizer.row_template
+    if max_seq_length <= (special := template.special(pair=False)):
+        raise ConfigError(
+            f"max_seq_length is {max_seq_length}; expected at least {special + 1}, for [CLS], a token and [SEP]"
+        )
+    if len({len(group) for group in groups}) > 1 or (scores is not None and len(scores) != len(groups)):
+        raise ConfigError("the groups have not as many texts each, or there is not a score for each; expected that")
+    columns: dict[str, pa.Array] = {}
+    cut, tokens, lost = np.zeros(len(groups), np.bool_), 0, 0
+    for place, texts in enumerate(zip(*groups, strict=True)):
+        whole = Segments.of(tokenizer.encode_batch(list(texts)))
+        kept = np.minimum(whole.lengths, max_seq_length - special)
+        rows = join_segments(whole.cut(kept), template=template)
+        columns |= rows.columns() if not place else {ids_column(place): rows.columns()["input_ids"]}
+        cut |= kept < whole.lengths
+        tokens, lost = tokens + len(rows.input_ids), lost + int((whole.lengths - kept).sum())
+    if scores is not None:
+        columns["label"] = label_column(scores, len(groups), regression=True)
+    counts = {
+        "examples": len(groups),
+        "tokens": tokens,
+        "truncated_examples": int(cut.sum()),
+        "truncated_tokens": lost,
+        "unlabelled_examples": 0 if scores is None else sum(score is None for score in scores),
+    }
+    return Encoded(columns, counts)
+
+
+def read_groups(
+    path: str, known: Sequence[tuple[str, ...]], columns: Columns, score: str | None = None, *, unlabelled: bool = False
+) -> Iterator[TextGroup]:
+    """Yield the texts of each example; default columns: the first of `known` that the file has.
+
+    score: the column of the similarity; with `unlabelled` there may be none. Raises ConfigError for a missing column or
+    another number of columns, InputError, with the line or row, where a text is missing or empty.
+    """
+    header = has_names(path, columns.text, score)
+    there = column_names(path, header=header)
+    names = columns.text or next((names for names in known if set(names) <= set(there)), ())
+    if len(names) != len(known[0]) or not set(names) <= set(there):
+        found = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
+        examples = " or ".join(", ".join(one) for one in known)
+        raise ConfigError(
+            f"has the columns {', '.join(map(repr, there))}, and {found}; expected {len(known[0])} columns of texts, "
+            f"as {examples}: name them with --text-columns",
+            path=path,
+        )
+    if score and score not in there and not unlabelled:
+        raise ConfigError(
+            f"has no column {score!r}; its columns are {', '.join(map(repr, there))}: name the one of the scores with "
+            "--label-column",
+            path=path,
+        )
+    place = ""
+    for place, row in read_rows(path, header=header):
+        texts = tuple(_text(row, name, place, path) for name in names)
+        yield TextGroup(texts, row.get(score) if score else None, place)
+    if not place:
+        raise InputError("holds no rows; expected texts", path=path)
+
+
+def _text(row: Row, name: str, place: str, path: str) -> str:
+    text = row.get(name)
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{place} has {text!r} in {name!r}; expected a text that is not empty", path=path)
+    return text
+
+
+def read_sentences(
+    paths: Mapping[str, str],
+    tokenizer: Tokenizer,
+    config: TaskConfig,
+    columns: Columns,
+    *,
+    known: Sequence[tuple[str, ...]],
+    scored: bool = False,
+) -> tuple[Labels, dict[str, TaskSplit]]:
+    """Return the splits of files of groups of texts. Only a test file may lack scores.
+
+    Raises ConfigError where labels are given, of which there are none, or the column of one without scores.
+    """
+    if columns.labels or (columns.label and not scored):
+        flag = "--labels" if columns.labels else "--label-column"
+        raise ConfigError(f"--task {config.task} has no labels; leave out {flag}")
+    splits = {}
+    for split, path in paths.items():
+        column = (columns.label or score_column(path)) if scored else None
+        read = partial(read_groups, path, known, columns, column, unlabelled=is_unlabelled(split))
+        scores = partial(_scores, path=path, split=split, config=config) if scored else None
+        encode = partial(_encode, tokenizer=tokenizer, config=config, scores=scores)
+        number = 0
+        for groups in batches(read(), 1000):
+            number += len(groups if scores is None else scores(groups))
+        splits[split] = TaskSplit(number, read, encode)
+    return (), splits
+
+
+def _scores(groups: Sequence[TextGroup], *, path: str, split: str, config: TaskConfig) -> list[float | None]:
+    """Return the similarity of each group: from 0 to 1 where the settings have a range, else as it is."""
+    low, high = config.scores or COSINES
+    placed = [(group.place, group.score) for group in groups]
+    hint = "" if config.scores else "; scores in another range take --score-range, as 0 5"
+    found = numbers(placed, path, unlabelled=is_unlabelled(split), bounds=(low, high), hint=hint)
+    return [(one - low) / (high - low) if one is not None and config.scores else one for one in found]
+
+
+def _encode(groups: Sequence[TextGroup], *, tokenizer: Tokenizer, config: TaskConfig, scores: object) -> Encoded:
+    found = scores(groups) if callable(scores) else None
+    return encode_sentences(tokenizer, [group.texts for group in groups], found, max_seq_length=config.length)
+
+
+SENTENCE_PAIRS = Task(
+    help="embeddings, from pairs of texts that belong together",
+    read=partial(read_sentences, known=PAIR_COLUMNS),
+    columns=(),
+    texts=2,
+    head="SentenceEmbedding",
+    metrics=("cosine_recall@1",),
+    category="sentence-similarity",
+)
+SENTENCE_TRIPLETS = Task(
+    help="embeddings, from texts with one that is alike and one that is not",
+    read=partial(read_sentences, known=TRIPLET_COLUMNS),
+    columns=(),
+    texts=3,
+    head="SentenceEmbedding",
+    metrics=("cosine_accuracy",),
+    category="sentence-similarity",
+)
+SENTENCE_SIMILARITY = Task(
+    help="embeddings, from pairs of texts with a score of how alike they are",
+    read=partial(read_sentences, known=PAIR_COLUMNS, scored=True),
+    columns=(("label", pa.float32()),),
+    batch_numbers={"label": "labels"},
+    texts=2,
+    head="SentenceEmbedding",
+    metrics=("spearman_cosine", "pearson_cosine"),
+    category="sentence-similarity",
+)

@@ -1,0 +1,103 @@
+"""Sentence embeddings: the model of a task, and its scores, named as the evaluators of sentence-transformers name them.
+
+cosine_recall@1: the share of the first texts whose own second text is the nearest of all second texts of the split;
+cosine_accuracy: the share of triplets whose second text is nearer than the third; spearman_cosine, pearson_cosine: the
+correlation of cosines and scores.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from bertdata.errors import ConfigError
+from bertdata.shards.tasks import TaskInfo
+from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.models.sentence_encoder import SentenceEncoder
+from bertdata.torch.training.metrics import pearson, spearman
+from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES, Embeddings
+from bertdata.torch.training.settings import FinetuneSettings
+from bertdata.torch.training.tasks import Device, Head, batches_of, moved, require_labels, task_of
+
+Vectors = NDArray[np.float32]
+_AT_ONCE = 1024
+_TIE = 1e-6
+"""Cosines that differ by less are tied: those of equal texts may differ in their last digits."""
+
+
+def loss_name(info: TaskInfo, settings: FinetuneSettings) -> str:
+    """Return the name of the loss: that of the settings, or the task's default."""
+    return settings.sentence_loss or ("cosine-similarity" if info.definition.scored else "multiple-negatives-ranking")
+
+
+def _check(info: TaskInfo, settings: FinetuneSettings) -> None:
+    name, task = loss_name(info, settings), info.definition
+    loss = SENTENCE_LOSSES[name]
+    if loss.scored != task.scored or task.texts not in loss.texts:
+        suited = [
+            other
+            for other in SENTENCE_LOSSES
+            if SENTENCE_LOSSES[other].scored == task.scored and task.texts in SENTENCE_LOSSES[other].texts
+        ]
+        raise ConfigError(f"--sentence-loss {name} is not for {info.task}; expected one of {', '.join(suited)}")
+    if name == "multiple-negatives-ranking" and settings.batch_size < 2:
+        raise ConfigError(
+            "--batch-size is 1, and the negatives of a text are the other texts of the batch; expected 2 or more, as 64"
+        )
+
+
+def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> SentenceEncoder:
+    compute = SENTENCE_LOSSES[loss_name(info, settings)].compute
+
+    def loss(embeddings: Embeddings, labels: Tensor | None) -> Tensor:
+        return compute(embeddings, labels, settings)
+
+    return SentenceEncoder.from_pretrained(directory, loss, max_seq_length=info.max_seq_length)
+
+
+def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+    task = task_of(dataset).definition
+    found: list[list[Vectors]] = [[] for _ in range(task.texts)]
+    labels: list[float] = []
+    for batch in batches_of(dataset, batch_size):
+        scores = batch.pop("labels", None)
+        labels += [] if scores is None else scores.tolist()
+        for kept, vectors in zip(found, model.embeddings(**moved(batch, device)), strict=True):
+            kept.append(torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy())
+    texts = [np.concatenate(kept) for kept in found]
+    if not task.scored:
+        measured = triplet_accuracy(*texts) if task.texts == 3 else recall_at_1(*texts)
+        return {task.metrics[0]: measured}
+    known = np.isfinite(labels)
+    require_labels(known.nonzero()[0].tolist(), dataset)
+    cosines = (texts[0] * texts[1]).sum(1)[known]
+    correlations = {"spearman_cosine": spearman, "pearson_cosine": pearson}
+    return {name: correlations[name](np.asarray(labels)[known], cosines) for name in task.metrics}
+
+
+def recall_at_1(first: Vectors, second: Vectors) -> float:
+    """Return the share of rows of `first` to which their own row of `second` is the nearest; unit vectors (N, H).
+
+    Of n rows that are tied as the nearest, each counts 1 / n, so that a model for which all texts are alike gets no
+    more than by chance.
+
+    >>> recall_at_1(np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32)[[0, 2, 1]])
+    0.3333333333333333
+    """
+    right = 0.0
+    for start in range(0, len(first), _AT_ONCE):
+        cosines = first[start : start + _AT_ONCE] @ second.T
+        own = np.take_along_axis(cosines, np.arange(start, start + len(cosines))[:, None], 1)[:, 0]
+        nearest = cosines >= cosines.max(1, keepdims=True) - _TIE
+        right += float(((own >= cosines.max(1) - _TIE) / nearest.sum(1)).sum())
+    return right / len(first)
+
+
+def triplet_accuracy(first: Vectors, second: Vectors, third: Vectors) -> float:
+    """Return the share of triplets whose second text is nearer to the first than the third is; unit vectors (N, H)."""
+    return float(((first * second).sum(1) > (first * third).sum(1)).mean())
+
+
+SENTENCES = Head(make=_make, evaluate=_evaluate, check=_check)
