@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.flags import add_flags, each_from_flags
+from bertdata.options.option import require
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,15 +19,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
     parser.add_argument("--model", required=True, help="directory of a pretrained model, of bertdata or transformers")
     parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
+    parser.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="runs with N seeds, --seed and those after it: scores with their mean and spread, and the best model",
+    )
     add_flags(parser, FinetuneSettings)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Fine-tune as parsed arguments say and return the summary."""
+    """Fine-tune as parsed arguments say, once or with several seeds, and return the summary."""
     from bertdata.torch.training.finetune import finetune
+    from bertdata.torch.training.metrics_log import LogRecord
     from bertdata.torch.training.progress import shown
+    from bertdata.torch.training.seeds import finetune_seeds
     from bertdata.torch.training.settings import FinetuneSettings
 
-    settings = from_flags(arguments, FinetuneSettings)
-    with shown() as report:
-        return finetune(arguments.task, arguments.model, arguments.output, settings, report=report)
+    each = each_from_flags(arguments, FinetuneSettings)
+    seeds = [settings.seed for settings in each]
+    if arguments.seeds is not None:
+        require(arguments.seeds > 0, f"--seeds is {arguments.seeds}; expected 1 or more, as 5")
+        require(len(seeds) == 1, f"--seed {' '.join(map(str, seeds))} names the seeds; leave out --seeds")
+        seeds = list(range(seeds[0], seeds[0] + arguments.seeds))
+    if len(seeds) == 1:
+        with shown() as report:
+            return finetune(arguments.task, arguments.model, arguments.output, each[0], report=report)
+
+    def reporting(seed: int) -> AbstractContextManager[Callable[[LogRecord], None]]:
+        print(f"seed {seed}", file=sys.stderr, flush=True)
+        return shown()
+
+    found = finetune_seeds(arguments.task, arguments.model, arguments.output, seeds, each[0], reporting=reporting)
+    spread = {
+        name: f"{mean:.4g} (sd {found['sd'][name]:.2g}, {found['min'][name]:.4g} to {found['max'][name]:.4g})"
+        for name, mean in found["mean"].items()
+    }
+    saved = f"{found['saved_seed']}, the best by {found['chosen_by']}"
+    return {"output": arguments.output, "seeds": " ".join(map(str, seeds)), "saved_seed": saved, **spread}

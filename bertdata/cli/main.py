@@ -41,7 +41,7 @@ COMMANDS = {
     "compile": Command("compile the kernels beforehand, as for the image of a container", "bertdata.cli.compile"),
     "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
     "encode-task": Command(
-        "labelled texts, tagged words or questions to shards for fine-tuning", "bertdata.cli.encode_task"
+        "labelled texts, tagged words, questions or pairs to shards for fine-tuning", "bertdata.cli.encode_task"
     ),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),

@@ -3,6 +3,8 @@
     classification          texts and text pairs with a class or a number
     token_classification    words with tags, the label at the first token of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
+    sentence_embedding      pairs and triplets of texts that are alike, and pairs with a score
+    glue                    the tasks of GLUE by name: their columns, labels and metrics
     labels                  the label set and the ids of labels
     files, conll, squad     reading examples
     layout                  the splits of a task, and rows of one or two segments
@@ -14,6 +16,7 @@ A task is an object in the registry `bertdata.shards.tasks`; `encode_task` write
 from bertdata.finetune.answers import Answer, answers_from_logits
 from bertdata.finetune.classification import encode_classification
 from bertdata.finetune.question_answering import encode_question_answering
+from bertdata.finetune.sentence_embedding import encode_sentences
 from bertdata.finetune.squad import Question
 from bertdata.finetune.token_classification import encode_token_classification
 
@@ -23,5 +26,6 @@ __all__ = [
     "answers_from_logits",
     "encode_classification",
     "encode_question_answering",
+    "encode_sentences",
     "encode_token_classification",
 ]

@@ -191,6 +191,13 @@ def numbers(settings: PretrainSettings, name: str) -> list[float]:
 class FinetuneSettings(TrainingSettings):
     """How a model is fine-tuned (BERT appendix A.3: batch 16 or 32, rate 2e-5 to 5e-5, 2 to 4 epochs)."""
 
+    seed: int = option(
+        0,
+        "initial weights, order of examples and dropout are functions of it; several: a run with each",
+        several=True,
+        at_least=0,
+        at_most=(1 << 63) - 1,
+    )
     epochs: int = option(3, "times that each row is seen", at_least=1)
     batch_size: int = option(32, "rows in a batch", at_least=1)
     learning_rate: float = option(3e-5, "peak of the learning rate", above=0)

@@ -49,13 +49,15 @@ class Head:
     """How the tasks with a `head` of this name are learnt.
 
     make: returns the model, an encoder of the directory with a new last layer, for (directory, info, settings);
-    evaluate: returns the scores of (model, split, batch size, device), the main one first;
+    evaluate: returns the scores of (model, split, batch size, device);
+    main: the score by which one model is better than another; the first where there is none of this name;
     check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
     together.
     """
 
     make: Callable[[str, TaskInfo, FinetuneSettings], PreTrainedModel]
     evaluate: Callable[[Any, ShardDataset, int, Device], dict[str, float]]
+    main: str = ""
     check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
 
 
@@ -89,7 +91,7 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
 
 
 def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
-    """Return the scores of a model on a split, which are the metrics of its task, the main one first.
+    """Return the scores of a model on a split, which are the metrics of its task.
 
     classification: accuracy, macro_f1; regression: pearson, spearman; token-classification: accuracy, and of entities
     precision, recall, f1; question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none;
@@ -194,5 +196,5 @@ def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
 
 
 TEXTS = Head(make=_make_texts, evaluate=_texts)
-TOKENS = Head(make=_make_tokens, evaluate=_tokens, check=_check_tokens)
-QUESTIONS = Head(make=_make_questions, evaluate=_questions)
+TOKENS = Head(make=_make_tokens, evaluate=_tokens, main="f1", check=_check_tokens)
+QUESTIONS = Head(make=_make_questions, evaluate=_questions, main="f1")

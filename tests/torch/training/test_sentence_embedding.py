@@ -234,8 +234,8 @@ def test_settings_that_do_not_suit_the_texts_are_refused(tmp_path: Path) -> None
 def test_a_triplet_is_trained_by_each_of_its_losses(tmp_path: Path) -> None:
     model = saved(tmp_path / "model", "bert")
     shards = encoded(tmp_path, "sentence-triplets", model, (120, 60))
-    for loss in ("triplet", "multiple-negatives-ranking"):
-        summary = finetune(shards, model, tmp_path / loss, replace(SETTINGS, sentence_loss=loss))
+    for loss, bf16 in (("triplet", False), ("multiple-negatives-ranking", True)):
+        summary = finetune(shards, model, tmp_path / loss, replace(SETTINGS, sentence_loss=loss, bf16=bf16))
         assert summary["cosine_accuracy"] > 0.8
 
 

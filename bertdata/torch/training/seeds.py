@@ -1,0 +1,147 @@
+"""Fine-tuning repeated with several seeds: the scores of each, their mean and spread, and the best model.
+
+    OUTPUT/             the model of the best seed, as `finetune` saves it
+    OUTPUT/scores.json  the scores of each seed; mean, sd, min and max of each score; the seed whose model was saved
+    OUTPUT/seed-N/      of each seed: log.jsonl, scores.json, and run.json, which says what was trained
+
+With few examples, scores differ by several points from one seed to another (Dodge et al. 2020): the order of the
+examples and the weights of the new layers depend on it. A seed whose run.json says the same is not trained again, so an
+interrupted command goes on with the seed it was at, and more seeds can be added.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bertdata.engine.output_lock import output_lock
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.options.option import require, stored_values
+from bertdata.torch.data.dataset import ShardDataset
+from bertdata.torch.models.weights import WEIGHTS
+from bertdata.torch.training import metrics_log
+from bertdata.torch.training.finetune import SCORES, finetune
+from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.phases import validation_split
+from bertdata.torch.training.settings import FinetuneSettings
+from bertdata.torch.training.tasks import HEADS, task_of
+
+RUN = "run.json"
+Scores = dict[str, float]
+Reporting = Callable[[int], AbstractContextManager[Callable[[LogRecord], None] | None]]
+"""Returns the context of the run of a seed, which yields what is called after each step."""
+
+
+def finetune_seeds(
+    task: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    seeds: Sequence[int],
+    settings: FinetuneSettings | None = None,
+    *,
+    reporting: Reporting | None = None,
+) -> dict[str, Any]:
+    """Fine-tune once with each seed, keep the model with the best score, and return what `scores.json` holds.
+
+    The score that decides is `chosen_by`: F1 of tags and of answers, else the first metric of the task; of equal ones
+    the earlier seed. Raises ConfigError for a seed given twice, for no seeds, and where the task has no validation
+    split to measure by; and what `finetune` raises.
+    """
+    settings, place = settings or FinetuneSettings(), os.fspath(output)
+    require(len(seeds) > 0, "there are no seeds; expected one or more")
+    require(len(set(seeds)) == len(seeds), f"the seeds {' '.join(map(str, seeds))} have one twice; give each once")
+    learned = ShardDataset(os.fspath(task), "train")
+    info = task_of(learned)
+    if validation_split(learned.shards) is None:
+        raise ConfigError(
+            "has no validation split, so seeds cannot be compared; encode with --validation", path=os.fspath(task)
+        )
+    main, run = HEADS[info.definition.head].main, _identity(os.fspath(task), os.fspath(model), settings)
+
+    def train(seed: int) -> Scores:
+        folder = files.join(place, f"seed-{seed}")
+        files.remove(files.join(folder, RUN))
+        with (reporting or (lambda seed: nullcontext()))(seed) as report:
+            finetune(task, model, folder, replace(settings, seed=seed), report=report)
+        scores: Scores = files.read_json(files.join(folder, SCORES))
+        files.write_json(files.join(folder, RUN), run)
+        return scores
+
+    def keep(found: dict[int, Scores]) -> None:
+        """Save the best model of the seeds that are done; train it again where its weights were not kept."""
+        while not _save_best(place, (result := summary({s: found[s] for s in seeds if s in found}, main)), run):
+            found[result["saved_seed"]] = train(result["saved_seed"])
+
+    with output_lock(place, "fine-tuned models of several seeds"):
+        folders = {seed: files.join(place, f"seed-{seed}") for seed in seeds}
+        done = [seed for seed in seeds if _read(files.join(folders[seed], RUN)) == run]
+        found: dict[int, Scores] = {seed: files.read_json(files.join(folders[seed], SCORES)) for seed in done}
+        for seed in seeds:
+            if seed not in found:
+                found[seed] = train(seed)
+                keep(found)
+        keep(found)
+        return summary({seed: found[seed] for seed in seeds}, main)
+
+
+def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
+    """Return the scores of each seed with their mean, sd (that of a sample, 0 of one seed), min and max.
+
+    main: the score that decides which seed is the best; the first where there is none of this name.
+
+    >>> found = summary({0: {"accuracy": 0.5}, 1: {"accuracy": 0.75}})
+    >>> found["mean"], found["max"], found["saved_seed"]
+    ({'accuracy': 0.625}, {'accuracy': 0.75}, 1)
+    """
+    names = list(next(iter(scores.values())))
+    main = main if main in names else names[0]
+    values = {name: [one[name] for one in scores.values()] for name in names}
+    return {
+        "scores": {str(seed): one for seed, one in scores.items()},
+        "mean": {name: statistics.fmean(found) for name, found in values.items()},
+        "sd": {name: statistics.stdev(found) if len(found) > 1 else 0.0 for name, found in values.items()},
+        "min": {name: min(found) for name, found in values.items()},
+        "max": {name: max(found) for name, found in values.items()},
+        "saved_seed": max(scores, key=lambda seed: scores[seed][main]),
+        "chosen_by": main,
+    }
+
+
+def _identity(task: str, model: str, settings: FinetuneSettings) -> dict[str, Any]:
+    """Return what a run depends on beside its seed, as JSON."""
+    values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
+    digests = {name: files.sha256(files.join(model, name)) for name in ("config.json", WEIGHTS)}
+    return {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
+
+
+def _read(path: str) -> Any:
+    return files.read_json(path) if files.exists(path) else None
+
+
+def _save_best(output: str, result: dict[str, Any], run: dict[str, Any]) -> bool:
+    """Have the model of the best seed in the output, then write `scores.json`, then remove the weights of the seeds.
+
+    So at any moment at most two models are kept, and one that is complete. Returns False where the weights of the best
+    seed are no longer there, as after fewer seeds than before.
+    """
+    path, seed = files.join(output, SCORES), result["saved_seed"]
+    before = _read(path) or {}
+    if (before.get("saved_seed"), before.get("run")) != (seed, run) or not files.exists(files.join(output, WEIGHTS)):
+        folder = Path(output) / f"seed-{seed}"
+        if not (folder / WEIGHTS).exists():
+            return False
+        kept = (RUN, SCORES, metrics_log.LOG)
+        for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+            name = file.relative_to(folder)
+            if name.name not in kept and not name.name.startswith("."):
+                files.write_bytes(files.join(output, *name.parts), file.read_bytes())
+    files.write_json(path, result | {"run": run})
+    for weights in Path(output).glob(f"seed-*/{WEIGHTS}"):
+        files.remove(str(weights))
+    return True
