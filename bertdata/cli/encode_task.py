@@ -20,14 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata encode-task` to a parser."""
     for split in TASK_SPLITS:
         text = "; labels may be missing" if is_unlabelled(split) else ""
-        formats = "of other sources, for glue/mnli"
-        if not split.endswith("_mismatched"):
-            formats = ".jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json"
+        what = f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json"
+        if split.endswith("_mismatched"):
+            what = f"{split.partition('_')[0]} examples of other sources, for --task glue/mnli"
         parser.add_argument(
             flag_of(split),
             required=split == "train",
             metavar="FILE",
-            help=f"{split.partition('_')[0]} examples: {formats}{text}",
+            help=what + text,
         )
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     add_new_output(parser)

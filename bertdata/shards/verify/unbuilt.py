@@ -49,7 +49,8 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
             for batch in stream:
                 _check_rows(batch, claims.info, broken)
                 broken.begin += batch.num_rows
-                counts[split].update(examples=batch.num_rows, tokens=len(batch["input_ids"].flatten()))
+                tokens = sum(len(batch[name].flatten()) for name in _ids_columns(claims.info))
+                counts[split].update(examples=batch.num_rows, tokens=tokens)
         for line in broken.lines():
             claims.note(shard.file, line)
         claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
@@ -64,8 +65,8 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
 
 def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
     batch.validate(full=True)
-    others = info.ids_columns[1:] if isinstance(info, TaskInfo) else ()
-    checked = [_check_ids(batch, name, info, broken) for name in ("input_ids", *others)]
+    _, *others = names = _ids_columns(info)
+    checked = [_check_ids(batch, name, info, broken) for name in names]
     if not all(checked):
         return
     offsets = batch["input_ids"].offsets.to_numpy().astype(np.int64)
@@ -89,6 +90,10 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
         start, end = values["start_positions"], values["end_positions"]
         broken.add_flags("the answer is not inside its row", (start < 0) | (end < start) | (end >= lengths - 1))
         broken.add_flags("offsets run backwards", values["offsets_end"] < values["offsets_start"], offsets)
+
+
+def _ids_columns(info: ShardInfo) -> tuple[str, ...]:
+    return info.ids_columns if isinstance(info, TaskInfo) else ("input_ids",)
 
 
 def _check_ids(batch: pa.RecordBatch, name: str, info: ShardInfo, broken: BrokenRules) -> bool:

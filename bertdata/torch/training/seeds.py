@@ -62,7 +62,8 @@ def finetune_seeds(
         raise ConfigError(
             "has no validation split, so seeds cannot be compared; encode with --validation", path=os.fspath(task)
         )
-    main, run = HEADS[info.definition.head].main, _identity(os.fspath(task), os.fspath(model), settings)
+    definition, run = info.definition, _identity(os.fspath(task), os.fspath(model), settings)
+    main = HEADS[definition.head].main or definition.metrics[0]
 
     def train(seed: int) -> Scores:
         folder = files.join(place, f"seed-{seed}")
@@ -78,7 +79,7 @@ def finetune_seeds(
         while not _save_best(place, (result := summary({s: found[s] for s in seeds if s in found}, main)), run):
             found[result["saved_seed"]] = train(result["saved_seed"])
 
-    with output_lock(place, "fine-tuned models of several seeds"):
+    with output_lock(place, "a fine-tuning of several seeds"):
         folders = {seed: files.join(place, f"seed-{seed}") for seed in seeds}
         done = [seed for seed in seeds if _read(files.join(folders[seed], RUN)) == run]
         found: dict[int, Scores] = {seed: files.read_json(files.join(folders[seed], SCORES)) for seed in done}

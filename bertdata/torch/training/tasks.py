@@ -28,6 +28,7 @@ from bertdata.torch.models.heads import (
 )
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.metrics import (
+    TEXT_METRICS,
     answer_scores,
     are_entity_tags,
     require_seqeval,
@@ -50,7 +51,7 @@ class Head:
 
     make: returns the model, an encoder of the directory with a new last layer, for (directory, info, settings);
     evaluate: returns the scores of (model, split, batch size, device);
-    main: the score by which one model is better than another; the first where there is none of this name;
+    main: the score by which one model is better than another, "" for the first of the task's metrics;
     check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
     together.
     """
@@ -102,6 +103,14 @@ def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, dev
     model.eval()
     with torch.no_grad():
         return HEADS[task_of(dataset).definition.head].evaluate(model, dataset, batch_size, device)
+
+
+def _check_texts(info: TaskInfo, settings: FinetuneSettings) -> None:
+    for name in info.definition.metrics:
+        if name not in TEXT_METRICS:
+            raise ConfigError(
+                f"the task {info.task} has the metric {name!r}; expected some of {', '.join(TEXT_METRICS)}"
+            )
 
 
 def _make_texts(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
@@ -195,6 +204,6 @@ def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
     return {name: value.to(device) for name, value in batch.items()}
 
 
-TEXTS = Head(make=_make_texts, evaluate=_texts)
+TEXTS = Head(make=_make_texts, evaluate=_texts, check=_check_texts)
 TOKENS = Head(make=_make_tokens, evaluate=_tokens, main="f1", check=_check_tokens)
 QUESTIONS = Head(make=_make_questions, evaluate=_questions, main="f1")

@@ -164,7 +164,7 @@ def test_seeds_that_cannot_be_compared_are_refused(tmp_path: Path, model: Path, 
     with pytest.raises(ConfigError, match="alone: has no validation split, so seeds cannot be compared; encode with"):
         finetune_seeds(tmp_path / "alone", model, tmp_path / "out", [0, 1], SETTINGS)
     finetune(task, model, tmp_path / "single", SETTINGS)
-    with pytest.raises(OutputError, match="holds a fine-tuned model, and fine-tuned models of several seeds was to be"):
+    with pytest.raises(OutputError, match="holds a fine-tuned model, and a fine-tuning of several seeds was to be"):
         finetune_seeds(task, model, tmp_path / "single", [0, 1], SETTINGS)
 
 

@@ -23,6 +23,7 @@ from bertdata.io import files
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import PretrainingCollator, SentenceEncoder, ShardDataset
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.seeds import finetune_seeds
 from bertdata.torch.training.sentence_embedding import recall_at_1, triplet_accuracy
 from bertdata.torch.training.sentence_losses import (
     SENTENCE_LOSSES,
@@ -102,6 +103,10 @@ def test_embeddings_learn_what_can_be_learned(tmp_path: Path, task: str) -> None
         tmp_path / "shards", model, tmp_path / "untrained", replace(SETTINGS, learning_rate=1e-12, epochs=1)
     )
     assert untrained[metric] < summary[metric]
+    repeated = finetune_seeds(tmp_path / "shards", model, tmp_path / "seeds", [0], SETTINGS)
+    assert repeated["chosen_by"] == metric
+    assert repeated["mean"][metric] == summary[metric]
+    assert (tmp_path / "seeds" / "1_Pooling" / "config.json").exists()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

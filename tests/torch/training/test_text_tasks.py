@@ -15,6 +15,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
+from bertdata.shards.tasks import TASKS
 from bertdata.torch import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training.finetune import finetune
@@ -144,6 +145,22 @@ def test_a_task_of_glue_has_its_own_metrics(
     scores = files.read_json(str(tmp_path / "out" / "scores.json"))
     assert scores == {name: pytest.approx(1.0) for name in names}
     assert list(summary)[-len(names) :] == names
+
+
+def test_a_task_from_outside_with_a_known_head_is_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = saved(tmp_path / "model", "bert")
+    rows = [f"{pair}\t{label}\n" for pair, label in zip(PAIRS, "10", strict=True)]
+    texts = dict.fromkeys(["train", "validation"], "".join(["sentence1\tsentence2\tlabel\n", *rows * 8]))
+    shards = {}
+    for metric in ("matthews_correlation", "bleu"):
+        monkeypatch.setitem(TASKS._items, f"toy-{metric}", replace(TASKS["classification"], metrics=(metric,)))
+        (tmp_path / metric).mkdir()
+        shards[metric] = encoded(tmp_path / metric, f"toy-{metric}", texts, model, "tsv")
+    settings = replace(SETTINGS, epochs=1)
+    summary = finetune(shards["matthews_correlation"], model, tmp_path / "out", settings)
+    assert -1 <= summary["matthews_correlation"] <= 1
+    with pytest.raises(ConfigError, match="the task toy-bleu has the metric 'bleu'; expected some of accuracy, f1"):
+        finetune(shards["bleu"], model, tmp_path / "other", settings)
 
 
 def test_a_split_without_labels_is_not_measured(tmp_path: Path) -> None:
