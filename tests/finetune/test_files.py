@@ -14,7 +14,7 @@ import pytest
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.files import LabelledText, read_rows, read_texts
+from bertdata.finetune.files import LabelledText, has_names, read_rows, read_texts
 from bertdata.finetune.labels import find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.squad import read_questions
@@ -168,6 +168,39 @@ def test_given_names_may_be_met_by_their_ids_and_minus_one_is_no_label() -> None
     for value, what in ((-1, "no label"), (2, "the label 2"), (None, "no label"), ("", "no label")):
         with pytest.raises(InputError, match=f"x: row 7 has {what}"):
             label_ids([("row 7", value)], ("bad", "good"), "x", numbered=True, unlabelled=False)
+    with pytest.raises(InputError, match="x: row 7 has the label 'fair'"):
+        label_ids([("row 7", "fair")], ("bad", "good"), "x", numbered=True, unlabelled=True)
+
+
+def test_numbers_outside_their_bounds_are_refused_and_minus_one_means_none_there() -> None:
+    bounds = (0.0, 5.0)
+    values: Any = [("", 0), ("", "5"), ("", -1), ("", "-1.000"), ("", None)]
+    assert numbers(values, "x", unlabelled=True, bounds=bounds) == [0, 5, None, None, None]
+    assert numbers([("", -1)], "x", unlabelled=True, bounds=(-1, 1)) == [-1]
+    for value in (-1, 5.01, "nan", "", None):
+        with pytest.raises(InputError, match=r"x: row 7 has the label .*; expected a number from 0 to 5; as here"):
+            numbers([("row 7", value)], "x", unlabelled=False, bounds=bounds, hint="; as here")
+    for value in (3.1e38, "inf", "nan"):
+        with pytest.raises(InputError, match=r"expected a number$"):
+            numbers([("row 7", value)], "x", unlabelled=True)
+
+
+def test_a_file_of_numbers_as_columns_has_names_where_its_first_line_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    for first, expected in (("a\tb", False), ("text\tb", True), ("1\t2", True), ("score\tb", True)):
+        path.write_text(f"{first}\nc\td\n")
+        assert has_names(str(path), ["1"], "2") is expected
+    assert has_names(str(path), ["1", "b"], "2")
+    assert has_names(str(path), [], "2")
+
+
+def test_lines_that_lack_a_needed_field_are_left_out_if_asked_and_others_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text("text\tlabel\tmore\na\nb\t1\nc\n\nd\t0\tx\ty\ne\n")
+    found = list(read_texts(str(path), lenient=True))
+    assert [(text.text, text.label, text.left_out) for text in found] == [("b", "1", 1), ("d", "0", 2)]
+    with pytest.raises(InputError, match="line 2 has 1 fields, the first line names 3 columns"):
+        list(read_texts(str(path)))
 
 
 def test_label_sets_that_cannot_be_learnt_are_refused() -> None:

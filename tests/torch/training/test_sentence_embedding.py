@@ -191,6 +191,40 @@ def test_losses_and_scores_are_those_of_sentence_transformers(tmp_path: Path) ->
     }
 
 
+def test_losses_are_those_of_their_definitions() -> None:
+    generator = np.random.default_rng(0)
+    first, second, third = (generator.normal(size=(5, 8)) for _ in range(3))
+    tensors = [torch.tensor(vectors) for vectors in (first, second, third)]
+
+    def cosine(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
+        return float(one @ other / np.sqrt((one @ one) * (other @ other)))
+
+    for others in ([*second], [*second, *third]):
+        expected = 0.0
+        for place, anchor in enumerate(first):
+            scores = np.exp([cosine(anchor, other) / 0.05 for other in others])
+            expected -= np.log(scores[place] / scores.sum()) / 5
+        given = tensors[: 1 + len(others) // 5]
+        assert multiple_negatives_ranking(given, 0.05).item() == pytest.approx(expected)
+    labels = generator.random(5)
+    errors = [(cosine(*pair) - label) ** 2 for *pair, label in zip(first, second, labels, strict=True)]
+    assert cosine_similarity_loss(tensors[:2], torch.tensor(labels)).item() == pytest.approx(sum(errors) / 5)
+    near, far = (np.sqrt(((first - others) ** 2).sum(1)) for others in (second, third))
+    expected = np.maximum(near - far + 0.5, 0).mean()
+    assert triplet_loss(tensors, 0.5).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_settings_reach_the_losses() -> None:
+    vectors, scores = [torch.randn(4, 8) for _ in range(3)], torch.rand(4)
+    settings = replace(SETTINGS, temperature=0.5, triplet_margin=3.0)
+    for name, given, expected in (
+        ("multiple-negatives-ranking", vectors, multiple_negatives_ranking(vectors, 0.5)),
+        ("triplet", vectors, triplet_loss(vectors, 3.0)),
+        ("cosine-similarity", vectors[:2], cosine_similarity_loss(vectors[:2], scores)),
+    ):
+        assert SENTENCE_LOSSES[name].compute(given, scores, settings) == expected
+
+
 def test_a_batch_has_the_ids_of_each_text_and_padding_changes_no_embedding(tmp_path: Path) -> None:
     model = saved(tmp_path / "model", "bert")
     dataset = ShardDataset(encoded(tmp_path, "sentence-pairs", model, (8, 4)))
