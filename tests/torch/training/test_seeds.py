@@ -106,7 +106,7 @@ def test_done_seeds_are_not_trained_again_and_others_can_be_added(
     more = finetune_seeds(task, model, tmp_path / "out", [0, 1, 2], SETTINGS)
     assert trained == [0, 1, 2]
     assert {seed: more["scores"][seed] for seed in ("0", "1")} == first["scores"]
-    finetune_seeds(task, model, tmp_path / "out", [0, 1, 2], replace(SETTINGS, num_workers=1))
+    finetune_seeds(task, model, tmp_path / "out", [0, 1, 2], replace(SETTINGS, num_workers=1, seed=9))
     assert trained == [0, 1, 2]
     finetune_seeds(task, model, tmp_path / "out", [0], replace(SETTINGS, epochs=2))
     assert trained == [0, 1, 2, 0]

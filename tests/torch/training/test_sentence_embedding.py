@@ -308,5 +308,8 @@ def test_a_model_that_does_not_say_how_it_pools_or_pools_otherwise_is_refused(tm
     files.write_json(str(tmp_path / "out" / "modules.json"), {"a": 1})
     with pytest.raises(InputError, match="is not a list of modules"):
         SentenceEncoder.from_pretrained(tmp_path / "out")
+    for training in (True, False):
+        encoder.train(training).encode(TEXTS[:1], WordPieceTokenizer.from_pretrained(model))
+        assert encoder.training is training
     with pytest.raises(ConfigError, match="there are no texts to encode"):
         encoder.encode([], WordPieceTokenizer.from_pretrained(model))
