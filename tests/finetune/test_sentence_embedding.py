@@ -185,3 +185,5 @@ def test_the_command_encodes_scored_pairs(tmp_path: Path, vocab: str, capsys: py
     assert "1 examples" in capsys.readouterr().out
     assert open_shards(tmp_path / "out").table["label"].to_pylist() == pytest.approx([0.7])
     assert open_shards(tmp_path / "out").manifest["settings"]["score_range"] == ["0", "5"]
+    assert dispatch(["verify", str(tmp_path / "out")]) == 0
+    assert " 8, special ones among them" in capsys.readouterr().out
