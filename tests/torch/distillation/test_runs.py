@@ -310,7 +310,7 @@ def test_a_run_that_goes_back_from_a_spike_loads_the_student_and_what_is_learned
     def spike_once(model: Any, *arguments: Any) -> float:
         calls.append(1)
         if len(calls) == 4:
-            state = model.state_dict()
+            state = {name: value.clone() for name, value in model.state_dict().items()}
             saved = checkpoint.newest(str(tmp_path / "run" / "checkpoints"))
             assert saved is not None
             model.reload(saved.directory)
