@@ -32,40 +32,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
+from bertdata.masking.draws import epoch_keys, number_of_predictions, shares_of
+from bertdata.masking.masked import Ints, Masked, Rows, check_arrays, check_narrow
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.units import find_unit, starting, unit_thresholds
 
 if TYPE_CHECKING:
     from bertdata.masking.similar_words import SimilarWords
-
 IGNORE_INDEX = -100
-
-Ints = NDArray[np.int64]
-
-_PURPOSES = (
-    *("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement"),
-    "mask similar word",
-)
-
-
-@dataclass(frozen=True)
-class Masked:
-    """One masked batch, flat: ids with masks in place, and labels that are the original id or -100, both (T,).
-
-    They are int64, or narrower where asked for. capped: rows that had more predictions than `max_predictions_per_seq`.
-    """
-
-    input_ids: NDArray[Any]
-    labels: NDArray[Any]
-    capped: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,14 +126,14 @@ class Masker:
         is too large for the narrow types.
         """
         special = self.special(input_ids) if special is None else special
-        _check_arrays(input_ids, offsets, special, example_ids, word_starts)
+        check_arrays(input_ids, offsets, special, example_ids, word_starts)
         if narrow:
-            _check_narrow(input_ids, self.choices, self.mask_token_id)
-        rows = _Rows(
+            check_narrow(input_ids, self.choices, self.mask_token_id)
+        rows = Rows(
             np.ascontiguousarray(offsets, np.int64),
             np.ascontiguousarray(special, np.bool_),
             np.ascontiguousarray(example_ids, np.int64),
-            _epoch_keys(self.seed, epoch),
+            epoch_keys(self.seed, epoch),
             shares_of(self.config),
         )
         with np.errstate(over="ignore"):
@@ -241,7 +222,7 @@ class Masker:
             word_starts = ~(known & self.continues_word[np.where(known, input_ids, 0)])
         return starting(word_starts, special, offsets)
 
-    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: _Rows, narrow: bool) -> Masked:
+    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: Rows, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel
 
         originals: NDArray[Any] = np.ascontiguousarray(
@@ -260,7 +241,7 @@ class Masker:
         return Masked(masked, labels, int(capped))
 
     def _mask_units(
-        self, input_ids: NDArray[np.integer], rows: _Rows, word_starts: NDArray[np.bool_] | None, narrow: bool
+        self, input_ids: NDArray[np.integer], rows: Rows, word_starts: NDArray[np.bool_] | None, narrow: bool
     ) -> Masked:
         from bertdata.masking import masking_kernel
 
@@ -288,95 +269,6 @@ class Masker:
         return Masked(masked, labels, int(capped))
 
 
-class _Rows(NamedTuple):
-    """What both kernels take of rows: where they are, what is not masked, and what is drawn by."""
-
-    offsets: Ints
-    special: NDArray[np.bool_]
-    example_ids: Ints
-    keys: NDArray[np.uint64]
-    shares: NDArray[np.uint64]
-
-
-@lru_cache(maxsize=64)
-def shares_of(config: MaskingConfig) -> NDArray[np.uint64]:
-    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token, uint64 (3,).
-
-    Raises ConfigError for settings with a schedule, which have them at a level only.
-    """
-    if config.mask_schedule:
-        raise ConfigError(
-            f"the rates change during the run ({config.rate_text}), and the position is not known; take "
-            "`Masker.at(level)`, the level 0 to 1000"
-        )
-    shown = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
-    return np.array([threshold(share) for share in (config.masked_lm_prob, *shown)], np.uint64)
-
-
 @lru_cache(maxsize=4)
 def _whole_vocabulary(size: int) -> Ints:
     return np.arange(size)
-
-
-@lru_cache(maxsize=64)
-def _epoch_keys(seed: int, epoch: int) -> NDArray[np.uint64]:
-    return bits(_keys(seed), epoch)
-
-
-@lru_cache(maxsize=8)
-def _keys(seed: int) -> NDArray[np.uint64]:
-    return np.array([key(seed, purpose) for purpose in _PURPOSES], np.uint64)
-
-
-def _check_narrow(input_ids: NDArray[np.integer], replacement_ids: Ints, mask_token_id: int) -> None:
-    highest = max(int(input_ids.max(initial=0)), int(replacement_ids.max(initial=0)), mask_token_id)
-    if input_ids.dtype != np.uint16 or highest > np.iinfo(np.int16).max:
-        raise ValueError(f"ids are {input_ids.dtype} up to {highest}; narrow=True expects uint16 up to 32767")
-
-
-def _check_arrays(
-    input_ids: NDArray[np.integer],
-    offsets: Ints,
-    special: NDArray[np.bool_],
-    example_ids: Ints,
-    word_starts: NDArray[np.bool_] | None,
-) -> None:
-    flags = {len(special), len(special if word_starts is None else word_starts)}
-    equal = len(offsets) == len(example_ids) + 1 and flags == {len(input_ids)}
-    if not equal or offsets[0] < 0 or offsets[-1] > len(input_ids) or (np.diff(offsets) < 0).any():
-        raise ValueError(
-            f"{len(input_ids)} ids, {' or '.join(map(str, sorted(flags)))} flags, {len(offsets)} offsets and "
-            f"{len(example_ids)} example ids do not go together; expected a flag for each id, and ascending offsets "
-            "within them, one more than examples"
-        )
-
-
-def count_masked(masked: Masked, mask_token_id: int) -> tuple[int, int, int]:
-    """Return how many tokens of a masked batch are predicted, how many of them became [MASK], how many are unchanged.
-
-    >>> count_masked(Masked(np.array([2, 4, 8, 7]), np.array([-100, 9, 8, -100]), 0), 4)
-    (2, 1, 1)
-    """
-    from bertdata.masking import masking_kernel
-
-    counts = np.zeros(3, np.int64)
-    masking_kernel.count_masked(masked.input_ids, masked.labels, mask_token_id, counts)
-    predicted, became_mask, unchanged = counts.tolist()
-    return predicted, became_mask, unchanged
-
-
-def number_of_predictions(
-    available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int
-) -> tuple[Ints, int]:
-    """Return how many tokens of each row are predicted, int64 (E,), and how many rows the limit shortened.
-
-    0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special. This holds
-    for units of one token; for units of words see `Masker.count`.
-    """
-    share = shares_of(config)[0]
-    fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
-    number = ((available.astype(np.uint64) * np.uint64(share) + fraction) >> np.uint64(32)).astype(np.int64)
-    number = np.minimum(np.maximum(number, 1), available)
-    if not config.max_predictions_per_seq:
-        return number, 0
-    return np.minimum(number, config.max_predictions_per_seq), int((number > config.max_predictions_per_seq).sum())

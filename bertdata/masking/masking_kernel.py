@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from bertdata.kernels.jit import inlined, typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix, sort_draws
+from bertdata.masking.lowest_kernel import bound_of, take_lowest
 
 NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
 """Places of the keys of a mask's draws."""
 IGNORED = -100
 
 _0, _S32 = np.uint64(0), np.uint64(32)
-_ALL, _NONE, _HIGHEST = 2.0**32, np.uint32(0), np.uint32(0xFFFFFFFF)
-_TRIES, _STEPS = 30, 2
 
 
 def _read_only(kind: Any) -> Any:
@@ -194,57 +193,6 @@ def mask_units(
     return capped
 
 
-@typed_kernel(_U32(_US32, _I, _I, _I))
-def _bound(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
-    """Return a number that `needed` of the first `count` draws are below, 0 where none is found.
-
-    `tokens` of them are draws, the others the highest number. Draws are uniform, so the bound is found by interpolation
-    between one that is too low and one that is too high; the last steps go from draw to draw. With equal draws, more
-    or fewer than `needed` may be below it.
-    """
-    low, high, fewer, more = 0.0, _ALL - 1, 0, tokens + 1
-    guess = _ALL * (needed + 0.5) / more
-    for _ in range(_TRIES):
-        bound, found = np.uint32(guess), 0
-        for place in range(count):
-            found += highs[place] < bound
-        if abs(found - needed) <= _STEPS:
-            for _step in range(found - needed):
-                highest = _NONE
-                for place in range(count):
-                    highest = max(highest, highs[place] if highs[place] < bound else _NONE)
-                bound = highest
-            for _step in range(needed - found):
-                lowest = _HIGHEST
-                for place in range(count):
-                    lowest = min(lowest, highs[place] if highs[place] >= bound else _HIGHEST)
-                bound = np.uint32(min(np.int64(lowest) + 1, np.int64(_HIGHEST)))
-            return bound
-        if found < needed:
-            low, fewer = guess, found
-        else:
-            high, more = guess, found
-        guess = low + (high - low) * (needed + 0.5 - fewer) / (more - fewer)
-    return _NONE
-
-
-@typed_kernel(_VOID(_US, _READ_BS, _I, _US32))
-def _take_lowest(
-    draws: NDArray[np.uint64], special: NDArray[np.bool_], needed: int, chosen: NDArray[np.uint32]
-) -> None:
-    """Write the places of the `needed` lowest draws into `chosen`, in order; of equal draws the first places."""
-    for taken in range(needed):
-        lowest = -1
-        for place in range(len(special)):
-            if not special[place] and (lowest < 0 or draws[place] < draws[lowest]):
-                barred = False
-                for at in range(taken):
-                    barred |= chosen[at] == place
-                if not barred:
-                    lowest = place
-        chosen[taken] = np.uint32(lowest)
-
-
 @typed_kernel(
     *[
         _I(
@@ -302,14 +250,14 @@ def mask_tokens(
         if 0 < limit < wanted:
             wanted = limit
             capped += 1
-        bound, taken = _bound(highs, length, tokens, wanted), 0
+        bound, taken = bound_of(highs, length, tokens, wanted), 0
         for place in range(length):
             chosen[taken] = np.uint32(place)
             taken += highs[place] < bound
         if taken != wanted:
             for place in range(length):
                 draws[place] = mix(unit_key ^ place_bits[place])
-            _take_lowest(draws, row_special, wanted, chosen)
+            take_lowest(draws, row_special, wanted, chosen)
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
         for at in range(wanted):
             place_at = chosen[at]

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import argsort, bits, key
 from bertdata.engine.parts import Counters
-from bertdata.masking.masking import Masker, count_masked
+from bertdata.masking.masked import count_masked
+from bertdata.masking.masking import Masker
 from bertdata.objectives.blocks import Plan, TokenBlock, take_documents
 from bertdata.objectives.mixing import documents_of_copy, number_of_copies
 from bertdata.objectives.objective import plan_examples

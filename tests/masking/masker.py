@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.masking.masking import Masked, Masker
+from bertdata.masking.masked import Masked
+from bertdata.masking.masking import Masker
 from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.similar_words import SimilarWords

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bertdata.masking.masking import IGNORE_INDEX, Masked, count_masked, number_of_predictions
+from bertdata.masking.draws import number_of_predictions
+from bertdata.masking.masked import Masked, count_masked
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows, assert_masked_as_by_the_reference, mask_tokens
 from tests.masking.masker import mask_rows as mask

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.counter_rng import bits, key
-from bertdata.masking import masking_kernel
+from bertdata.masking.lowest_kernel import bound_of, take_lowest
 from bertdata.masking.settings import MaskingConfig
 from tests.masking.masker import mask_tokens
 
@@ -25,7 +25,7 @@ def test_a_bound_parts_the_lowest_draws_from_the_others_unless_some_are_equal(
     draws: list[int], data: st.DataObject
 ) -> None:
     needed = data.draw(st.integers(1, len(draws)))
-    bound = masking_kernel._bound(np.array(draws, np.uint32), len(draws), len(draws), needed)
+    bound = bound_of(np.array(draws, np.uint32), len(draws), len(draws), needed)
     below = sum(draw < bound for draw in draws)
     assert below == needed or len(set(draws)) < len(draws) or sorted(draws)[needed - 1] == 2**32 - 1
 
@@ -35,7 +35,7 @@ def test_a_bound_is_found_among_evenly_spread_draws() -> None:
     for _ in range(2000):
         draws = np.unique(generator.integers(0, 2**32, generator.integers(1, 600), dtype=np.uint32))
         needed = int(generator.integers(1, len(draws) + 1))
-        assert (draws < masking_kernel._bound(draws, len(draws), len(draws), needed)).sum() == needed
+        assert (draws < bound_of(draws, len(draws), len(draws), needed)).sum() == needed
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30), st.data())
@@ -44,7 +44,7 @@ def test_of_equal_draws_the_first_are_taken(row: list[tuple[int, bool]], data: s
     needed = data.draw(st.integers(0, len(places)))
     chosen = np.zeros(len(row) + 1, np.uint32)
     draws, special = np.array([draw for draw, _ in row], np.uint64), np.array([one for _, one in row])
-    masking_kernel._take_lowest(draws, special, needed, chosen)
+    take_lowest(draws, special, needed, chosen)
     assert chosen[:needed].tolist() == sorted(places, key=lambda place: (row[place][0], place))[:needed]
 
 
@@ -74,7 +74,7 @@ import hashlib
 import numpy as np
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
-from bertdata.masking.masking import count_masked
+from bertdata.masking.masked import count_masked
 from tests.masking.masker import mask_tokens
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import ExamplesConfig

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.masking.masking import IGNORE_INDEX, Masked, Masker
+from bertdata.masking.masked import Masked
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import REPLACE_UNITS, MaskingConfig
 from bertdata.masking.similar_words import SimilarWords, compile_table, read_table, table_for
 from bertdata.masking.units import unit_lengths

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
-from bertdata.masking.masking import IGNORE_INDEX, Masked
+from bertdata.masking.masked import Masked
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.reference import draw, join_words, words_of
 from bertdata.masking.settings import RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
 from bertdata.masking.units import unit_lengths

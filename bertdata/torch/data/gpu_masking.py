@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from bertdata.counter_rng import key
-from bertdata.masking.masking import IGNORE_INDEX, Masker, shares_of
+from bertdata.masking.draws import shares_of
+from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.units import unit_thresholds
 from bertdata.torch.data.mask_units import continuing, split_rows, take
 

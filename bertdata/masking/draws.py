@@ -1,0 +1,63 @@
+"""What the draws of a mask are made from: the thresholds of its rates, and a key for each purpose."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.counter_rng import bits, key, threshold
+from bertdata.errors import ConfigError
+from bertdata.masking.settings import MaskingConfig
+
+Ints = NDArray[np.int64]
+
+_PURPOSES = (
+    *("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement"),
+    "mask similar word",
+)
+
+
+@lru_cache(maxsize=64)
+def shares_of(config: MaskingConfig) -> NDArray[np.uint64]:
+    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token, uint64 (3,).
+
+    Raises ConfigError for settings with a schedule, which have them at a level only.
+    """
+    if config.mask_schedule:
+        raise ConfigError(
+            f"the rates change during the run ({config.rate_text}), and the position is not known; take "
+            "`Masker.at(level)`, the level 0 to 1000"
+        )
+    shown = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
+    return np.array([threshold(share) for share in (config.masked_lm_prob, *shown)], np.uint64)
+
+
+@lru_cache(maxsize=64)
+def epoch_keys(seed: int, epoch: int) -> NDArray[np.uint64]:
+    """Return the keys of the draws of an epoch, uint64 (7,), in the order of `masking_kernel`'s places."""
+    return bits(seed_keys(seed), epoch)
+
+
+@lru_cache(maxsize=8)
+def seed_keys(seed: int) -> NDArray[np.uint64]:
+    """Return the keys of a seed, uint64 (7,), of which those of an epoch are made."""
+    return np.array([key(seed, purpose) for purpose in _PURPOSES], np.uint64)
+
+
+def number_of_predictions(
+    available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int
+) -> tuple[Ints, int]:
+    """Return how many tokens of each row are predicted, int64 (E,), and how many rows the limit shortened.
+
+    0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special. This holds
+    for units of one token; for units of words see `Masker.count`.
+    """
+    share = shares_of(config)[0]
+    fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
+    number = ((available.astype(np.uint64) * np.uint64(share) + fraction) >> np.uint64(32)).astype(np.int64)
+    number = np.minimum(np.maximum(number, 1), available)
+    if not config.max_predictions_per_seq:
+        return number, 0
+    return np.minimum(number, config.max_predictions_per_seq), int((number > config.max_predictions_per_seq).sum())
