@@ -50,6 +50,27 @@ def bound_of(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) ->
     return _NONE
 
 
+@typed_kernel(_U32(_US32, _I, _I))
+def bound_by_halves(numbers: NDArray[np.uint32], count: int, needed: int) -> Any:
+    """Return a number that `needed` of the first `count` numbers are below, however they are spread.
+
+    With equal numbers, fewer may be below it: then it is the lowest that `needed` are not above.
+    """
+    low, high = np.int64(0), np.int64(_HIGHEST)
+    while low < high:
+        middle = (low + high + 1) >> 1
+        bound, found = np.uint32(middle), 0
+        for place in range(count):
+            found += numbers[place] < bound
+        if found == needed:
+            return bound
+        if found < needed:
+            low = middle
+        else:
+            high = middle - 1
+    return np.uint32(low)
+
+
 @typed_kernel(_VOID(_US, _BS, _I, _US32))
 def take_lowest(draws: NDArray[np.uint64], special: NDArray[np.bool_], needed: int, chosen: NDArray[np.uint32]) -> None:
     """Write the places of the `needed` lowest draws into `chosen`, in order; of equal draws the first places."""

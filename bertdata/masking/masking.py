@@ -42,10 +42,12 @@ from bertdata.masking.draws import epoch_keys, number_of_predictions, shares_of
 from bertdata.masking.masked import Ints, Masked, Rows, check_arrays, check_narrow
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.smoothing import spread_table
 from bertdata.masking.units import find_unit, starting, unit_thresholds
 
 if TYPE_CHECKING:
     from bertdata.masking.similar_words import SimilarWords
+
 IGNORE_INDEX = -100
 
 
@@ -56,8 +58,9 @@ class Masker:
     replacement_ids: what a random token is drawn from, unless that is the whole vocabulary, integers (R,);
     continuation: which ids continue a word, bool (V,), None where an id alone does not tell: where units are whole
     words, rows come with `word_starts` then; vocab_size: needed where random tokens are drawn from the whole
-    vocabulary, and `continuation` is None; similar_words: what replaces words instead of [MASK]. Raises ConfigError
-    where the settings name a table of similar words and none is given.
+    vocabulary, and `continuation` is None; similar_words: what replaces words instead of [MASK]; delays: by which rare
+    tokens are predicted more often, int64 (V,), as `smoothing.delays` returns them. Raises ConfigError where the
+    settings need similar words or delays and none are given.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -75,8 +78,14 @@ class Masker:
     continuation: NDArray[np.bool_] | None = None
     vocab_size: int = 0
     similar_words: SimilarWords | None = None
+    delays: Ints | None = None
 
     def __post_init__(self) -> None:
+        if self.config.mask_smoothing and self.delays is None:
+            raise ConfigError(
+                f"mask_smoothing is {self.config.mask_smoothing}, but the Masker does not know how frequent tokens "
+                "are; give it `delays`, as `bertdata.masking.smoothing.delays` returns them"
+            )
         if self.config.similar_words and self.similar_words is None:
             raise ConfigError(
                 f"similar_words is {self.config.similar_words}, but the Masker has no table; give it `similar_words`, "
@@ -236,9 +245,21 @@ class Masker:
             labels.fill(IGNORE_INDEX)
         capped = masking_kernel.mask_tokens(
             *(originals, masked, labels, *rows),
-            *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices),
+            *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, *self._weights),
         )
         return Masked(masked, labels, int(capped))
+
+    @cached_property
+    def _weights(self) -> tuple[Ints, Ints]:
+        """The table and the delays of `smoothing`, empty where each token has the same chance."""
+        if self.delays is None or not self.config.mask_smoothing:
+            return np.zeros((2, 0), np.int64), np.zeros(0, np.int64)
+        return self.spread_table, np.ascontiguousarray(self.delays, np.int64)
+
+    @property
+    def spread_table(self) -> Ints:
+        """The table of `smoothing`."""
+        return spread_table()
 
     def _mask_units(
         self, input_ids: NDArray[np.integer], rows: Rows, word_starts: NDArray[np.bool_] | None, narrow: bool

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bertdata.kernels.jit import inlined, typed_kernel
 from bertdata.kernels.mixer import GOLDEN, mix, sort_draws
-from bertdata.masking.lowest_kernel import bound_of, take_lowest
+from bertdata.masking.lowest_kernel import bound_by_halves, bound_of, take_lowest
+from bertdata.masking.smoothing_kernel import weigh
 
 NUMBER, UNIT, LENGTH, WINDOW, ACTION, REPLACEMENT = range(6)
 """Places of the keys of a mask's draws."""
@@ -30,6 +31,7 @@ def _read_only(kind: Any) -> Any:
 _I, _U32, _B, _VOID = numba.int64, numba.uint32, numba.boolean, numba.void
 _IS, _US, _US32 = numba.int64[::1], numba.uint64[::1], numba.uint32[::1]
 _READ_IS, _READ_US, _READ_BS = map(_read_only, (_I, numba.uint64, _B))
+_TABLE = numba.types.Array(_I, 2, "C", readonly=True)
 _FORMS = (
     (numba.uint16, numba.int64, numba.int64),
     (numba.int64, numba.int64, numba.int64),
@@ -199,7 +201,7 @@ def mask_units(
             _read_only(kind),
             ids[::1],
             labels[::1],
-            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS),
+            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS, _TABLE, _READ_IS),
         )
         for kind, ids, labels in _FORMS
     ],
@@ -217,9 +219,12 @@ def mask_tokens(
     limit: int,
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
+    spread_table: NDArray[np.int64],
+    delays: NDArray[np.int64],
 ) -> int:
     """Write masked ids and labels of the rows of `given`; returns how many rows the limit shortened.
 
+    spread_table, delays: those of `smoothing`, by which ids are drawn by their weights; empty where each has the same.
     The other arguments are those of `mask_units`. Positions outside all rows are not written.
     """
     longest = _most_tokens(offsets, len(example_ids))
@@ -250,13 +255,17 @@ def mask_tokens(
         if 0 < limit < wanted:
             wanted = limit
             capped += 1
-        bound, taken = bound_of(highs, length, tokens, wanted), 0
+        if len(delays):
+            weigh(highs, row_given, row_special, spread_table, delays)
+            bound, taken = bound_by_halves(highs, length, wanted), 0
+        else:
+            bound, taken = bound_of(highs, length, tokens, wanted), 0
         for place in range(length):
             chosen[taken] = np.uint32(place)
             taken += highs[place] < bound
         if taken != wanted:
             for place in range(length):
-                draws[place] = mix(unit_key ^ place_bits[place])
+                draws[place] = np.uint64(highs[place]) if len(delays) else mix(unit_key ^ place_bits[place])
             take_lowest(draws, row_special, wanted, chosen)
         action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
         for at in range(wanted):

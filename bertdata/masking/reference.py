@@ -1,7 +1,7 @@
 """Masking in plain Python, one row and one draw at a time: for reading, and for testing `masking.Masker`.
 
-It is slow, and does not check its input. It shares only the probabilities of the units' lengths with the kernels; the
-draws are written out here on Python integers.
+It is slow, and does not check its input. It shares only the probabilities of the units' lengths, and the table of
+logarithms of `smoothing`, with the kernels; the draws are written out here on Python integers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.smoothing import spread
 from bertdata.masking.units import find_unit, unit_thresholds
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -48,11 +49,13 @@ def mask_row(
     continuation: Sequence[bool] = (),
     word_starts: Sequence[bool] | None = None,
     similar_words: Mapping[tuple[int, ...], Sequence[tuple[int, ...]]] | None = None,
+    delays: Sequence[int] = (),
 ) -> tuple[list[int], list[int], bool]:
     """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` shortened it.
 
     Words are known by `word_starts`, one for each token, or by `continuation`, one for each id of the vocabulary.
-    similar_words: those of each word, by ids, which replace it instead of [MASK].
+    similar_words: those of each word, by ids, which replace it instead of [MASK]; delays: those of `smoothing`, by id,
+    where tokens are drawn by weights.
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -72,8 +75,14 @@ def mask_row(
     most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
     limit = config.max_predictions_per_seq or len(input_ids)
     units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
-    units.sort(key=lambda unit: draw(seed, "mask position", epoch, example_id, unit[0]))
 
+    def order(unit: list[int]) -> tuple[int, int]:
+        if not config.mask_smoothing:
+            return draw(seed, "mask position", epoch, example_id, unit[0]), unit[0]
+        token = input_ids[unit[0]]
+        return spread(high("position", unit[0])) + (delays[token] if token < len(delays) else 0), unit[0]
+
+    units.sort(key=order)
     around = places(units, most)
     wanted = min(max((around * share + high("number")) // 2**32, 1), around)
     window = 0 if find_unit(config).is_token(config) else high("window") * around // 2**32

@@ -72,9 +72,22 @@ class MaskingConfig(Settings):
         "[MASK], and random tokens where there is none (MacBERT)",
         later=True,
     )
+    mask_smoothing: float = option(
+        0.0,
+        "draw tokens by a weight of their frequency in train to the power of -N, so that rare ones are predicted more "
+        "often (DistilBERT: 0.7); 0: each token has the same chance",
+        at_least=0,
+        at_most=1,
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(
+            not self.mask_smoothing or MASK_UNITS[self.mask_unit].is_token(self),
+            f"--mask-smoothing {self.mask_smoothing:g} weighs single tokens, and --mask-unit {self.mask_unit} predicts "
+            "several together, for which no weight is published; take --mask-unit token, or leave it out",
+        )
         check_weights(self.ngram_weights)
         object.__setattr__(self, "ngram_weights", tuple(map(str, self.ngram_weights)))
         require(

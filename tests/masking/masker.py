@@ -29,10 +29,11 @@ def masker_of(
     replacement_ids: NDArray[np.integer] | None = None,
     continuation: NDArray[np.bool_] | None = None,
     similar_words: SimilarWords | None = None,
+    delays: NDArray[np.int64] | None = None,
 ) -> Masker:
     """Return a masker of a vocabulary in which [CLS] is 2 and [SEP] 3."""
     choices = np.arange(5, 10) if replacement_ids is None else replacement_ids
-    return Masker(config, seed, 2, 3, mask_token_id, choices, continuation, similar_words=similar_words)
+    return Masker(config, seed, 2, 3, mask_token_id, choices, continuation, 0, similar_words, delays)
 
 
 def mask_tokens(
@@ -67,10 +68,11 @@ def assert_masked_as_by_the_reference(
     continuation: NDArray[np.bool_] | None = None,
     word_starts: NDArray[np.bool_] | None = None,
     similar_words: SimilarEntries | None = None,
+    delays: NDArray[np.int64] | None = None,
 ) -> None:
     """Assert that a batch is masked as the plain loop masks each of its rows."""
     table = None if similar_words is None else SimilarWords.of(similar_words)
-    words = {"continuation": continuation, "word_starts": word_starts, "similar_words": table}
+    words = {"continuation": continuation, "word_starts": word_starts, "similar_words": table, "delays": delays}
     masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, **words)
     ends = np.cumsum([len(row) for row, _ in rows])
     expected = [
@@ -86,6 +88,7 @@ def assert_masked_as_by_the_reference(
             continuation=() if continuation is None else continuation.tolist(),
             word_starts=None if word_starts is None else word_starts[end - len(row) : end].tolist(),
             similar_words=similar_words,
+            delays=() if delays is None else delays.tolist(),
         )
         for (row, example_id), end in zip(rows, ends.tolist(), strict=True)
     ]

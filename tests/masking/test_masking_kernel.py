@@ -110,6 +110,11 @@ for unit in MASK_UNITS:
         digest.update(told.input_ids.tobytes() + told.labels.tobytes())
         digest.update(narrow.input_ids.tobytes() + narrow.labels.tobytes() + str(count_masked(narrow, 4)).encode())
 
+weighed = mask_tokens(
+    ids, np.concatenate([[0], np.cumsum(lengths)]), special, lengths, config=MaskingConfig(0.3, mask_smoothing=0.7),
+    seed=1, epoch=2, mask_token_id=4, replacement_ids=np.arange(5, 9), delays=np.arange(30_000) << 15,
+)
+digest.update(weighed.input_ids.tobytes() + weighed.labels.tobytes())
 sizes = generator.integers(1, 60, 300)
 ends = np.cumsum(sizes)
 starts = generator.random(ends[-1]) < 0.7

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, randint
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.smoothing import delays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.settings import ExamplesConfig
@@ -73,6 +74,7 @@ def test_examples_are_the_ones_that_were_always_planned(objective: str, document
     [
         ({"mask_unit": "token"}, "a1ef7b8a08f0ba08"),
         ({"mask_unit": "token", "max_predictions_per_seq": 4, "random_tokens": "vocabulary"}, "c30a3d1e89cf2bb2"),
+        ({"mask_smoothing": 0.7}, "d25673ac57fc635f"),
         ({"mask_unit": "word"}, "d57930554e372e02"),
         ({"mask_unit": "word", "max_predictions_per_seq": 4}, "5cd010e59e851ccb"),
         ({"mask_unit": "ngram"}, "9f857c2bfe54f1db"),
@@ -99,5 +101,6 @@ def test_masks_are_the_ones_that_were_always_drawn(options: dict[str, Any], expe
         mask_token_id=4,
         replacement_ids=np.arange(5, 60),
         continuation=np.arange(100) >= 70,
+        delays=delays(numbers(8, 100, 1 << 30), [7], 0.7),
     )
     assert digest(masked.input_ids, masked.labels, np.array([masked.capped])) == expected

@@ -16,6 +16,7 @@ from torch import Tensor
 from bertdata.counter_rng import key
 from bertdata.masking.draws import shares_of
 from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.smoothing import SEGMENTS
 from bertdata.masking.units import unit_thresholds
 from bertdata.torch.data.mask_units import continuing, split_rows, take
 
@@ -45,11 +46,14 @@ def mask_tokens(
     share, to_mask, to_random = _shares(masker, levels)
     limit = config.max_predictions_per_seq
     fraction = shifted(draw("number"), 32)
-    draws, head = draw("position", place) ^ _LOWEST, place.expand_as(input_ids)
+    position, head = draw("position", place), place.expand_as(input_ids)
+    draws = position ^ _LOWEST
     if masker.by_token:
         available = (~special).sum(1, keepdim=True)
         wanted = torch.minimum(((available * share + fraction) >> 32).clamp(min=1), available)
         wanted = wanted.clamp(max=limit) if limit else wanted
+        if masker.config.mask_smoothing:
+            draws = weighed(shifted(position, 32), input_ids, masker)
         order = draws.masked_fill(special, ~_LOWEST).argsort(dim=1, stable=True)
         rank = torch.empty_like(order).scatter_(1, order, head)
         chosen = (rank < wanted) & ~special
@@ -73,6 +77,24 @@ def mask_tokens(
         choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
+
+
+def weighed(draws: Tensor, input_ids: Tensor, masker: Masker) -> Tensor:
+    """Return the numbers by which tokens are drawn by weights, int64 (N, L), as `bertdata.masking.smoothing` has them.
+
+    draws: of 32 bits, int64 (N, L); input_ids: int64 (N, L).
+    """
+    table, delays = (_on(input_ids.device, masker, name) for name in ("spread_table", "delays"))
+    side = (draws >= 1 << 31).long()
+    size = 2 * torch.where(side > 0, (1 << 32) - 1 - draws, draws) + 1
+    power = torch.bucketize(size, 1 << torch.arange(1, 33, device=size.device), right=True)
+    rest = (size << (31 - power)) - (1 << 31)
+    bits = 31 - SEGMENTS
+    entry = side * table.shape[1] + (power << SEGMENTS) + (rest >> bits)
+    below, above = table.flatten()[entry], table.flatten()[entry + 1]
+    known = (input_ids >= 0) & (input_ids < len(delays))
+    delay = delays[input_ids.clamp(0, len(delays) - 1)]
+    return below + ((above - below) * (rest & ((1 << bits) - 1)) >> bits) + torch.where(known, delay, 0)
 
 
 def _shares(masker: Masker, levels: Tensor | None) -> tuple[Any, Any, Any]:

@@ -13,6 +13,7 @@ from bertdata.counter_rng import bits
 from bertdata.errors import ConfigError
 from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.smoothing import delays
 from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.gpu_masking import mask_tokens, tensor_bits
 from tests.masking.masker import masker_of
@@ -83,6 +84,26 @@ def test_what_is_drawn_on_the_cpu_only_is_refused(dynamic_build: Path, static_bu
         DeviceCollator(static_build)
     with pytest.raises(ConfigError, match="packing is done on the CPU"):
         DeviceCollator(dynamic_build, packing=True)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("rate", "limit"), [(0.15, 0), (0.6, 0), (0.6, 7)])
+def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: float, limit: int) -> None:
+    generator = np.random.default_rng(0)
+    ids, special = generator.integers(0, 45, (30, 40)), generator.random((30, 40)) < 0.15
+    counts, examples = generator.integers(0, 10 ** generator.integers(0, 12, 40)), generator.integers(0, 2**62, 30)
+    config = MaskingConfig(rate, max_predictions_per_seq=limit, mask_smoothing=0.7)
+    later = delays(counts, [3, 7], 0.7)
+    masked, labels = mask_tokens(
+        *(torch.from_numpy(one).to(device) for one in (ids, special, examples)),
+        torch.full((30,), 2, device=device),
+        masker_of(config, 3, 4, np.arange(5, 30), delays=later),
+    )
+    named: Any = {"config": config, "seed": 3, "epoch": 2, "mask_token_id": 4, "replacement_ids": range(5, 30)}
+    for row in range(30):
+        told = ids[row].tolist(), special[row].tolist(), int(examples[row])
+        expected = mask_row(*told, **named, delays=later.tolist())
+        assert (masked[row].tolist(), labels[row].tolist()) == expected[:2]
 
 
 @pytest.mark.parametrize("device", DEVICES)
