@@ -24,13 +24,15 @@ class Standing:
     """The results of the stages so far: the parts of documents, and the part with the trained vocabulary.
 
     account: what the last stage wrote, as JSON: of shards the manifest. sizes: for each phase the tokens that it takes
-    of each source, where these were counted.
+    of each source, where these were counted; token_counts: for each phase how often each token is in train
+    (`bertdata.shards.token_counts.TokenCounts`), None where it was not counted.
     """
 
     documents: tuple[PartResult, ...] = ()
     vocabulary: PartResult | None = None
     account: dict[str, Any] = field(default_factory=dict)
     sizes: tuple[Mapping[str, int], ...] = ()
+    token_counts: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     copies = f", {examples['dupe_factor']} copies" if examples["dupe_factor"] > 1 else ""
     points = manifest["info"]["masking"].get("mask_schedule")
     schedule = f", rates by --mask-schedule {' '.join(points)}" if points else ""
+    choice = summary.choice_text(manifest["info"]["masking"])
+    schedule += f", tokens {choice}" if choice else ""
     sizes = {name: source["counts"].get("documents", 0) for name, source in manifest["sources"].items()}
     shown, others = largest(sizes)
     sources = ", ".join(shown) + (f" and {len(others):,} smaller ones" if others else "")

@@ -12,12 +12,13 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
+from bertdata.inspect.summary import choice_text
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
@@ -314,6 +315,8 @@ def run(arguments: argparse.Namespace) -> int:
             if schedule := shards.expect_pretraining().masking.rate_text:
                 rate = masker_at(shards, arguments.at).config.masked_lm_prob
                 print(f"{rate:.1%} of the tokens are predicted here; in train the rate is {schedule}")
+            if choice := choice_text(asdict(shards.expect_pretraining().masking.for_split(shards.split))):
+                print(f"Tokens to predict are {choice}")
         print("\n" + render(example, len(shards), width, color=color))
     return 0
 

@@ -158,9 +158,21 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     if schedule := masking.get("mask_schedule"):
         shape = masking.get("mask_schedule_shape", "linear")
         rows.append(("  rate over the run", f"{shape} by --mask-schedule {' '.join(schedule)}"))
+    if choice := choice_text(masking):
+        rows.append(("  tokens to predict", choice))
     if limit := masking["max_predictions_per_seq"]:
         rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows
+
+
+def choice_text(masking: Mapping[str, Any]) -> str:
+    """Return how the tokens to predict are chosen, "" where each has the same chance.
+
+    >>> choice_text({"mask_smoothing": 0.7})
+    'drawn by frequency in train to the power of -0.7'
+    """
+    smoothing = masking.get("mask_smoothing")
+    return f"drawn by frequency in train to the power of -{smoothing:g}" if smoothing else ""
 
 
 def mask_text(

@@ -45,7 +45,7 @@ def spread_table() -> Ints:
     size = (1 << (entry >> SEGMENTS)) * ((1 << SEGMENTS) + entry % (1 << SEGMENTS)).astype(np.float64)
     share = size / (1 << (33 + SEGMENTS))
     logarithms = (np.log2([-np.log1p(-share), -np.log(share)]) + OFFSET) * (1 << FRACTION)
-    table = np.rint(logarithms).astype(np.int64)
+    table: Ints = np.rint(logarithms).astype(np.int64)
     for side, place in np.argwhere(abs(abs(logarithms - table) - 0.5) < 0.001).tolist():
         with localcontext(prec=30):
             exact = Decimal(size[place]) / (1 << (33 + SEGMENTS))
@@ -81,7 +81,7 @@ def delays(counts: Ints, never: Collection[int], smoothing: float) -> Ints:
     >>> (delays(np.array([0, 1, 4, 16]), [0], 0.5) / 2**FRACTION).tolist()
     [128.0, 0.0, 1.0, 2.0]
     """
-    found = np.rint(smoothing * log2(np.maximum(counts, 1))).astype(np.int64)
+    found: Ints = np.rint(smoothing * log2(np.maximum(counts, 1))).astype(np.int64)
     found[list(never)] = NEVER
     return found
 

@@ -23,7 +23,7 @@ _SHARD = re.compile(r"data-[^/]*\.arrow")
 _OF_DATASETS = re.compile(r"(cache|indices)-[^/]*\.arrow|tmp[a-z0-9_]{8}|[^/]*\.lock")
 """Files that `datasets` keeps beside the shards: results of map, filter and sort, the order of shuffle, one that a map
 which was killed did not finish, locks."""
-FOLDERS = ("tokenizer", "sentences", "similar_words")
+FOLDERS = ("tokenizer", "sentences", "similar_words", "token_counts")
 """The folders beside the shards that the manifest has the digests of."""
 
 

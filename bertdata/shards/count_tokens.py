@@ -1,23 +1,30 @@
-"""The stage that counts the tokens which each phase selects of each source, for mixtures that depend on them."""
+"""Stages that count the tokens of train after they are in the token store, for what depends on their counts.
+
+`CountTokens` counts those that each phase selects of each source, for mixtures, and `CountIds` how often each token of
+the vocabulary is there, for masks that favour rare tokens.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import pyarrow as pa
 
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
 from bertdata.io import files
 from bertdata.shards.selection import select
 from bertdata.shards.stage import ShardsSpec, slices_of, tokenizer_of
+from bertdata.shards.token_counts import TokenCounts
 from bertdata.shards.token_store import TokenSlice, load_documents
 from bertdata.shards.write_shards import WriteShards
 
 _REVISION = 1
+_IDS_REVISION = 1
 
 
 @dataclass(frozen=True)
@@ -72,15 +79,23 @@ def _count_tasks(
     slices: Iterable[tuple[int, TokenSlice]],
 ) -> list[Task]:
     """Return the task that counts the slices of one token file that are of train."""
+    chosen, made_of = _of_train(specs, slices)
+    made_from = fingerprint("count tokens", _REVISION, *made_of)
+    name = f"counts-{numbers[path]:05d}"
+    return [Task(folder, name, ".txt", made_from, sum(one.length for one in chosen), chosen)]
+
+
+def _of_train(
+    specs: Sequence[ShardsSpec], slices: Iterable[tuple[int, TokenSlice]]
+) -> tuple[tuple[TokenSlice, ...], list[Any]]:
+    """Return the slices of one token file that are of train, and what the counts of all phases depend on."""
     chosen = tuple(
         one for shard, one in sorted(slices, key=lambda one: one[0]) if specs[0].plan.split(shard) == "train"
     )
     chosen_by = [spec.info.selection for spec in specs]
     selections = [[one.sources, one.where, *([one.source_where] if one.source_where else [])] for one in chosen_by]
     parts = [[one.sha256, one.offset, one.length, one.source] for one in chosen]
-    made_from = fingerprint("count tokens", _REVISION, parts, selections, specs[0].info.sources)
-    name = f"counts-{numbers[path]:05d}"
-    return [Task(folder, name, ".txt", made_from, sum(one.length for one in chosen), chosen)]
+    return chosen, [parts, selections, specs[0].info.sources]
 
 
 def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
@@ -98,6 +113,84 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     return counters
 
 
+@dataclass(frozen=True)
+class CountIds:
+    """The stage that counts each token of train that a phase selects, after the documents are tokenized.
+
+    `token_counts` of the standing after it has the counts of each phase, None for one whose masks do not need them.
+    """
+
+    write: WriteShards
+    title = "count each token"
+    first = False
+
+    def plan(self, standing: Standing) -> Plan:
+        """Plan the token store and the counts, one table for each of its files."""
+        store, wanted = self.write.token_plan(standing), [bool(one.masking.mask_smoothing) for one in self.write.phases]
+        specs, folder = store.specs(), files.join(self.write.output, "stages", "id-counts")
+        counted = [spec for spec, needed in zip(specs, wanted, strict=True) if needed]
+        numbers = {task.path: number for number, task in enumerate(store.tasks)}
+        tasks = partial(_count_ids_tasks, counted, folder, numbers)
+        return Plan(
+            [
+                Step("tokenize", store.make, store.tasks),
+                Step(
+                    self.title,
+                    partial(ids_part, counted),
+                    grouping=Grouping(list(numbers), _references, tasks),
+                    unit="file",
+                ),
+            ],
+            partial(self._finish, standing, wanted, store.tokenizer.vocab_size),
+            store.prepare,
+            inputs=[task.path for task, _ in standing.documents],
+            folders=[store.folder, folder],
+        )
+
+    def _finish(
+        self, standing: Standing, wanted: Sequence[bool], size: int, done: Sequence[Sequence[PartResult]]
+    ) -> Standing:
+        totals = np.zeros((sum(wanted), size), np.int64)
+        for task, _ in done[1]:
+            with files.open_raw(task.path) as file, pa.ipc.open_stream(file.read()) as stream:
+                table = stream.read_all()
+            totals += np.array([column.to_numpy() for column in table.columns])
+        each = iter(totals)
+        counts = tuple(TokenCounts(next(each)) if needed else None for needed in wanted)
+        return replace(standing, token_counts=counts)
+
+
+def _count_ids_tasks(
+    specs: Sequence[ShardsSpec],
+    folder: str,
+    numbers: Mapping[str, int],
+    path: str,
+    slices: Iterable[tuple[int, TokenSlice]],
+) -> list[Task]:
+    """Return the task that counts the ids of one token file that are of train."""
+    chosen, made_of = _of_train(specs, slices)
+    made_from = fingerprint("count each token", _IDS_REVISION, *made_of, specs[0].info.vocab_size)
+    name = f"ids-{numbers[path]:05d}"
+    return [Task(folder, name, ".arrow", made_from, sum(one.length for one in chosen), chosen)]
+
+
+def ids_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
+    """Write how often each id is in some slices, a column for each phase, int64, of which row i is of id i."""
+    slices: tuple[TokenSlice, ...] = task.payload
+    tokenizer = tokenizer_of(specs[0])
+    block, columns = load_documents(slices, tokenizer, 0, columns=specs[0].columns)
+    counts = {}
+    for number, spec in enumerate(specs):
+        tokens = select(block, columns, spec.info)[0].tokens
+        counts[f"phase {number}"] = np.bincount(tokens, minlength=tokenizer.vocab_size)
+    table = pa.table({name: pa.array(column, pa.int64()) for name, column in counts.items()})
+    with pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    return Counters()
+
+
 def write_stages(write: WriteShards) -> list[Stage]:
-    """Return the stages that write shards: with one before it that counts tokens, where a mixture depends on them."""
-    return [*([CountTokens(write)] if any(phase.counts_tokens for phase in write.phases) else []), write]
+    """Return the stages that write shards: before them those that count tokens, where a mixture or masks need it."""
+    before: list[Stage] = [CountTokens(write)] if any(phase.counts_tokens for phase in write.phases) else []
+    before += [CountIds(write)] if any(phase.masking.mask_smoothing for phase in write.phases) else []
+    return [*before, write]

@@ -32,7 +32,7 @@ from bertdata.shards.pretraining_info import check_masking
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import SelectionConfig
 
-_OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", *SPLITS)
+_OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", "similar_words", "token_counts", *SPLITS)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _TAKEN = frozenset({*SPLITS, "tokenizer", "sentences", "stages", "manifest.json", "dataset_dict.json"})
 

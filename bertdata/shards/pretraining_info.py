@@ -22,11 +22,12 @@ from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.similar_words import similar_words_for
+from bertdata.shards.token_counts import delays_for
 from bertdata.sources.names import units_of
 from bertdata.tokenizers.base import Tokenizer
 
 _GROUPS = {"examples": ExamplesConfig, "masking": MaskingConfig, "selection": SelectionConfig}
-_OPTIONAL = (WORD_STARTS, "selection")
+_OPTIONAL = (WORD_STARTS, "selection", "token_counts")
 OF_MASKS = ("--masking", "masking settings")
 """What is said of masks where shards that are read together must agree."""
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
@@ -48,7 +49,8 @@ class PretrainingInfo(ShardInfo):
     masking: its `similar_words` is not a path, but the fingerprint of the table that is kept beside the shards;
     sources: the names that the column `source` numbers; epochs: of each, in train, where `--mix` weights them;
     word_starts: whether there is a column of that name, which tells where words begin where an id alone does not;
-    selection: which of the documents are in the shards.
+    selection: which of the documents are in the shards; token_counts: the fingerprint of how often each token is in
+    train, which is kept beside the shards, "" where masks do not need it.
     """
 
     examples: ExamplesConfig
@@ -57,6 +59,7 @@ class PretrainingInfo(ShardInfo):
     epochs: tuple[float, ...] = ()
     word_starts: bool = False
     selection: SelectionConfig = field(default_factory=SelectionConfig)
+    token_counts: str = ""
 
     masked: ClassVar[bool] = True
     splits: ClassVar[tuple[str, ...]] = SPLITS
@@ -128,9 +131,10 @@ class PretrainingInfo(ShardInfo):
     ) -> Masker:
         """Return what masks rows of a split, with the settings and the seed of the shards unless given.
 
-        build: the folder of the build, where the similar words of its own settings are; other settings have the path
-        of a table. Raises ConfigError for a table that is not that of the shards, or without any word for this
-        vocabulary, InputError where there is none.
+        build: the folder of the build, where the similar words of its own settings and the counts of its tokens are;
+        other settings have the path of a table. Raises ConfigError for a table that is not that of the shards, or
+        without any word for this vocabulary, and where masks need counts that the build does not have; InputError where
+        there is no table.
         """
         masking = masking or self.masking.for_split(split)
         return Masker(
@@ -143,6 +147,7 @@ class PretrainingInfo(ShardInfo):
             tokenizer.continuation,
             tokenizer.vocab_size,
             similar_words_for(masking, tokenizer, build, self.masking),
+            delays_for(masking, tokenizer, build, self.token_counts),
         )
 
     @property
@@ -186,6 +191,8 @@ class PretrainingInfo(ShardInfo):
             info = cls(**(values | settings | named))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"does not say how it was made ({error}); build again", path=path) from error
+        if not isinstance(info.token_counts, str):
+            raise InputError("does not say what counts of tokens its masks need; build again", path=path)
         if not info.are_numbers_whole() or not isinstance(info.tokenizer, str) or type(info.word_starts) is not bool:
             raise InputError("does not say which tokenizer it was made with; build again", path=path)
         if not all(isinstance(one, str) for one in info.sources) or not all(
@@ -232,10 +239,14 @@ class PretrainingInfo(ShardInfo):
     def with_length(self, max_seq_length: int) -> Self:
         return replace(self, examples=replace(self.examples, max_seq_length=max_seq_length))
 
+    @property
+    def _counts_of_masks(self) -> dict[str, str]:
+        return {"token_counts": self.token_counts[:12]} if self.masking.mask_smoothing else {}
+
     def shared(self, split: str) -> dict[str, Any]:
         return super().shared(split) | {
             "objective": self.label or "without pairs",
             OF_MASKS[0]: self.examples.masking,
             "--pack": "packed" if self.packed else "not packed",
-            OF_MASKS[1]: asdict(self.masking.for_split(split)),
+            OF_MASKS[1]: asdict(self.masking.for_split(split)) | self._counts_of_masks,
         }

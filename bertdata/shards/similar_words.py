@@ -10,19 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
-from bertdata.shards.cache import read
+from bertdata.shards.mask_tables import load
 from bertdata.tokenizers.base import Tokenizer
 
 if TYPE_CHECKING:
     from bertdata.masking.similar_words import SimilarWords
 
 FOLDER = "similar_words"
-_NAME = "table.arrow"
 
 
 Fingerprinted = tuple[MaskingConfig, "SimilarWords | None", dict[str, int]]
@@ -52,17 +48,6 @@ def check_table(masking: MaskingConfig) -> str:
     return files.sha256(masking.similar_words)
 
 
-def save(table: SimilarWords | None, build: str) -> None:
-    """Write the table of a build beside its shards; without one, delete that of an earlier build."""
-    if table is None:
-        files.remove(files.join(build, FOLDER))
-        return
-    sink, columns = pa.BufferOutputStream(), table.to_arrow()
-    with pa.ipc.new_stream(sink, columns.schema) as stream:
-        stream.write_table(columns)
-    files.write_bytes(files.join(build, FOLDER, _NAME), sink.getvalue().to_pybytes())
-
-
 def similar_words_for(
     masking: MaskingConfig, tokenizer: Tokenizer, build: str, own: MaskingConfig
 ) -> SimilarWords | None:
@@ -77,22 +62,7 @@ def similar_words_for(
         return with_fingerprint(masking, tokenizer)[1]
     from bertdata.masking.similar_words import SimilarWords
 
-    path = files.join(build, FOLDER, _NAME)
-    if (data := read(path)) is None:
-        raise InputError(
-            "the similar words of these shards are not there; copy the folder with them, or build again", path=path
-        )
-    try:
-        table = SimilarWords.from_arrow(pa.ipc.open_stream(data).read_all())
-    except (pa.ArrowException, ValueError, KeyError, AttributeError, OSError) as error:
-        raise InputError(f"is not a table of similar words ({error}); restore it, or build again", path=path) from error
-    if table.fingerprint != own.similar_words:
-        raise ConfigError(
-            f"these similar words are not those the shards were made with ({table.fingerprint[:12]} here, "
-            f"{own.similar_words[:12]} in the shards); restore them, or build again",
-            path=path,
-        )
-    return table
+    return load(SimilarWords.from_arrow, build, FOLDER, "similar words", own.similar_words)
 
 
 def note(counts: Mapping[str, int]) -> str:

@@ -10,14 +10,17 @@ from bertdata.documents import cut_ranges
 from bertdata.engine.parts import PartFunction, Task
 from bertdata.io import files
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
 from bertdata.shards.plan import ShardPlan, plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import STORED
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.similar_words import FOLDER as SIMILAR_WORDS
 from bertdata.shards.similar_words import Fingerprinted, with_fingerprint
-from bertdata.shards.similar_words import save as save_similar_words
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
+from bertdata.shards.token_counts import FOLDER as TOKEN_COUNTS
+from bertdata.shards.token_counts import TokenCounts
 from bertdata.sources.inputs import SourcePart
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import replace_saved
@@ -25,7 +28,10 @@ from bertdata.tokenizers.loading import replace_saved
 
 @dataclass(frozen=True)
 class TokenPlan:
-    """The token store below `output`: its parts of documents with their sources, which `names` numbers."""
+    """The token store below `output`: its parts of documents with their sources, which `names` numbers.
+
+    counts: of each phase, how often each token is in train, None where its masks do not need it.
+    """
 
     output: str
     parts: Sequence[SourcePart]
@@ -34,6 +40,7 @@ class TokenPlan:
     segmenter: SentenceSegmenter
     phases: Sequence[PhaseConfig]
     sharding: ShardsConfig
+    counts: Sequence[TokenCounts | None]
 
     @property
     def folder(self) -> str:
@@ -94,22 +101,24 @@ class TokenPlan:
                     sources=tuple(phase.config.selection.names(self.names)),
                     epochs=tuple(epochs[number]) if epochs else (),
                     selection=phase.config.selection,
+                    token_counts=counts.fingerprint if counts else "",
                 ),
                 files.join(phase.output, "tokenizer"),
                 phase.records,
                 columns=bool(self.columns),
             )
-            for number, (phase, (masking, _, _)) in enumerate(
-                zip(plan_phases(self.output, self.phases), self.masks, strict=True)
+            for number, (phase, (masking, _, _), counts) in enumerate(
+                zip(plan_phases(self.output, self.phases), self.masks, self.counts, strict=True)
             )
         ]
 
     def prepare(self) -> None:
-        """Write the tokenizer, similar words and sentence parameters, and remove the manifests of what will change."""
+        """Write the tokenizer, tables of masks and sentence parameters; remove the manifests of what will change."""
         phases = plan_phases(self.output, self.phases)
         delete_other_layout(self.output, phases)
-        for phase, (_, table, _) in zip(phases, self.masks, strict=True):
+        for phase, (_, table, _), counts in zip(phases, self.masks, self.counts, strict=True):
             files.remove(files.join(phase.output, "manifest.json"))
             replace_saved(self.tokenizer, files.join(phase.output, "tokenizer"))
-            save_similar_words(table, phase.output)
+            save(table, phase.output, SIMILAR_WORDS)
+            save(counts, phase.output, TOKEN_COUNTS)
         self.segmenter.save_pretrained(files.join(self.output, "sentences"))

@@ -117,7 +117,10 @@ class WriteShards:
             assert standing.vocabulary is not None
             tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
         names = self.sources.names(parts)
-        return TokenPlan(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding)
+        return TokenPlan(
+            *(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding),
+            standing.token_counts or (None,) * len(self.phases),
+        )
 
     def _shares(self, number: int, standing: Standing, store: TokenPlan) -> dict[str, SourceShare]:
         """Return the share of each source that a phase takes, none without a mixture."""

@@ -13,10 +13,11 @@ from bertdata.objectives.mixing import plan_shares
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.shards.mask_tables import save
 from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.similar_words import save, with_fingerprint
+from bertdata.shards.similar_words import FOLDER, with_fingerprint
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -78,7 +79,7 @@ def write_build(
     shares = plan_shares(mixing, sizes, examples.dupe_factor) if mix else {}
     epochs = [share.epochs for share in shares.values()]
     masks, similar, _ = with_fingerprint(masking or MaskingConfig(), tokenizer)
-    save(similar, str(output))
+    save(similar, str(output), FOLDER)
     info = PretrainingInfo.of(tokenizer, examples=examples, masking=masks, sources=tuple(parts), epochs=tuple(epochs))
     tokens = TokensSpec(place, tokenizer.fingerprint, "english", segmenter.fingerprint, plan.ends)
     ranges = cut_ranges([(task.path, record) for task, record in parts.values()])

@@ -17,6 +17,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import VerificationError
 from bertdata.io import files
@@ -25,6 +28,7 @@ from bertdata.shards.contents import reading_values
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import LEFT_OUT
+from bertdata.shards.token_counts import FOLDER, load_counts
 from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_counts
 from bertdata.sources.names import input_count
 
@@ -128,6 +132,27 @@ def check_shards(build: Build) -> None:
             group = entry.shards[first : first + len(bins)]
             counts = Counter(add_counts(shard.counts for shard in group))
             _check_copies(build, group[0].file, counts, epochs_in(build.info, split))
+
+
+def check_token_counts(build: Build, found: NDArray[np.int64]) -> None:
+    """Check the counts of tokens beside the shards, which masks are drawn by, with the ids found in the rows of train.
+
+    Each id is in the rows as often as in all copies of the text, but for tokens that are in no example or used twice.
+    Raises the errors of `bertdata.shards.mask_tables.load`.
+    """
+    info, train = build.info, Counter(build.splits["train"].counts)
+    table = f"{FOLDER}/table.arrow"
+    claimed = load_counts(build.path, info.token_counts).counts
+    if len(claimed) != len(found):
+        build.note(table, f"has counts of {len(claimed):,} tokens; the vocabulary has {len(found):,}")
+        return
+    if (total := int(claimed.sum())) != train["tokens"]:
+        build.note(table, f"adds up to {total:,} tokens; expected those of train in {MANIFEST}, {train['tokens']:,}")
+    epochs = [share for share in info.epochs if share] or [info.examples.dupe_factor]
+    more = int(np.maximum(found - claimed * math.ceil(max(epochs)), 0).sum())
+    fewer = int(np.maximum(claimed * math.floor(min(epochs)) - found, 0).sum())
+    if more > train[BORROWED] or fewer > dropped_tokens(train):
+        build.note(table, f"has not the counts of the rows: {more:,} tokens more and {fewer:,} fewer are in these")
 
 
 def _check_copies(build: Build, file: str, counts: Counter[str], epochs: tuple[float, ...]) -> None:

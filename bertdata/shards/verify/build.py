@@ -16,6 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.io import files
 from bertdata.io.console import Row, table
@@ -83,7 +86,11 @@ def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Calla
     _check_names(build)
     accounts.check_shards(build)
     tokenizer = build.check_files()
-    build.check_each(partial(_check_shard, build, tokenizer), report)
+    id_counts = np.zeros(build.info.vocab_size, np.int64) if build.info.token_counts else None
+    build.check_each(partial(_check_shard, build, tokenizer, id_counts), report)
+    if id_counts is not None:
+        accounts.check_token_counts(build, id_counts)
+        build.raise_problems()
     return _table(build) + (_duplicate_rows(build) if duplicates else []) + _kept_by_datasets(path, manifest)
 
 
@@ -101,8 +108,13 @@ def _check_names(build: Build) -> None:
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
 
-def _check_shard(build: Build, tokenizer: Tokenizer | None, split: str, shard: ShardEntry) -> None:
-    """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there."""
+def _check_shard(
+    build: Build, tokenizer: Tokenizer | None, id_counts: NDArray[np.int64] | None, split: str, shard: ShardEntry
+) -> None:
+    """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there.
+
+    How often each id is in train is added to `id_counts`.
+    """
     info = build.info
     with build.open_shard(shard) as stream:
         if tokenizer is None:
@@ -110,7 +122,8 @@ def _check_shard(build: Build, tokenizer: Tokenizer | None, split: str, shard: S
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        told = {"split": split, "build": build.path}
+        told: dict[str, Any] = {"split": split, "build": build.path}
+        told |= {"id_counts": id_counts} if split == "train" else {}
         counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, **told)
     for rule in broken:
         build.note(shard.file, rule)

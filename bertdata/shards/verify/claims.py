@@ -127,6 +127,10 @@ class Claims:
                     check(name, shard)
                 if report:
                     report(shard.file)
+        self.raise_problems()
+
+    def raise_problems(self) -> None:
+        """Raise VerificationError with every disagreement, if there are any."""
         if self.problems:
             head = f"{counted(len(self.problems), 'disagreement')} in {self.path}:"
             raise VerificationError("\n".join([head, *self.problems]))

@@ -58,18 +58,20 @@ def recount(
     lengths: tuple[int, int] | None = None,
     split: str = "train",
     build: str = "",
+    id_counts: Ints | None = None,
 ) -> tuple[Counters, list[str]]:
     """Return the counts of a shard's rows, and a line for each rule that rows break, with their number and the first.
 
     The counts are those of `write_shard` that follow from the rows, and `repeated_example_ids`. `copies` is how many
     copies the shard may have, `lengths` the shortest and the longest example of its length bin, `split` the one whose
-    masks it has, `build` the folder of the build, for its similar words. The examples of packed rows are checked one by
-    one. One batch and the example ids are held in memory. Raises UncountableError where a batch does not fit its
+    masks it has, `build` the folder of the build, for its tables of masks; how often each id is in the rows, special
+    tokens of their template not counted, is added to `id_counts`, int64 (V,). The examples of packed rows are checked
+    one by one. One batch and the example ids are held in memory. Raises UncountableError where a batch does not fit its
     schema.
     """
     order = _Order(info, copies or info.examples.dupe_factor)
     masker = info.masker(tokenizer, split=split, build=build).at(0)
-    rows = _Recount(info, masker, tokenizer, lengths or (1, info.examples.max_seq_length))
+    rows = _Recount(info, masker, tokenizer, lengths or (1, info.examples.max_seq_length), id_counts)
     for arrow in batches:
         if not arrow.num_rows:
             order.end_copy()
@@ -89,8 +91,15 @@ class _Recount:
     special, replacement: which ids are special, without [UNK], and which may replace a masked token, bool (V,).
     """
 
-    def __init__(self, info: PretrainingInfo, masker: Masker, tokenizer: Tokenizer, lengths: tuple[int, int]) -> None:
-        self.info, self.lengths, self.masker = info, lengths, masker
+    def __init__(
+        self,
+        info: PretrainingInfo,
+        masker: Masker,
+        tokenizer: Tokenizer,
+        lengths: tuple[int, int],
+        id_counts: Ints | None,
+    ) -> None:
+        self.info, self.lengths, self.masker, self.id_counts = info, lengths, masker, id_counts
         self.counters, self.broken, self.example_ids = Counters(), BrokenRules(), [np.zeros(0, np.int64)]
         self.special, self.replacement = (np.zeros(info.vocab_size, np.bool_) for _ in range(2))
         self.special[tokenizer.special_ids] = True
@@ -175,6 +184,8 @@ class _Recount:
         if batch.word_starts is not None:
             self.broken.add_flags("a special token continues a word", special & ~batch.word_starts, batch.offsets)
         ordinary = len(batch.ids) - int(special.sum())
+        if self.id_counts is not None:
+            self.id_counts += np.bincount(batch.ids[~special], minlength=len(self.id_counts))
         counters.add_all(examples=len(lengths), row_tokens=len(batch.ids), tokens_in_examples=ordinary)
         if batch.labels is None:
             words = {"special": special, "word_starts": batch.word_starts}

@@ -94,11 +94,9 @@ def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: 
     counts, examples = generator.integers(0, 10 ** generator.integers(0, 12, 40)), generator.integers(0, 2**62, 30)
     config = MaskingConfig(rate, max_predictions_per_seq=limit, mask_smoothing=0.7)
     later = delays(counts, [3, 7], 0.7)
-    masked, labels = mask_tokens(
-        *(torch.from_numpy(one).to(device) for one in (ids, special, examples)),
-        torch.full((30,), 2, device=device),
-        masker_of(config, 3, 4, np.arange(5, 30), delays=later),
-    )
+    given, barred, numbers = (torch.from_numpy(one).to(device) for one in (ids, special, examples))
+    masker = masker_of(config, 3, 4, np.arange(5, 30), delays=later)
+    masked, labels = mask_tokens(given, barred, numbers, torch.full((30,), 2, device=device), masker)
     named: Any = {"config": config, "seed": 3, "epoch": 2, "mask_token_id": 4, "replacement_ids": range(5, 30)}
     for row in range(30):
         told = ids[row].tolist(), special[row].tolist(), int(examples[row])
