@@ -92,7 +92,8 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
-        rows += _mask_rows(counts, examples, masking if split == "train" else masking | {"mask_schedule": ()})
+        of_train = {} if split == "train" else {"mask_schedule": (), "mask_in_turn": False}
+        rows += _mask_rows(counts, examples, masking | of_train)
         fates = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
         for name in sorted(fates, reverse=True):
             reason = _TOKEN_FATES.get(name) or "dropped, " + name.removeprefix(DROPPED).replace("_", " ")
@@ -171,6 +172,8 @@ def choice_text(masking: Mapping[str, Any]) -> str:
     >>> choice_text({"mask_smoothing": 0.7})
     'drawn by frequency in train to the power of -0.7'
     """
+    if masking.get("mask_in_turn"):
+        return "each position of a row once before any is masked again"
     smoothing = masking.get("mask_smoothing")
     return f"drawn by frequency in train to the power of -{smoothing:g}" if smoothing else ""
 

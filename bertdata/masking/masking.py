@@ -38,11 +38,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.masking.draws import epoch_keys, number_of_predictions, shares_of
+from bertdata.masking.draws import epoch_keys, number_of_predictions, seed_keys, shares_of
 from bertdata.masking.masked import Ints, Masked, Rows, check_arrays, check_narrow
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import spread_table
+from bertdata.masking.turns import NONE, Turns, turns_of
 from bertdata.masking.units import find_unit, starting, unit_thresholds
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class Masker:
     continuation: which ids continue a word, bool (V,), None where an id alone does not tell: where units are whole
     words, rows come with `word_starts` then; vocab_size: needed where random tokens are drawn from the whole
     vocabulary, and `continuation` is None; similar_words: what replaces words instead of [MASK]; delays: by which rare
-    tokens are predicted more often, int64 (V,), as `smoothing.delays` returns them. Raises ConfigError where the
-    settings need similar words or delays and none are given.
+    tokens are predicted more often, int64 (V,), as `smoothing.delays` returns them; schedule: the settings of which
+    `config` is a level (`at`). Raises ConfigError where the settings need similar words or delays and none are given.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -79,6 +80,7 @@ class Masker:
     vocab_size: int = 0
     similar_words: SimilarWords | None = None
     delays: Ints | None = None
+    schedule: MaskingConfig | None = None
 
     def __post_init__(self) -> None:
         if self.config.mask_smoothing and self.delays is None:
@@ -102,7 +104,7 @@ class Masker:
         if not self.config.mask_schedule:
             return self
         if level not in self._levels:
-            self._levels[level] = replace(self, config=self.config.at(level))
+            self._levels[level] = replace(self, config=self.config.at(level), schedule=self.config)
         return self._levels[level]
 
     @cached_property
@@ -148,7 +150,10 @@ class Masker:
         with np.errstate(over="ignore"):
             if self.by_token:
                 return self._mask_tokens(input_ids, rows, narrow)
-            return self._mask_units(input_ids, rows, word_starts, narrow)
+            turns = NONE
+            if self.config.mask_in_turn:
+                turns = turns_of(self.config, self.seed, rows.example_ids, epoch, self.schedule)
+            return self._mask_units(input_ids, rows, turns, word_starts, narrow)
 
     def count(
         self,
@@ -189,8 +194,8 @@ class Masker:
 
     @cached_property
     def by_token(self) -> bool:
-        """Whether a unit is a single token."""
-        return find_unit(self.config).is_token(self.config)
+        """Whether single tokens are drawn, each in every epoch anew."""
+        return find_unit(self.config).is_token(self.config) and not self.config.mask_in_turn
 
     @cached_property
     def continues_word(self) -> NDArray[np.bool_]:
@@ -262,7 +267,12 @@ class Masker:
         return spread_table()
 
     def _mask_units(
-        self, input_ids: NDArray[np.integer], rows: Rows, word_starts: NDArray[np.bool_] | None, narrow: bool
+        self,
+        input_ids: NDArray[np.integer],
+        rows: Rows,
+        turns: Turns,
+        word_starts: NDArray[np.bool_] | None,
+        narrow: bool,
     ) -> Masked:
         from bertdata.masking import masking_kernel
 
@@ -280,7 +290,8 @@ class Masker:
             replacements = TO_SIMILAR, np.array([TO_RANDOM])
         capped = masking_kernel.mask_units(
             *(masked, labels, *rows, *words, unit_thresholds(self.config)),
-            *(self.config.max_predictions_per_seq, *replacements, by_unit),
+            *(self.config.max_predictions_per_seq, *replacements, by_unit, seed_keys(self.seed), *turns.arrays),
+            *(turns.reach, turns.least),
         )
         if similar is not None:
             begins = self.word_begins(input_ids, rows.offsets, rows.special, word_starts)

@@ -59,7 +59,7 @@ def _mix_places(place_bits: Any) -> None:
 @typed_kernel(
     _I(
         *(_IS, _IS, _READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _READ_BS, _READ_BS, _READ_US),
-        *(_I, _I, _READ_IS, _B),
+        *(_I, _I, _READ_IS, _B, _READ_US, _READ_IS, _READ_IS, _READ_IS, _I, _I),
     ),
     makes_arrays=True,
 )
@@ -78,14 +78,21 @@ def mask_units(
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
     action_by_unit: bool,
+    seed_keys: NDArray[np.uint64],
+    rounds: NDArray[np.int64],
+    part: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    reach: int,
+    least: int,
 ) -> int:
     """Mask units of words in place and write the labels, which come filled with -100.
 
     keys: those of the draws, for this epoch; shares: the thresholds of prediction, [MASK], and [MASK] or random;
     continuation: for each id, whether it continues a word; word_starts: for each token, whether it begins one, empty
-    where `continuation` tells; lengths: the thresholds of 1, 2, ... words in a unit. In a row, `most` is the most
-    places that a unit has on the circle, and `around` how many places the circle has (see `masking`). Returns how many
-    rows the limit shortened.
+    where `continuation` tells; lengths: the thresholds of 1, 2, ... words in a unit; seed_keys: the keys of the seed;
+    rounds, part, parts, reach, least: as `turns.Turns` has them, empty where rows are not masked in turn. In a row,
+    `most` is the most places that a unit has on the circle, and `around` how many places the circle has (see
+    `masking`). Returns how many rows the limit shortened.
     """
     longest = _most_tokens(offsets, len(example_ids))
     place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
@@ -94,12 +101,16 @@ def mask_units(
     kept, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
     buckets = np.empty(2 * longest + 2, np.uint32)
     choices = np.uint64(len(replacement_ids))
-    capped = 0
+    capped, share = 0, shares[0]
     for row in range(len(example_ids)):
         begin, end = offsets[row], offsets[row + 1]
         owner = mix(np.uint64(example_ids[row]) + GOLDEN)
-        unit_key = mix(keys[UNIT] ^ owner)
-        length_key = mix(keys[LENGTH] ^ owner)
+        unit_key, length_key = keys[UNIT], keys[LENGTH]
+        if len(rounds):
+            of_round = mix(np.uint64(rounds[row]) + GOLDEN)
+            unit_key, length_key = mix(seed_keys[UNIT] ^ of_round), mix(seed_keys[LENGTH] ^ of_round)
+            share = np.uint64(least // parts[row])
+        unit_key, length_key = mix(unit_key ^ owner), mix(length_key ^ owner)
 
         words, tokens, joined = 0, 0, False
         for position in range(begin, end):
@@ -122,12 +133,12 @@ def mask_units(
         if tokens == 0:
             continue
 
-        most: Any = max(np.int64((np.uint64(tokens) * shares[0]) >> _S32), 1)
+        most: Any = max(np.int64((np.uint64(tokens) * share) >> _S32), 1)
         while True:
             around: Any = 0
             for word in range(words):
                 around += min(size[word], most)
-            fewer: Any = np.int64((np.uint64(around) * shares[0]) >> _S32)
+            fewer: Any = np.int64((np.uint64(around) * share) >> _S32)
             if most <= max(fewer, 1):
                 break
             most = max(fewer, 1)
@@ -151,9 +162,13 @@ def mask_units(
             words_left -= 1
 
         fraction = mix(keys[NUMBER] ^ owner) >> _S32
-        wanted: Any = np.int64((np.uint64(around) * shares[0] + fraction) >> _S32)
-        wanted = min(max(wanted, 1), around)
         window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(around)) >> _S32)
+        wanted: Any = np.int64((np.uint64(around) * share + fraction) >> _S32)
+        if len(rounds):
+            window = part[row] * around // parts[row]
+            arc = (part[row] + 1) * around // parts[row] - window
+            wanted = max((arc * reach + np.int64(fraction)) >> 32, most)
+        wanted = min(max(wanted, 1), around)
         sort_draws(draws, kept, units, tokens, order, buckets)
         start, at = 0, 0
         while at < units and start < window:

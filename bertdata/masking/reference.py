@@ -7,6 +7,7 @@ logarithms of `smoothing`, with the kernels; the draws are written out here on P
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 
 from bertdata.masking.settings import MaskingConfig
@@ -50,12 +51,13 @@ def mask_row(
     word_starts: Sequence[bool] | None = None,
     similar_words: Mapping[tuple[int, ...], Sequence[tuple[int, ...]]] | None = None,
     delays: Sequence[int] = (),
+    schedule: MaskingConfig | None = None,
 ) -> tuple[list[int], list[int], bool]:
     """Return what `Masker.mask` makes of one row: its ids, its labels, whether `max_predictions_per_seq` shortened it.
 
     Words are known by `word_starts`, one for each token, or by `continuation`, one for each id of the vocabulary.
     similar_words: those of each word, by ids, which replace it instead of [MASK]; delays: those of `smoothing`, by id,
-    where tokens are drawn by weights.
+    where tokens are drawn by weights; schedule: the settings of which `config` is a level.
 
     >>> mask_row([2, 9, 8, 7, 3], [True, False, False, False, True], 77, config=MaskingConfig(), seed=0, epoch=0,
     ...     mask_token_id=4, replacement_ids=range(5, 10))
@@ -65,20 +67,30 @@ def mask_row(
     def high(purpose: str, *counters: int) -> int:
         return draw(seed, f"mask {purpose}", epoch, example_id, *counters) >> 32
 
+    def of_unit(purpose: str, *counters: int) -> int:
+        return draw(seed, f"mask {purpose}", of_round, example_id, *counters) >> 32
+
     if config.random_tokens == "vocabulary" and continuation:
         replacement_ids = range(len(continuation))
     share = round(config.masked_lm_prob * 2**32)
+    part, parts, of_round = 0, 0, epoch
+    if config.mask_in_turn:
+        of_round, part, parts = round_of(draw(seed, "mask round", example_id) >> 32, epoch, schedule or config)
+        mean = round((schedule or config).mean_rate * 2**32)
+        reaches = [rate * 2**32 // mean for rate in (share, *(rates_of(schedule) if schedule else [mean]))]
+        reach, least = reaches[0] if schedule else 2**32, min(reaches[1:])
+        share = least // parts
     continues = [token < len(continuation) and continuation[token] for token in input_ids]
     if word_starts is not None:
         continues = [not start for start in word_starts]
     words = words_of(special, continues if find_unit(config).whole_words else [False] * len(input_ids))
     most = max(1, *(n for n in range(len(input_ids) + 1) if n <= places(words, n) * share // 2**32))
     limit = config.max_predictions_per_seq or len(input_ids)
-    units = join_words(words, special, config, min(most, limit), lambda place: high("length", place))
+    units = join_words(words, special, config, min(most, limit), lambda place: of_unit("length", place))
 
     def order(unit: list[int]) -> tuple[int, int]:
         if not config.mask_smoothing:
-            return draw(seed, "mask position", epoch, example_id, unit[0]), unit[0]
+            return draw(seed, "mask position", of_round, example_id, unit[0]), unit[0]
         token = input_ids[unit[0]]
         return spread(high("position", unit[0])) + (delays[token] if token < len(delays) else 0), unit[0]
 
@@ -86,6 +98,10 @@ def mask_row(
     around = places(units, most)
     wanted = min(max((around * share + high("number")) // 2**32, 1), around)
     window = 0 if find_unit(config).is_token(config) else high("window") * around // 2**32
+    if config.mask_in_turn:
+        window = part * around // parts
+        arc = (part + 1) * around // parts - window
+        wanted = min(max((arc * reach + high("number")) // 2**32, most, 1), around)
     circle = sorted(((places(units[:i], most) - window) % max(around, 1), unit) for i, unit in enumerate(units))
     chosen = [unit for distance, unit in circle if distance < wanted]
     capped = sum(map(len, chosen)) > limit
@@ -112,6 +128,26 @@ def mask_row(
             elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32) or to_mask:
                 masked[position] = replacement_ids[high("replacement", position) * len(replacement_ids) // 2**32]
     return masked, labels, capped
+
+
+def round_of(drawn: int, epoch: int, config: MaskingConfig) -> tuple[int, int, int]:
+    """Return the round of an epoch, which part of its order is masked, and how many parts it has, as `turns_of` does.
+
+    drawn: the draw of the row, of 32 bits, by which the lengths of its rounds are rounded.
+
+    >>> [round_of(1 << 31, epoch, MaskingConfig(0.4)) for epoch in range(6)]
+    [(0, 0, 3), (0, 1, 3), (0, 2, 3), (1, 0, 2), (1, 1, 2), (2, 0, 3)]
+    """
+    length, epoch = 2**64 // round(config.mean_rate * 2**32), epoch % 2**30
+    number = (epoch * 2**32 + 2**32 - 1 - drawn) // length
+    begin, end = (number * length + drawn) // 2**32, ((number + 1) * length + drawn) // 2**32
+    return number, epoch - begin, end - begin
+
+
+@cache
+def rates_of(schedule: MaskingConfig) -> list[int]:
+    """Return the rates of a schedule at all levels of the run, in units of 2**-32."""
+    return [round(schedule.at(level).masked_lm_prob * 2**32) for level in range(1001)]
 
 
 def words_of(special: Sequence[bool], continues: Sequence[bool]) -> list[list[int]]:

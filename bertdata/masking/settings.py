@@ -12,6 +12,8 @@ from bertdata.options.option import Settings, option, require
 REPLACE_UNITS = ("token", "unit")
 RANDOM_TOKENS = ("ordinary", "vocabulary")
 SHAPES = ("linear", "step")
+MOST_IN_TURN = 0.5
+"""The highest rate at which all rounds have at least two epochs (`bertdata.masking.turns`)."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,12 @@ class MaskingConfig(Settings):
         at_most=1,
         later=True,
     )
+    mask_in_turn: bool = option(
+        False,
+        "mask each position of a row once before any is masked again, epoch by epoch (GPT-BERT prefers those masked "
+        "least); for rates up to 0.5; in train only",
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,7 +119,23 @@ class MaskingConfig(Settings):
             f"--masked-lm-prob {self.masked_lm_prob} has no effect with --mask-schedule, whose points have the rates; "
             "leave one of them out",
         )
+        require(
+            not (self.mask_in_turn and self.max_predictions_per_seq),
+            f"--max-predictions-per-seq {self.max_predictions_per_seq} would leave out positions whose turn it is with "
+            "--mask-in-turn; leave one of them out",
+        )
+        require(
+            not (self.mask_in_turn and self.mask_smoothing),
+            f"--mask-smoothing {self.mask_smoothing:g} masks some tokens more often than others, and --mask-in-turn "
+            "all equally often; leave one of them out",
+        )
         points = self.points
+        highest = max([point.predicted for point in points] or [self.masked_lm_prob])
+        require(
+            not self.mask_in_turn or highest <= MOST_IN_TURN,
+            f"--mask-in-turn was given with {highest:g} of the tokens predicted, so that a round of one epoch would "
+            f"predict all tokens of a row; expected a rate of at most {MOST_IN_TURN}",
+        )
         require(
             any("," not in text for text in self.mask_schedule)
             or not points
@@ -124,6 +148,19 @@ class MaskingConfig(Settings):
     def points(self) -> tuple[Point, ...]:
         """The points of the schedule, none without one."""
         return parse_points(self.mask_schedule, self.mask_token_prob, self.random_token_prob)
+
+    @property
+    def mean_rate(self) -> float:
+        """The share of the tokens that is predicted, in the mean over the run.
+
+        >>> round(MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).mean_rate, 6)
+        0.2
+        """
+        if not self.mask_schedule:
+            return self.masked_lm_prob
+        points, levels = self.points, range(LEVELS + 1)
+        rates = [shares_at(points, self.mask_schedule_shape, level)[0] for level in levels]
+        return math.fsum(rates) / len(rates)
 
     def at(self, level: int) -> MaskingConfig:
         """Return the settings at a level of the run, 0 to 1000, without the schedule.
@@ -146,13 +183,16 @@ class MaskingConfig(Settings):
     def for_split(self, split: str) -> MaskingConfig:
         """Return the settings of a split: in validation `eval_masked_lm_prob`, or the rate at the end of the run.
 
+        Validation is masked in one epoch, so not in turn.
+
         >>> MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).for_split("validation").masked_lm_prob
         0.1
         """
         if split != "validation":
             return self
         last = self.at(LEVELS)
-        return replace(last, masked_lm_prob=self.eval_masked_lm_prob or last.masked_lm_prob, eval_masked_lm_prob=0.0)
+        rate = self.eval_masked_lm_prob or last.masked_lm_prob
+        return replace(last, masked_lm_prob=rate, eval_masked_lm_prob=0.0, mask_in_turn=False)
 
     @property
     def rate_text(self) -> str:

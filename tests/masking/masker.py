@@ -45,10 +45,11 @@ def mask_tokens(
     epoch: int,
     word_starts: NDArray[np.bool_] | None = None,
     narrow: bool = False,
+    level: int = 0,
     **vocabulary: Any,
 ) -> Masked:
-    """Mask a flat batch; the other arguments are those of `masker_of`."""
-    masker = masker_of(**vocabulary)
+    """Mask a flat batch at a level of the run; the other arguments are those of `masker_of`."""
+    masker = masker_of(**vocabulary).at(level)
     return masker.mask(input_ids, offsets, example_ids, epoch, special=special, word_starts=word_starts, narrow=narrow)
 
 
@@ -69,10 +70,17 @@ def assert_masked_as_by_the_reference(
     word_starts: NDArray[np.bool_] | None = None,
     similar_words: SimilarEntries | None = None,
     delays: NDArray[np.int64] | None = None,
+    level: int = 0,
 ) -> None:
     """Assert that a batch is masked as the plain loop masks each of its rows."""
     table = None if similar_words is None else SimilarWords.of(similar_words)
-    words = {"continuation": continuation, "word_starts": word_starts, "similar_words": table, "delays": delays}
+    words = {
+        "continuation": continuation,
+        "word_starts": word_starts,
+        "similar_words": table,
+        "delays": delays,
+        "level": level,
+    }
     masked = mask_rows(rows, config=config, seed=seed, epoch=epoch, **words)
     ends = np.cumsum([len(row) for row, _ in rows])
     expected = [
@@ -80,7 +88,7 @@ def assert_masked_as_by_the_reference(
             row,
             [token in (CLS, SEP) for token in row],
             example_id,
-            config=config,
+            config=config.at(level),
             seed=seed,
             epoch=epoch,
             mask_token_id=MASK,
@@ -89,6 +97,7 @@ def assert_masked_as_by_the_reference(
             word_starts=None if word_starts is None else word_starts[end - len(row) : end].tolist(),
             similar_words=similar_words,
             delays=() if delays is None else delays.tolist(),
+            schedule=config if config.mask_schedule else None,
         )
         for (row, example_id), end in zip(rows, ends.tolist(), strict=True)
     ]

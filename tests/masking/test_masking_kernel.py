@@ -115,6 +115,11 @@ weighed = mask_tokens(
     seed=1, epoch=2, mask_token_id=4, replacement_ids=np.arange(5, 9), delays=np.arange(30_000) << 15,
 )
 digest.update(weighed.input_ids.tobytes() + weighed.labels.tobytes())
+in_turn = mask_tokens(
+    ids, np.concatenate([[0], np.cumsum(lengths)]), special, lengths, seed=1, epoch=2, mask_token_id=4,
+    config=MaskingConfig(0.3, mask_unit="token-ngram", mask_in_turn=True), replacement_ids=np.arange(5, 9),
+)
+digest.update(in_turn.input_ids.tobytes() + in_turn.labels.tobytes())
 sizes = generator.integers(1, 60, 300)
 ends = np.cumsum(sizes)
 starts = generator.random(ends[-1]) < 0.7

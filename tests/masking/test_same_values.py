@@ -75,6 +75,7 @@ def test_examples_are_the_ones_that_were_always_planned(objective: str, document
         ({"mask_unit": "token"}, "a1ef7b8a08f0ba08"),
         ({"mask_unit": "token", "max_predictions_per_seq": 4, "random_tokens": "vocabulary"}, "c30a3d1e89cf2bb2"),
         ({"mask_smoothing": 0.7}, "d25673ac57fc635f"),
+        ({"mask_in_turn": True, "mask_unit": "token-ngram", "masked_lm_prob": 0.3}, "dfe252cc34175e9c"),
         ({"mask_unit": "word"}, "d57930554e372e02"),
         ({"mask_unit": "word", "max_predictions_per_seq": 4}, "5cd010e59e851ccb"),
         ({"mask_unit": "ngram"}, "9f857c2bfe54f1db"),

@@ -7,18 +7,19 @@ wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertdata.counter_rng import key
+from bertdata.masking import turns
 from bertdata.masking.draws import shares_of
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.smoothing import SEGMENTS
 from bertdata.masking.units import unit_thresholds
-from bertdata.torch.data.mask_units import continuing, split_rows, take
+from bertdata.torch.data.mask_units import continuing, places_of, split_rows, take
 
 
 def mask_tokens(
@@ -40,7 +41,7 @@ def mask_tokens(
     rows = (epochs[:, None], example_ids[:, None])
     place = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
 
-    def draw(purpose: str, *counters: Tensor) -> Tensor:
+    def draw(purpose: str, *counters: Tensor, rows: tuple[Tensor, ...] = rows) -> Tensor:
         return tensor_bits(key(masker.seed, f"mask {purpose}"), *rows, *counters)
 
     share, to_mask, to_random = _shares(masker, levels)
@@ -59,13 +60,24 @@ def mask_tokens(
         chosen = (rank < wanted) & ~special
     else:
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
-        drawn, window = shifted(draw("length", place), 32), shifted(draw("window"), 32)
+        in_turn = turns_of(example_ids, epochs, masker, levels) if config.mask_in_turn else None
+        if in_turn is not None:
+            rows, share = (in_turn.rounds, example_ids[:, None]), in_turn.share
+            draws = draw("position", place, rows=rows) ^ _LOWEST
+        drawn = shifted(draw("length", place, rows=rows), 32)
         if word_starts is None or not masker.by_words:
             continues = continuing(input_ids, _on(input_ids.device, masker, "continues_word"))
         else:
             continues = ~word_starts
         units = split_rows(special, continues, drawn, thresholds, share, limit)
-        counts = take(units, draws.gather(1, units.first), window, fraction, share, limit)
+        around = places_of(units)
+        if in_turn is None:
+            window, wanted = (shifted(draw("window"), 32) * around) >> 32, (around * share + fraction) >> 32
+        else:
+            window, end = (_divided(part * around, in_turn.parts) for part in (in_turn.part, in_turn.part + 1))
+            wanted = torch.maximum(((end - window) * in_turn.reach + fraction) >> 32, units.most)
+        wanted = torch.minimum(wanted.clamp(min=1), around)
+        counts = take(units, draws.gather(1, units.first), window, wanted, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
         head = first if config.replace_unit == "unit" else head
@@ -77,6 +89,38 @@ def mask_tokens(
         choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
+
+
+class TensorTurns(NamedTuple):
+    """`bertdata.masking.turns.Turns` of rows as int64 (N, 1); share: of the places, the most that a unit has."""
+
+    rounds: Tensor
+    part: Tensor
+    parts: Tensor
+    reach: Tensor
+    share: Tensor
+
+
+def turns_of(example_ids: Tensor, epochs: Tensor, masker: Masker, levels: Tensor | None) -> TensorTurns:
+    """Return where rows are in their epochs, as `bertdata.masking.turns.turns_of` does; arguments as `mask_tokens`."""
+    whole = masker.schedule or masker.config
+    reaches, length = turns.reaches_of(whole), turns.epochs_of_round(whole)
+    drawn = shifted(tensor_bits(key(masker.seed, turns.PURPOSE), example_ids), 32)
+    epochs = epochs % turns.EPOCHS
+    rounds = _divided(((epochs + 1) << 32) - 1 - drawn, length)
+    begin, end = (rounds * length + drawn) >> 32, ((rounds + 1) * length + drawn) >> 32
+    if levels is not None and masker.config.mask_schedule:
+        reach = torch.from_numpy(reaches).to(levels.device)[levels]
+    else:
+        rate = masker.config.masked_lm_prob
+        reach = torch.full_like(rounds, turns.reach_of(rate, whole) if masker.schedule else turns.ONE)
+    share = _divided(torch.full_like(rounds, int(reaches.min())), end - begin)
+    found = (rounds, epochs - begin, end - begin, reach, share)
+    return TensorTurns(*(one[:, None] for one in found))
+
+
+def _divided(numbers: Tensor, by: Tensor | int) -> Tensor:
+    return torch.div(numbers, by, rounding_mode="floor")
 
 
 def weighed(draws: Tensor, input_ids: Tensor, masker: Masker) -> Tensor:

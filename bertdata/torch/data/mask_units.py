@@ -25,6 +25,11 @@ class Units:
     most: Tensor
 
 
+def places_of(units: Units) -> Tensor:
+    """Return how many places the circle of each row has, int64 (N, 1)."""
+    return torch.minimum(units.sizes, units.most).sum(1, keepdim=True)
+
+
 def continuing(ids: Tensor, continuation: Tensor) -> Tensor:
     """Return which ids (N, L) continue a word, by a table of the vocabulary, bool (V,); ids outside of it do not."""
     return continuation[ids.clamp(0, len(continuation) - 1)] & (ids >= 0) & (ids < len(continuation))
@@ -112,12 +117,11 @@ def _starts(
     return reached.gather(1, word)
 
 
-def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: int | Tensor, limit: int) -> Tensor:
+def take(units: Units, draws: Tensor, window: Tensor, wanted: Tensor, limit: int) -> Tensor:
     """Return how many tokens of each unit are predicted, int64 (N, L), counted from its first.
 
-    draws: those of the units' order, as signed numbers of the same order, int64 (N, L); window, fraction: the high
-    halves of the draws of where the arc begins on the circle, and of how its length is rounded, both (N, 1); share,
-    limit: as in `split_rows`.
+    draws: those of the units' order, as signed numbers of the same order, int64 (N, L); window, wanted: where the arc
+    begins on the circle, and how many places it has, both (N, 1); limit: as in `split_rows`.
     """
     length = draws.shape[1]
     place = torch.arange(length, device=draws.device).expand_as(draws)
@@ -125,8 +129,7 @@ def take(units: Units, draws: Tensor, window: Tensor, fraction: Tensor, share: i
     sizes = units.sizes.gather(1, order)
     places = torch.minimum(sizes, units.most)
     around = places.sum(1, keepdim=True)
-    wanted = torch.minimum(((around * share + fraction) >> 32).clamp(min=1), around)
-    distance = (places.cumsum(1) - places - ((window * around) >> 32)) % around.clamp(min=1)
+    distance = (places.cumsum(1) - places - window) % around.clamp(min=1)
     distance = torch.where(sizes > 0, distance, around + place)
     counts = torch.where(distance < wanted, sizes, 0)
     if limit:

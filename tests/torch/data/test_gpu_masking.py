@@ -105,6 +105,28 @@ def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: 
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("schedule", [(), ("0=0.5", "1=0.1")])
+@pytest.mark.parametrize("unit", ["token", "token-ngram", "word", "span"])
+def test_positions_masked_in_turn_are_those_of_the_plain_loop(
+    device: str, unit: str, schedule: tuple[str, ...]
+) -> None:
+    generator = np.random.default_rng(0)
+    ids, special = generator.integers(5, 40, (20, 40)), generator.random((20, 40)) < 0.1
+    examples, epochs = generator.integers(0, 2**62, 20), generator.integers(0, 40, 20)
+    levels, continuation = generator.integers(0, 1001, 20), generator.random(40) < 0.4
+    config = MaskingConfig(mask_unit=unit, mask_in_turn=True, mask_schedule=schedule, replace_unit="unit")
+    given = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
+    masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
+    masked, labels = mask_tokens(*given, masker, levels=torch.from_numpy(levels).to(device))  # type: ignore[misc]
+    named: Any = {"seed": 3, "mask_token_id": 4, "replacement_ids": range(5, 30), "continuation": continuation.tolist()}
+    named["schedule"] = config if schedule else None
+    for row in range(20):
+        told = ids[row].tolist(), special[row].tolist(), int(examples[row])
+        level = {"config": config.at(int(levels[row])), "epoch": int(epochs[row])}
+        assert (masked[row].tolist(), labels[row].tolist()) == mask_row(*told, **named, **level)[:2]
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_units_of_words_are_masked_as_the_plain_loop_masks_them(device: str, data: st.DataObject) -> None:
