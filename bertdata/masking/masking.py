@@ -22,6 +22,9 @@ probability.
 circle, and those that no longer fit are left out. If the first unit is longer than the limit, its first tokens are
 taken.
 
+Where tokens are drawn by weights (DistilBERT), see `smoothing`; where positions are masked in turn (GPT-BERT), the arcs
+of some epochs divide the circle among them, see `turns`.
+
 Where a schedule changes the rates during a run, a mask is a function of the level of the run as well: `Masker.at`.
 
 The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`; where

@@ -80,6 +80,17 @@ def test_a_schedule_changes_how_many_are_masked_and_not_the_rounds() -> None:
     assert (fewer & ~part).sum() == 0
 
 
+def test_under_a_schedule_counts_differ_by_a_third_of_what_masks_drawn_alike_do() -> None:
+    rows: Rows = [([CLS, *[7] * 126, SEP], number) for number in range(200)]
+    deviations = []
+    for in_turn in (True, False):
+        config = MaskingConfig(mask_unit="token-ngram", mask_in_turn=in_turn, mask_schedule=("0=0.3", "1=0.25"))
+        levels = [int((epoch + 0.5) * 100) for epoch in range(10)]
+        counts = sum(predicted(rows, config, epoch, level=levels[epoch]).astype(np.int64) for epoch in range(10))
+        deviations.append(round(float(np.std(counts)), 1))
+    assert deviations == [0.5, 1.4]
+
+
 @settings(deadline=None, max_examples=200)
 @given(
     st.lists(

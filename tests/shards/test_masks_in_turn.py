@@ -40,10 +40,11 @@ def test_verify_draws_static_and_dynamic_masks_again(
 ) -> None:
     verify(static)
     verify(dynamic)
-    mask = Masker.mask
+    mask: Any = Masker.mask
 
     def mask_of_the_next_epoch(self: Masker, *batch: Any, **flags: Any) -> Masked:
-        return mask(self, *batch[:-1], batch[-1] + 1, **flags)
+        found: Masked = mask(self, *batch[:-1], batch[-1] + 1, **flags)
+        return found
 
     monkeypatch.setattr(Masker, "mask", mask_of_the_next_epoch)
     with pytest.raises(VerificationError, match="the mask is not the one drawn"):
@@ -54,7 +55,7 @@ def test_the_loader_masks_each_position_once_in_a_round_on_the_device_too(dynami
     examples = ShardExamples(dynamic)
     collator, device = BatchCollator(examples), DeviceCollator(examples)
     numbers = range(len(examples))
-    counts = 0
+    counts: Any = 0
     for epoch in range(12):
         given = examples.__getitems__([(epoch, number) for number in numbers])
         batch = collator(given)

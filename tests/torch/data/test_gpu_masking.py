@@ -115,14 +115,14 @@ def test_positions_masked_in_turn_are_those_of_the_plain_loop(
     examples, epochs = generator.integers(0, 2**62, 20), generator.integers(0, 40, 20)
     levels, continuation = generator.integers(0, 1001, 20), generator.random(40) < 0.4
     config = MaskingConfig(mask_unit=unit, mask_in_turn=True, mask_schedule=schedule, replace_unit="unit")
-    given = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
+    given: Any = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
     masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
-    masked, labels = mask_tokens(*given, masker, levels=torch.from_numpy(levels).to(device))  # type: ignore[misc]
+    masked, labels = mask_tokens(*given, masker=masker, levels=torch.from_numpy(levels).to(device))
     named: Any = {"seed": 3, "mask_token_id": 4, "replacement_ids": range(5, 30), "continuation": continuation.tolist()}
     named["schedule"] = config if schedule else None
     for row in range(20):
         told = ids[row].tolist(), special[row].tolist(), int(examples[row])
-        level = {"config": config.at(int(levels[row])), "epoch": int(epochs[row])}
+        level: Any = {"config": config.at(int(levels[row])), "epoch": int(epochs[row])}
         assert (masked[row].tolist(), labels[row].tolist()) == mask_row(*told, **named, **level)[:2]
 
 
