@@ -18,12 +18,13 @@ from bertdata.inspect.summary import build_rows
 from bertdata.io import files
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.smoothing import NEVER
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
-from bertdata.shards.token_counts import FOLDER, TokenCounts, load_counts
+from bertdata.shards.token_counts import FOLDER, TokenCounts, delays_for, load_counts
 from bertdata.shards.verify.accounts import Build, check_token_counts
 from bertdata.shards.verify.build import verify
 from bertdata.torch import DeviceCollator
@@ -138,6 +139,20 @@ def test_verify_recounts_the_tokens(built: Path, tmp_path: Path) -> None:
     assert claims.problems == [
         "token_counts/table.arrow: has not the counts of the rows: 1 tokens more and 1 fewer are in these"
     ]
+    claims.problems.clear()
+    ids[[20, 21]] += np.array([-1, 1])
+    claims.splits["train"].counts["tokens"] += 1
+    check_token_counts(claims, ids)
+    assert [problem.partition(" tokens; ")[2][:27] for problem in claims.problems] == ["expected those of train in "]
+
+
+def test_special_tokens_have_weight_zero(built: Path) -> None:
+    shards = open_shards(built / "dynamic")
+    info, tokenizer = shards.expect_pretraining(), shards.tokenizer()
+    later = delays_for(SMOOTHED, tokenizer, shards.build, info.token_counts)
+    assert later is not None
+    assert sorted(np.flatnonzero(later == NEVER).tolist()) == sorted(tokenizer.special_ids.tolist())
+    assert tokenizer.unk_token_id in tokenizer.special_ids
 
 
 def test_show_and_the_summary_say_how_tokens_are_drawn(built: Path, capsys: pytest.CaptureFixture[str]) -> None:

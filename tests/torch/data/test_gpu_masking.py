@@ -117,13 +117,21 @@ def test_positions_masked_in_turn_are_those_of_the_plain_loop(
     config = MaskingConfig(mask_unit=unit, mask_in_turn=True, mask_schedule=schedule, replace_unit="unit")
     given: Any = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
     masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
-    masked, labels = mask_tokens(*given, masker=masker, levels=torch.from_numpy(levels).to(device))
+    masked, labels = mask_tokens(
+        given[0], given[1], given[2], given[3], masker, levels=torch.from_numpy(levels).to(device)
+    )
     named: Any = {"seed": 3, "mask_token_id": 4, "replacement_ids": range(5, 30), "continuation": continuation.tolist()}
     named["schedule"] = config if schedule else None
     for row in range(20):
-        told = ids[row].tolist(), special[row].tolist(), int(examples[row])
-        level: Any = {"config": config.at(int(levels[row])), "epoch": int(epochs[row])}
-        assert (masked[row].tolist(), labels[row].tolist()) == mask_row(*told, **named, **level)[:2]
+        expected = mask_row(
+            ids[row].tolist(),
+            special[row].tolist(),
+            int(examples[row]),
+            config=config.at(int(levels[row])),
+            epoch=int(epochs[row]),
+            **named,
+        )
+        assert (masked[row].tolist(), labels[row].tolist()) == expected[:2]
 
 
 @pytest.mark.parametrize("device", DEVICES)
