@@ -56,6 +56,8 @@ def rows() -> dict[str, Callable[[], Row]]:
         "CRC-32C": crc,
         **{f"examples, {objective}": partial(examples, objective) for objective in OBJECTIVES},
         **{f"masks, {unit}": partial(masks, unit) for unit in ("token", "word", "ngram", "span")},
+        "masks, token, smoothing": partial(masks, "token", mask_smoothing=0.7),
+        "masks, token, in turn": partial(masks, "token", mask_in_turn=True),
     }
 
 
@@ -303,11 +305,12 @@ def _block() -> Any:
     return TokenBlock(ids, starts, ends, documents, np.arange(len(documents), dtype=np.uint64))
 
 
-def masks(unit: str) -> Row:
+def masks(unit: str, **settings: Any) -> Row:
     """Return batches, masked."""
     from bertdata.masking.masking import Masker
     from bertdata.masking.reference import mask_row
     from bertdata.masking.settings import MaskingConfig
+    from bertdata.masking.smoothing import delays
 
     count, length, few = 4096, 128, 16
     ids = np.random.default_rng(0).integers(1000, 30000, count * length).astype(np.uint16)
@@ -315,14 +318,15 @@ def masks(unit: str) -> Row:
     continuation = np.zeros(30522, np.bool_)
     continuation[20000:] = True
     choices, offsets, examples = np.arange(1000, 20000), np.arange(0, len(ids) + 1, length), np.arange(count)
-    config = MaskingConfig(mask_unit=unit)
-    masker = Masker(config, 0, 101, 102, 103, choices, continuation)
+    config, later = MaskingConfig(mask_unit=unit, **settings), delays(10**9 // np.arange(1, 30523), [101, 102], 0.7)
+    masker = Masker(config, 0, 101, 102, 103, choices, continuation, delays=later)
     named: dict[str, Any] = {
         "config": config,
         "seed": 0,
         "epoch": 0,
         "mask_token_id": 103,
         "continuation": continuation.tolist(),
+        "delays": later.tolist(),
     }
 
     def by_reference() -> None:
