@@ -76,8 +76,8 @@ class MaskingConfig(Settings):
     )
     mask_smoothing: float = option(
         0.0,
-        "draw tokens by a weight of their frequency in train to the power of -N, so that rare ones are predicted more "
-        "often (DistilBERT: 0.7); 0: each token has the same chance",
+        "predict rare tokens more often: draw tokens by their frequency in train to the power of minus this number "
+        "(DistilBERT: 0.7, XLM: 0.5); 0: each token has the same chance",
         at_least=0,
         at_most=1,
         later=True,

@@ -27,7 +27,7 @@ from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.token_counts import FOLDER, TokenCounts, delays_for, load_counts
 from bertdata.shards.verify.accounts import Build, check_token_counts
 from bertdata.shards.verify.build import verify
-from bertdata.torch import DeviceCollator
+from bertdata.torch import DeviceCollator, PretrainingCollator
 from tests.pipelines.builds import SETTINGS, build, digests
 
 SMOOTHED = MaskingConfig(mask_smoothing=0.7)
@@ -78,6 +78,7 @@ def test_static_and_dynamic_masks_and_those_of_the_device_are_the_same(built: Pa
     on_device = device.finish(device(given))
     assert on_device["input_ids"].tolist() == drawn["input_ids"].tolist()
     assert on_device["labels"].tolist() == drawn["labels"].tolist()
+    assert PretrainingCollator(examples)(given)["labels"].tolist() == drawn["labels"].tolist()
     rows = {written[number]["example_id"]: written[number] for number in range(len(written))}
     same = [rows[example["example_id"]] for example in given if example["example_id"] in rows]
     assert len(same) > len(given) / 2
