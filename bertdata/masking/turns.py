@@ -84,9 +84,9 @@ def turns_of(
     >>> config = MaskingConfig(mask_in_turn=True)
     >>> found = [turns_of(config, 0, np.array([7]), epoch) for epoch in range(15)]
     >>> [int(one.rounds[0]) for one in found]
-    [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2]
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2]
     >>> [int(one.part[0]) for one in found]
-    [0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 0, 1]
+    [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 0, 1]
     """
     whole = schedule or config
     length, epoch = epochs_of_round(whole), epoch % EPOCHS
