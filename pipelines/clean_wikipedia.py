@@ -8,10 +8,10 @@ Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from bertdata.cli import command_line
 from bertdata.engine.parts import delete_orphans
-from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import require_documents
 from bertdata.inspect import summary
 from bertdata.io.console import table
@@ -35,10 +35,9 @@ def clean(kind: str, metavar: str, description: str, arguments: Sequence[str] | 
     flags = command_line.parse(parser, arguments)
     config, paths = from_flags(flags, CleaningConfig), find_kind(kind, flags.paths)
     stage = ReadSource(kind, dict.fromkeys(paths, kind), flags.output, config)
-    with command_line.output_lock(flags, "documents", command, paths, config):
-        if flags.force:
-            delete_orphans(flags.output, [])
-        documents = run_stages([stage], command_line.runner(flags)).documents
+    clear = partial(delete_orphans, flags.output, ())
+    with command_line.stages_run(flags, "documents", command, paths, [stage], config, clear=clear) as standing:
+        documents = standing.documents
     require_documents(documents)
     print(table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from bertdata.beam.runner import Runner
@@ -70,10 +70,12 @@ def language_rows(inputs: Inputs, sentences: SentencesConfig) -> Iterator[Row]:
         yield "warning", f"{warning['found']}: {warning['remedy']}"
 
 
-def end_rows(output: str, origin: Origin, runner: Runner, *, force: bool = False) -> Iterator[Row]:
+def end_rows(
+    output: str, origin: Origin, runner: Runner, *, force: bool = False, named: Collection[str] | None = None
+) -> Iterator[Row]:
     """Yield the changes since the last run in the output, whether these are refused, and where the build runs."""
     yield from changes(output, origin)
-    if (refused := refusal(output, origin)) and not force:
+    if (refused := refusal(output, origin, named)) and not force:
         yield "refused", f"{output} {refused}"
     yield "runs on", " ".join(runner.flags) or f"{runner.workers or f'up to {cores()}'} workers here"
 

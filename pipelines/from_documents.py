@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bertdata.cli import command_line
-from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Stage, Standing
 from bertdata.io import files
 from bertdata.options.flags import add_flags
@@ -40,16 +40,15 @@ def finished(
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
-    `command_line.output_lock` takes them; columns: those of tables that selections read.
+    `command_line.stages_run` takes them; columns: those of tables that selections read.
     """
     folder = stages_folder(flags)
     config = cleaning or CleaningConfig()
     place = files.join(folder, "tables")
     read = ReadSource("documents", documents, place, config, flags.text_column, tuple(columns))
-    with command_line.output_lock(flags, kind, command, list(documents), *settings):
-        if flags.force:
-            files.remove(folder)
-        yield run_stages([read, *stages], command_line.runner(flags))
+    clear, every = partial(files.remove, folder), [read, *stages]
+    with command_line.stages_run(flags, kind, command, list(documents), every, *settings, clear=clear) as standing:
+        yield standing
 
 
 def stages_folder(flags: argparse.Namespace) -> str:

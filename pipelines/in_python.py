@@ -16,9 +16,10 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
 from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.sources.formats import SOURCE_FORMATS
-from bertdata.sources.handed_over import paths_of
+from bertdata.sources.handed_over import HandedOver, handed_over
 
-from .build_corpus import build_corpus, make_parser, settings_of_flags
+from .build_corpus import build_corpus
+from .build_flags import Named, make_parser, settings_of_flags
 
 KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}
 """What the shards name, and those who read them look up."""
@@ -46,13 +47,16 @@ def build(
     others = {name: value for name, value in settings.items() if name != "documents"}
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))
     flags.runner_flags = tuple(runner_flags)
-    if "documents" in settings:  # only now, for rows are written
-        flags.documents = paths_of(settings["documents"], os.fspath(output), flags.text_column)
-        flags.named["documents"] = "documents"
+    documents = HandedOver()
+    if "documents" in settings:
+        documents = handed_over(settings["documents"], os.fspath(output), flags.text_column)
+        flags.documents, flags.named["documents"] = documents.paths, "documents"
     sources, chosen = settings_of_flags(flags)
     runner = command_line.runner(flags)
     runner.objects = handed_over_as([*sources.formats, *chosen.cleaning.clean, *chosen.cleaning.filter])
-    manifest, _ = build_corpus(sources, flags.output, chosen, runner, force=flags.force)
+    with documents.written(sources.text_column) as keep:
+        named = Named.by(flags)
+        manifest, _ = build_corpus(sources, flags.output, chosen, runner, force=flags.force, named=named, accepted=keep)
     return BuiltCorpus(os.fspath(flags.output), manifest)
 
 

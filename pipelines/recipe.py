@@ -39,9 +39,10 @@ def apply_recipe(
 ) -> Recipe | None:
     """Set the flags that were not given to what --recipe says; `groups` are the classes of settings.
 
+    Its phases are `flags.recipe_phases`, and the names of all that it says `flags.named_by_recipe`.
     Returns the recipe. Raises ConfigError for a key that is no setting, or a value that does not fit, with its file.
     """
-    flags.recipe_phases = ()
+    flags.recipe_phases, flags.named_by_recipe = (), frozenset()
     if not flags.recipe:
         return None
     recipe = read_recipe(flags.recipe)
@@ -58,6 +59,7 @@ def apply_recipe(
         if name not in flags.named:
             setattr(flags, name, value)
     flags.recipe_phases = phases
+    flags.named_by_recipe = frozenset(name for values in (settings, *phases) for name in values)
     return recipe
 
 

@@ -50,7 +50,8 @@ from bertdata.shards.verify.build import verify  # noqa: E402
 from bertdata.sources.inputs import Sources  # noqa: E402
 from bertdata.sources.settings import CleaningConfig  # noqa: E402
 from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
-from pipelines.build_corpus import Settings, build_corpus  # noqa: E402
+from pipelines.build_corpus import build_corpus  # noqa: E402
+from pipelines.build_flags import Settings  # noqa: E402
 
 SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 BASE = Settings(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from bertdata.beam.runner import Runner
+    from bertdata.engine.stages import Stage, Standing
 
 VOCABULARY = (
     "a folder (also a build), a vocab.txt, a tokenizer.json, a SentencePiece .model, or by name bertdata-30k-uncased, "
@@ -143,24 +144,37 @@ def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, w
 
 
 @contextlib.contextmanager
-def output_lock(
-    flags: argparse.Namespace, kind: str, command: str, paths: Sequence[str], *settings: DataclassInstance
-) -> Iterator[None]:
-    """Lock --output for a command that reads files and writes a `kind` of output (see `engine.output_lock`).
+def stages_run(
+    flags: argparse.Namespace,
+    kind: str,
+    command: str,
+    paths: Sequence[str],
+    stages: Sequence[Stage],
+    *settings: DataclassInstance,
+    clear: Callable[[], object],
+) -> Iterator[Standing]:
+    """Run the stages of a command that reads files and writes a `kind` of output, and yield what the last one made.
 
-    Prints to stderr what is replaced.
+    --output is locked meanwhile (see `engine.output_lock`). clear: deletes what earlier runs made, for --force. What
+    is replaced is printed to stderr.
     """
     from bertdata.engine import output_lock as lock
     from bertdata.engine.origin import Origin
+    from bertdata.engine.run_stages import plan_first, run_stages
     from bertdata.options.option import stored_values
 
-    runner(flags).check([flags.output, *paths])
+    chosen = runner(flags)
+    chosen.check([flags.output, *paths])
     lock.refuse_own(flags.output, paths)
     origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
-    with lock.output_lock(flags.output, kind, origin, force=flags.force) as messages:
-        for message in messages:
-            print(message, file=sys.stderr)
-        yield
+    with lock.locked(flags.output, kind):
+        plans = plan_first(stages)
+        with lock.made_from(flags.output, origin, force=flags.force) as messages:
+            for message in messages:
+                print(message, file=sys.stderr)
+            if flags.force:
+                clear()
+            yield run_stages(stages, chosen, plans)
 
 
 def runner(flags: argparse.Namespace) -> Runner:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import InputError, OutputError
 from bertdata.io import files
+from bertdata.options.option import flag_of
 
 ORIGIN = ".bertdata-origin.json"
 _SHOWN = 3
+_RECIPE = "--recipe"
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,24 @@ class Origin:
         kept = [identity.rsplit(":", 2)[1:] for identity in other.files.values()]
         return [path for path, found in sizes_and_times.items() if path not in other.files and found not in kept]
 
+    @property
+    def phases(self) -> list[str]:
+        """The names of the phases, where there are several."""
+        return list(self.settings.get("phases", ()))
+
+    def settings_left_out(self, other: Origin, named: Collection[str]) -> list[str]:
+        """Return settings of this run that another one has not and does not name, as flags: of a recipe, that alone.
+
+        named: the names of its settings. One that names another recipe leaves nothing out.
+        """
+        old, new = _flat(self.settings), _flat(other.settings)
+        flags = {flag_of(name) for name in named}
+        left = [name for name in sorted(old) if old[name] != new.get(name) and name not in flags]
+        left = [name for name in left if name not in (_RECIPE, flag_of("phases"))]
+        if left and (recipe := old.get(_RECIPE)) != new.get(_RECIPE):
+            return [] if new.get(_RECIPE) else [f"{_RECIPE} {recipe}"]
+        return [f"{name} {_shown(old[name])}" for name in left]
+
 
 def absolute(path: str) -> str:
     """Return a path that means the same from another working directory; a URL as it is."""
@@ -74,12 +94,12 @@ def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
     return finished, begun
 
 
-def begin(directory: str, origin: Origin, *, force: bool = False) -> list[str]:
+def begin(directory: str, origin: Origin, *, force: bool = False, named: Collection[str] | None = None) -> list[str]:
     """Record that a run of this origin starts; returns messages to the user on what it replaces.
 
     Raises OutputError for the reason that `refusal` returns, unless `force` is given.
     """
-    refused = refusal(directory, origin)
+    refused = refusal(directory, origin, named)
     if refused and not force:
         raise OutputError(refused, path=directory)
     messages = [f"{what}: {text}" for what, text in changes(directory, origin)]
@@ -87,19 +107,32 @@ def begin(directory: str, origin: Origin, *, force: bool = False) -> list[str]:
     return messages
 
 
-def refusal(directory: str, origin: Origin) -> str:
-    """Return why a run needs --force: the finished output was made from files that the run leaves out. Else "".
+def refusal(directory: str, origin: Origin, named: Collection[str] | None = None) -> str:
+    """Return why a run needs --force: the finished output has something that the run leaves out. Else "".
 
-    The sample corpus may always be replaced.
+    These are files, phases, and settings where a command takes the sources of the output: `named` are the names of
+    the settings that it gives, itself or by a recipe. The sample corpus may always be replaced.
     """
     finished, _ = read_origin(directory)
-    lost = finished.left_out(origin) if finished and finished.given is not None else []
-    if finished is None or not lost:
+    if finished is None or finished.given is None:
         return ""
-    return (
-        f"was made by `bertdata {finished.command}` from {_some(lost)} too, which this command leaves out; add --force "
-        "to replace it, or choose another --output"
-    )
+    if lost := finished.left_out(origin):
+        return (
+            f"was made by `bertdata {finished.command}` from {_some(lost)} too, which this command leaves out; add "
+            "--force to replace it, or choose another --output"
+        )
+    if unnamed := [] if named is None else finished.settings_left_out(origin, named):
+        return (
+            f"was made with {_some(unnamed, 'settings')}, which this command leaves out, and the sources; name them "
+            "again, choose another --output, or add --force to replace it (--dry-run says what changes)"
+        )
+    names = [name for name in finished.phases if name not in origin.phases]
+    if names:
+        return (
+            f"has the {'phase' if len(names) == 1 else 'phases'} {', '.join(names)}, which this command leaves out; "
+            "name the recipe or the lengths of all phases, choose another --output, or add --force to delete them"
+        )
+    return ""
 
 
 def finish(directory: str, origin: Origin) -> None:
@@ -142,7 +175,7 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of all groups by the names of their flags."""
     flat: dict[str, Any] = {}
     for name, value in settings.items():
-        flat |= _flat(value) if isinstance(value, Mapping) else {f"--{name.replace('_', '-')}": value}
+        flat |= _flat(value) if isinstance(value, Mapping) else {flag_of(name): value}
     return flat
 
 
@@ -152,6 +185,6 @@ def _shown(value: Any) -> str:
     return json.dumps(value) if isinstance(value, (bool, list)) else str(value)
 
 
-def _some(paths: list[str]) -> str:
-    shown = ", ".join(paths[:_SHOWN])
-    return shown + (f" and {len(paths) - _SHOWN:,} more files" if len(paths) > _SHOWN else "")
+def _some(names: list[str], what: str = "files") -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown + (f" and {len(names) - _SHOWN:,} more {what}" if len(names) > _SHOWN else "")

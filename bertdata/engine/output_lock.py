@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from bertdata.engine.origin import Origin, begin, finish
 from bertdata.errors import ConfigError, OutputError
@@ -21,23 +21,50 @@ MANIFEST = "manifest.json"
 
 @contextlib.contextmanager
 def output_lock(directory: str, kind: str, origin: Origin | None = None, *, force: bool = False) -> Iterator[list[str]]:
-    """Lock an output directory while a build writes in it; `kind` is what it holds ("documents", "build"...).
+    """Lock an output directory while a build writes in it, as `locked` does, and record its origin, as `made_from`.
 
-    Creates the directory if need be, and deletes the temporary files of an interrupted build. Yields messages on what
-    is replaced (see `bertdata.engine.origin`), and records the origin as finished after the block. Raises OutputError
-    where the directory holds something else or another kind, where another process writes in it, and, unless `force`
-    is given, where it was made from files that this build leaves out.
+    Yields messages on what is replaced.
+    """
+    with locked(directory, kind), made_from(directory, origin, force=force) as messages:
+        yield messages
+
+
+@contextlib.contextmanager
+def locked(directory: str, kind: str) -> Iterator[None]:
+    """Lock an output directory; `kind` is what it holds ("documents", "build"...).
+
+    Creates the directory if need be, and removes it again where the block fails before anything is written. Raises
+    OutputError where the directory holds something else or another kind, and where another process writes in it.
     """
     marker = files.join(directory, MARKER)
-    if not files.exists(marker):
+    is_new, is_there = not files.exists(marker), files.exists(directory)
+    if is_new:
         _refuse_others(directory)
     with _lock(marker, directory):
         _check_kind(marker, directory, kind)
-        messages = begin(directory, origin, force=force) if origin else []
-        files.remove_temporaries(directory)
-        yield messages
-        if origin:
-            finish(directory, origin)
+        try:
+            yield
+        except BaseException:
+            if is_new and files.names(directory) == [MARKER]:
+                files.remove(marker if is_there else directory)
+            raise
+
+
+@contextlib.contextmanager
+def made_from(
+    directory: str, origin: Origin | None, *, force: bool = False, named: Collection[str] | None = None
+) -> Iterator[list[str]]:
+    """Record what a locked output is made from: as begun before the block, and as finished after it.
+
+    Deletes the temporary files of an interrupted build, and yields messages on what is replaced (see
+    `bertdata.engine.origin`). Raises OutputError where the output has something that is left out now, unless `force` is
+    given; `named` are the settings that a command names, if these are to be compared.
+    """
+    messages = begin(directory, origin, force=force, named=named) if origin else []
+    files.remove_temporaries(directory)
+    yield messages
+    if origin:
+        finish(directory, origin)
 
 
 def refuse_own(directory: str, paths: Sequence[str]) -> None:
@@ -91,8 +118,9 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise OutputError(
-                "another build is writing here; wait for it, or choose another --output", path=directory
-            ) from error
+            held = os.path.exists(marker) and os.path.samestat(os.stat(marker), os.fstat(file.fileno()))
+        except BlockingIOError:
+            held = False
+        if not held:  # locked by another process, or removed by one that was refused just now
+            raise OutputError("another build is writing here; wait for it, or choose another --output", path=directory)
         yield

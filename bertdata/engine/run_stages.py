@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bertdata.engine.parts import PartResult, Task, delete_orphans, load, read_record
-from bertdata.engine.stages import Stage, Standing, Step
+from bertdata.engine.stages import Plan, Stage, Standing, Step
 from bertdata.errors import BertDataError, printable
 from bertdata.io import files
 from bertdata.io.digests import damaged
@@ -30,17 +30,28 @@ class StageRunner(Protocol):
         """Keep the processes that `run` starts for further runs, and end them when the context is left."""
 
 
-def run_stages(stages: Sequence[Stage], runner: StageRunner) -> Standing:
-    """Run stages one after another; returns the results of all."""
-    standing = Standing()
+def plan_first(stages: Sequence[Stage]) -> list[Plan | None]:
+    """Return the plan of each stage that needs none of those before it, and None for the others; writes nothing.
+
+    Raises the errors with which inputs are refused.
+    """
+    return [stage.plan(Standing()) if stage.first else None for stage in stages]
+
+
+def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Plan | None] = ()) -> Standing:
+    """Run stages one after another; returns the results of all.
+
+    All that need none of those before them are planned before anything is written, unless `plans` has their plans.
+    """
+    standing, plans = Standing(), plans or plan_first(stages)
     with runner.keep_workers():
-        for stage in stages:
-            standing = _run_stage(stage, standing, runner)
+        for stage, plan in zip(stages, plans, strict=True):
+            done = _run_plan(plan or stage.plan(standing), runner)
+            standing = standing.with_documents(done) if plan else done
     return standing
 
 
-def _run_stage(stage: Stage, standing: Standing, runner: StageRunner) -> Standing:
-    plan = stage.plan(standing)
+def _run_plan(plan: Plan, runner: StageRunner) -> Standing:
     for note in plan.notes:
         runner.say(note)
     plan.prepare()
@@ -150,7 +161,7 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
             if stage.title:
                 yield State(stage.title)
             continue
-        plan = stage.plan(standing)
+        plan = stage.plan(Standing() if stage.first else standing)
         done: list[list[PartResult]] = []
         for number, step in enumerate(plan.steps):
             if len(done) < number:
@@ -170,4 +181,4 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
         if len(done) < len(plan.steps):
             complete = False
         elif stage is not stages[-1]:
-            standing = plan.finish(done)
+            standing = standing.with_documents(plan.finish(done)) if stage.first else plan.finish(done)

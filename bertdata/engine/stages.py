@@ -12,7 +12,7 @@ Planning reads what is on disk and writes nothing, so that a dry run plans as a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from bertdata.engine.parts import PartFunction, PartMetadata, PartResult, Task, add_counts
@@ -33,6 +33,10 @@ class Standing:
     account: dict[str, Any] = field(default_factory=dict)
     sizes: tuple[Mapping[str, int], ...] = ()
     token_counts: tuple[Any, ...] = ()
+
+    def with_documents(self, other: Standing) -> Standing:
+        """Return these results with the documents of others after its own."""
+        return replace(self, documents=(*self.documents, *other.documents))
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,10 @@ class Stage(Protocol):
 
     @property
     def first(self) -> bool:
-        """Whether it plans from the user's files alone, so that the stages before it need not be done."""
+        """Whether it plans from the user's files alone, and makes documents.
+
+        The stages before it need not be done then, and its documents come after theirs.
+        """
 
     def plan(self, standing: Standing) -> Plan:
         """Return what is to be done; raises the error with which the input is refused."""

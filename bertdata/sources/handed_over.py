@@ -5,11 +5,14 @@ Arrow tables and data frames, datasets of Hugging Face, and any iterable of rows
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import IO, Any
 
@@ -22,19 +25,87 @@ from bertdata.sources.names import is_source_name
 
 _ROW_GROUP_BYTES = 8 << 20
 _ROWS_AT_A_TIME = 1000
+_SHOWN = 40
 
 
-def paths_of(given: Any, output: str, text_column: str = "text") -> list[str]:
-    """Return the paths that documents are given by: paths as they are, rows as the file that they are written to.
+@dataclass
+class HandedOver:
+    """What documents are given by: their paths, and the rows that become files at some of these."""
+
+    paths: list[str] = field(default_factory=list)
+    rows: dict[str, Any] = field(default_factory=dict)
+    _before: dict[str, str] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def written(self, text_column: str = "text") -> Iterator[Callable[[], None]]:
+        """Write the rows; a file is only written anew where the rows are others.
+
+        Yields a function that keeps the files: where the block ends before it was called, the files of an earlier call
+        are put back, and there are no new ones. Raises ConfigError for rows that are not, and InputError where there
+        are none.
+        """
+        try:
+            for path, rows in self.rows.items():
+                self._write(rows, path, text_column)
+            yield self._keep
+        finally:
+            self._put_back()
+
+    def _keep(self) -> None:
+        for earlier in self._before.values():
+            if earlier:
+                files.remove(earlier)
+        self._before.clear()
+
+    def _put_back(self) -> None:
+        for path, earlier in self._before.items():
+            if earlier:
+                files.move(earlier, path)
+            else:
+                files.remove(path)
+        for folder in {os.path.dirname(path) for path in self.rows if not files.is_remote(path)}:
+            with contextlib.suppress(OSError):  # it holds files
+                os.rmdir(folder)
+        self._before.clear()
+
+    def _write(self, rows: Any, path: str, text_column: str) -> None:
+        """Write rows into a file, unless they are there already; one that is there gets another name for now."""
+        folder, name = path.removesuffix(files.name(path)).rstrip("/"), files.name(path)
+        earlier = files.join(folder, f"{files.TEMPORARY}earlier-{name}")
+        place = None if files.is_remote(path) else folder
+        if place:
+            os.makedirs(place, exist_ok=True)
+        if files.exists(earlier):  # a call was killed before it kept its files
+            files.move(earlier, path)
+        with tempfile.NamedTemporaryFile(dir=place, prefix=files.TEMPORARY) as file:
+            tables = _tables(rows)
+            number = _write_lines(rows, file, text_column) if tables is None else _write_parquet(tables, file)
+            if not number:
+                raise InputError("there are no rows; expected documents", path=path)
+            file.flush()
+            is_there = files.exists(path)
+            if is_there and files.sha256(path) == files.sha256(file.name):
+                return
+            if is_there:
+                files.move(path, earlier)
+            self._before[path] = earlier if is_there else ""
+            file.seek(0)
+            with files.atomic_write(path) as whole:
+                shutil.copyfileobj(file, whole)
+
+
+def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOver:
+    """Return the paths and the rows that documents are given by: rows as the files that they are to be written to.
 
     given: a path or rows, a list of these, or a mapping from names of sources to these. The files are
-    `OUTPUT-documents/NAME.parquet`, or .jsonl for iterables, and one is only written anew where the rows are others.
-    Raises ConfigError for anything else, and InputError where there are no rows.
+    `OUTPUT-documents/NAME.parquet`, or .jsonl for iterables. Raises ConfigError for anything else, and InputError where
+    there are no rows.
     """
     several = dict(given) if isinstance(given, Mapping) else {"": given}
     if not several:
         raise InputError("there are no rows; expected documents")
-    paths: list[str] = []
+    _refuse_one_row(several, text_column)
+    found = HandedOver()
     for source, value in several.items():
         if source and not is_source_name(source):
             raise ConfigError(f"documents has the source {source!r}; expected letters, digits, _ and -")
@@ -43,41 +114,48 @@ def paths_of(given: Any, output: str, text_column: str = "text") -> list[str]:
         are_rows = not isinstance(value, list | tuple) or isinstance(next(iter(value), None), Mapping)
         parts = [value] if are_rows else value
         for number, part in enumerate(parts):
-            is_path = isinstance(part, str | os.PathLike)
-            name = (source or "documents") + (f".{number}" if number else "")
-            path = os.fspath(part) if is_path else _written(part, f"{output.rstrip('/')}-documents", name, text_column)
-            paths.append(f"{source}={path}" if source else path)
-    return paths
+            path = os.fspath(part) if isinstance(part, str | os.PathLike) else ""
+            if not path:
+                name = (source or "documents") + (f".{number}" if number else "")
+                path = files.join(f"{output.rstrip('/')}-documents", name + _suffix(part))
+                found.rows[path] = part
+            found.paths.append(f"{source}={path}" if source else path)
+    return found
 
 
-def _written(rows: Any, folder: str, name: str, text_column: str) -> str:
-    """Write rows into a file of a folder, unless they are there already; returns its path."""
-    tables = _tables(rows)
-    path = files.join(folder, f"{name}.jsonl" if tables is None else f"{name}.parquet")
-    if tables is None and not isinstance(rows, Iterable):
+def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
+    """Raise ConfigError for one row in the place of a mapping from sources: its text is no path."""
+    text = given.get(text_column)
+    if isinstance(text, str) and not files.is_remote(text) and not os.path.lexists(text) and not glob.glob(text):
+        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        raise ConfigError(
+            f"documents is a mapping whose {text_column!r} is {shown!r}, and there is no such path; expected a list of "
+            "rows, as [{...}], or a mapping from names of sources to paths or rows"
+        )
+
+
+def _suffix(rows: Any) -> str:
+    """Return how the name of the file of rows ends; raises ConfigError for what is no rows."""
+    if _are_tables(rows):
+        return ".parquet"
+    if not isinstance(rows, Iterable) or isinstance(rows, Mapping | bytes):
         raise ConfigError(
             f"documents is {type(rows).__name__}; expected paths, an Arrow table, a dataset, or an iterable of dicts "
             "or texts"
         )
-    if not files.is_remote(folder):
-        os.makedirs(folder, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=None if files.is_remote(folder) else folder, prefix=files.TEMPORARY) as file:
-        number = _write_lines(rows, file, text_column) if tables is None else _write_parquet(tables, file)
-        if not number:
-            raise InputError("there are no rows; expected documents", path=path)
-        file.flush()
-        if not files.exists(path) or files.sha256(path) != files.sha256(file.name):
-            file.seek(0)
-            with files.atomic_write(path) as whole:
-                shutil.copyfileobj(file, whole)
-    return path
+    return ".jsonl"
+
+
+def _are_tables(rows: Any) -> bool:
+    """Return whether rows are in memory as Arrow already: those with its interface, and datasets of a length."""
+    return hasattr(rows, "__arrow_c_stream__") or (hasattr(rows, "with_format") and hasattr(rows, "num_rows"))
 
 
 def _tables(rows: Any) -> Iterator[pa.Table] | None:
     """Yield what is in memory as Arrow already; None for rows of Python."""
     if hasattr(rows, "__arrow_c_stream__"):
         return (pa.Table.from_batches([batch]) for batch in pa.RecordBatchReader.from_stream(rows))
-    if hasattr(rows, "with_format") and hasattr(rows, "num_rows"):  # a dataset of Hugging Face that has a length
+    if _are_tables(rows):  # a dataset of Hugging Face
         return (table for table in rows.with_format("arrow").iter(_ROWS_AT_A_TIME))
     return None
 

@@ -56,7 +56,7 @@ class ReadSource:
         return _TITLES[self.kind]
 
     def plan(self, standing: Standing) -> Plan:
-        """Plan the parts, after those of the sources before it."""
+        """Plan the parts; raises the errors with which files are refused."""
         own = finished_parts(self.source_of) if self.kind == "documents" else []
         if own and (self.config.filter or self.config.clean):
             flag = "--filter" if self.config.filter else "--clean"

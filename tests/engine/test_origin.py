@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,3 +164,48 @@ def test_settings_that_come_or_go_are_named_and_those_of_another_command_are_not
         ("changed --sentences", "english -> none"),
     ]
     assert changes(str(tmp_path / "out"), Origin.of("encode", [mine], settings=now)) == []
+
+
+def test_phases_that_are_left_out_need_force(tmp_path: Path) -> None:
+    mine, output = file(tmp_path / "mine.txt"), str(tmp_path / "out")
+    made(tmp_path / "out", Origin.of("build", [mine], settings={"phases": ["128", "512"]}))
+    for phases, left in (({}, "phases 128, 512"), ({"phases": ["128", "1024"]}, "phase 512")):
+        with pytest.raises(OutputError, match=f"has the {left}, which this command leaves out; .*--force to delete"):
+            made(tmp_path / "out", Origin.of("build", [mine], settings=phases))
+    assert refusal(output, Origin.of("build", [mine], settings={"phases": ["128", "512", "1024"]})) == ""
+    assert refusal(output, Origin.of("build", [mine], settings={"phases": ["128", "512"], "seed": 3})) == ""
+    made(tmp_path / "out", Origin.of("build", [mine]), force=True)
+    assert refusal(output, Origin.of("build", [mine])) == ""
+
+
+def test_settings_that_are_left_out_with_the_sources_need_force(tmp_path: Path) -> None:
+    mine, output = file(tmp_path / "mine.txt"), str(tmp_path / "out")
+
+    def origin(**settings: object) -> Origin:
+        return Origin.of("build", [mine], settings={"examples": settings})
+
+    made(tmp_path / "out", origin(max_seq_length=512, seed=1, pack=True))
+    now = origin(max_seq_length=128, seed=2, pack=False)
+    assert refusal(output, now) == ""  # the sources are named, so that it is a whole command
+    expected = "was made with --max-seq-length 512, --pack true, which this command leaves out, and the sources"
+    assert refusal(output, now, {"seed"}).startswith(expected)
+    assert refusal(output, now, {"seed", "max_seq_length", "pack"}) == ""
+    assert refusal(output, origin(max_seq_length=512, seed=2, pack=True), {"seed"}) == ""
+    assert refusal(output, origin(max_seq_length=512, seed=1, pack=True, added=3), {"added"}) == ""
+
+
+def test_a_recipe_that_is_left_out_with_the_sources_needs_force(tmp_path: Path) -> None:
+    mine, output = file(tmp_path / "mine.txt"), str(tmp_path / "out")
+
+    def origin(recipe: str = "", **settings: object) -> Origin:
+        return Origin.of("build", [mine], settings=settings | ({"recipe": recipe} if recipe else {}))
+
+    made(tmp_path / "out", origin("roberta", objective="full-sentences", seed=7))
+    default: dict[str, Any] = {"objective": "nsp", "seed": 7}
+    assert "was made with --recipe roberta, which this command leaves out" in refusal(output, origin(**default), {"x"})
+    assert refusal(output, origin(objective="full-sentences", seed=7), set()) == ""  # the same settings by flags
+    assert refusal(output, origin("bert-base", **default), {"objective"}) == ""
+    again = origin("roberta", objective="full-sentences", seed=12345)
+    assert "was made with --seed 7," in refusal(output, again, {"objective"})
+    assert refusal(output, again, {"objective", "seed"}) == ""
+    assert ("changed --recipe", "roberta -> none") in changes(output, origin(**default))

@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from bertdata.engine.output_lock import MARKER, output_lock
+from bertdata.engine.output_lock import MARKER, locked, output_lock
 from bertdata.errors import BertDataError, OutputError
 from bertdata.io import files
 
@@ -87,6 +87,35 @@ def test_an_output_is_free_again_after_a_failure(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError), output_lock(str(tmp_path), "build"):
         raise RuntimeError
     claim(tmp_path)
+
+
+@pytest.mark.parametrize("name", [".", "new"])
+def test_a_new_directory_in_which_nothing_was_written_is_as_before_after_a_failure(name: str, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), locked(str(tmp_path / name), "build"):
+        raise RuntimeError
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_was_written_before_a_failure_stays(tmp_path: Path) -> None:
+    def write() -> None:
+        (tmp_path / "train").mkdir()
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError), locked(str(tmp_path), "build"):
+        write()
+    assert sorted(os.listdir(tmp_path)) == [MARKER, "train"]
+    with pytest.raises(RuntimeError), locked(str(tmp_path), "build"):
+        raise RuntimeError
+    assert sorted(os.listdir(tmp_path)) == [MARKER, "train"]
+
+
+def test_a_lock_on_a_marker_that_is_gone_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def removed(*arguments: object) -> None:
+        (tmp_path / MARKER).unlink()
+
+    monkeypatch.setattr("fcntl.flock", removed)
+    with pytest.raises(OutputError, match="another build is writing here"):
+        claim(tmp_path)
 
 
 def test_of_builds_started_at_once_in_a_new_directory_one_at_a_time_holds_it(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import Settings, build_corpus
+from pipelines.build_corpus import build_corpus
+from pipelines.build_flags import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Settings(

@@ -15,7 +15,7 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_corpus import Settings
+from pipelines.build_flags import Settings
 from tests.pipelines.builds import SETTINGS, build, digests, run
 
 NEAR = replace(SETTINGS, dedup=DedupConfig("near"))

@@ -11,7 +11,7 @@ import pytest
 import bertdata
 from bertdata.cli import command_line
 from bertdata.errors import ConfigError
-from pipelines.build_corpus import make_parser
+from pipelines.build_flags import make_parser
 
 ACTIONS = [action for action in make_parser()._actions if action.dest != "help"]
 

@@ -13,7 +13,7 @@ from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import read_recipe, recipe_names
 from bertdata.tokenizers.loading import model_max_length
-from pipelines.build_corpus import make_parser, settings_of_flags
+from pipelines.build_flags import make_parser, settings_of_flags
 from tests.small_build import texts, tokenizer
 
 OVER = (

@@ -174,3 +174,41 @@ def test_a_folder_of_the_users_named_by_a_number_stays(own: Path) -> None:
     (own / "2024" / "notes.txt").write_text("mine")
     assert build_corpus.main(["--output", "corpus", *FEW, "--seed", "3"]) == 0
     assert (own / "2024" / "notes.txt").read_text() == "mine"
+
+
+PHASES = """
+objective = "doc-sentences"
+
+[[phase]]
+name = "short"
+max_seq_length = 32
+
+[[phase]]
+name = "long"
+max_seq_length = 64
+"""
+
+
+def test_a_build_of_a_recipe_is_not_replaced_where_the_recipe_is_left_out(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.toml").write_text(PHASES)
+    few = ["--output", "phases", *FEW]
+    assert build_corpus.main(["--recipe", "two.toml", "--documents", "rows.jsonl", *few]) == 0
+    before = digests(tmp_path / "phases" / "long")
+    assert before
+    with pytest.raises(OutputError, match=r"made with --recipe two\.toml, which this command leaves out"):
+        build_corpus.main(few)
+    with pytest.raises(OutputError, match=r"has the phases short, long, which this command leaves out"):
+        build_corpus.main(["--documents", "rows.jsonl", *few])
+    capsys.readouterr()
+    assert build_corpus.main([*few, "--dry-run"]) == 0
+    planned = capsys.readouterr().out
+    assert "two.toml -> none" in planned
+    assert "doc-sentences -> nsp" in planned
+    assert "refused" in planned
+    assert digests(tmp_path / "phases" / "long") == before
+    assert build_corpus.main(["--recipe", "two.toml", *few]) == 0
+    assert "nothing to do" in capsys.readouterr().out
+    assert build_corpus.main(["--documents", "rows.jsonl", *few, "--force"]) == 0
+    assert not (tmp_path / "phases" / "long").exists()

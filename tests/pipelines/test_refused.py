@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.errors import ConfigError
-from pipelines import build_corpus
+from bertdata.errors import BertDataError, ConfigError
+from pipelines import build_corpus, train_sentences, train_vocab
 
 
 def documents(path: Path, number: int) -> str:
@@ -67,3 +67,27 @@ def test_documents_of_a_word_each_make_no_pairs_and_are_refused_as_such(tmp_path
     flags = ["--documents", str(tmp_path / "rows.jsonl"), "--output", str(tmp_path / "corpus"), "--workers", "1"]
     with pytest.raises(ConfigError, match="for --objective nsp there are too few with two words of this vocabulary"):
         build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased"])
+
+
+def test_a_build_that_is_refused_leaves_the_output_as_it_was(tmp_path: Path) -> None:
+    source, output = documents(tmp_path / "rows.jsonl", 40), tmp_path / "corpus"
+    flags = ["--documents", source, "--output", str(output), "--workers", "1", "--objective", "doc-sentences"]
+    wrong = [*flags, "--where", "score > 3"]
+    with pytest.raises(ConfigError, match="names the column 'score', which these documents do not have"):
+        build_corpus.main(wrong)
+    assert not output.exists()
+    assert build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased"]) == 0
+    before = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
+    for force in ([], ["--force"]):
+        with pytest.raises(ConfigError, match="names the column 'score'"):
+            build_corpus.main([*wrong, *force])
+    assert {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()} == before
+
+
+def test_other_commands_that_are_refused_leave_no_output(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("no rows")
+    output = tmp_path / "out"
+    for command in (train_vocab, train_sentences):
+        with pytest.raises(BertDataError):
+            command.main(["--documents", str(tmp_path / "rows.jsonl"), "--output", str(output), "--text-column", "x"])
+        assert not output.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,22 @@ import pyarrow.parquet as pq
 import pytest
 
 import bertdata
-from bertdata.errors import ConfigError, InputError
-from bertdata.sources.handed_over import paths_of
+from bertdata.errors import BertDataError, ConfigError, InputError
+from bertdata.io import files
+from bertdata.sources.handed_over import handed_over
 from tests.pipelines.builds import digests
 from tests.shards.build import text_of
 
 ROWS = [{"id": f"d{number}", "text": text_of(number), "score": number % 5} for number in range(60)]
 SETTINGS: dict[str, Any] = {"vocab": "bertdata-30k-uncased", "workers": 1, "max_seq_length": 64}
+
+
+def paths_of(given: Any, output: str, text_column: str = "text") -> list[str]:
+    """Write rows, and return the paths that documents are given by."""
+    found = handed_over(given, output, text_column)
+    with found.written(text_column) as keep:
+        keep()
+    return found.paths
 
 
 def dataset(rows: list[dict[str, Any]]) -> Any:
@@ -125,6 +135,66 @@ def test_rows_are_not_written_for_a_build_that_is_refused(tmp_path: Path) -> Non
     with pytest.raises(ConfigError, match="did you mean 'max_seq_length'"):
         bertdata.build(tmp_path / "c", documents=ROWS, **settings)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"max_seq_length": 4}, "--max-seq-length is 4"),
+        ({"mix": {"books": 1}}, "--mix names books"),
+        ({"vocab": "no-such-vocabulary"}, "no-such-vocabulary"),
+        ({"where": "scoer > 1"}, "did you mean 'score'"),
+        ({"sources": ["web"]}, "--sources names web"),
+    ],
+)
+def test_a_refused_call_leaves_the_rows_and_the_build_of_an_earlier_one(
+    wrong: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    [path] = paths_of(ROWS, f"{tmp_path}/c")
+    before = {str(one): one.stat().st_mtime_ns for one in tmp_path.rglob("*")}
+    with pytest.raises(BertDataError, match=message):
+        bertdata.build(tmp_path / "c", documents=ROWS[1:], **SETTINGS | wrong)
+    assert {one: os.stat(one).st_mtime_ns for one in before if one == path} == {path: before[path]}
+    assert {str(one) for one in tmp_path.rglob("*")} == {*before}
+    assert [json.loads(line) for line in Path(path).read_text().splitlines()] == ROWS
+
+
+def test_rows_that_fail_on_the_way_put_all_files_back(tmp_path: Path) -> None:
+    paths_of({"a": ROWS, "b": ROWS}, f"{tmp_path}/c")
+    first, second = (f"{tmp_path}/c-documents/{name}.jsonl" for name in "ab")
+    before = [(os.stat(path).st_mtime_ns, Path(path).read_bytes()) for path in (first, second)]
+    with pytest.raises(ConfigError, match="row 2 of documents is int"):
+        paths_of({"a": ROWS[1:], "b": iter([ROWS[0], 3]), "d": ROWS}, f"{tmp_path}/c")
+    assert [(os.stat(path).st_mtime_ns, Path(path).read_bytes()) for path in (first, second)] == before
+    assert sorted(os.listdir(tmp_path / "c-documents")) == ["a.jsonl", "b.jsonl"]
+
+
+def test_a_call_that_was_killed_before_it_was_accepted_is_undone_by_the_next(tmp_path: Path) -> None:
+    [path] = paths_of(ROWS, f"{tmp_path}/c")
+    os.utime(path, ns=(1, 1))
+    killed = handed_over(ROWS[1:], f"{tmp_path}/c")
+    next(iter(killed.written().gen))
+    killed._before.clear()
+    paths_of(ROWS, f"{tmp_path}/c")
+    assert os.stat(path).st_mtime_ns == 1
+    assert os.listdir(tmp_path / "c-documents") == ["documents.jsonl"]
+
+
+def test_rows_at_a_url_are_put_back_too() -> None:
+    output = f"memory://{uuid.uuid4().hex}/c"
+    [path] = paths_of(ROWS, output)
+    found = handed_over(ROWS[1:], output)
+    with found.written():
+        assert len(files.open_raw(path).read().splitlines()) == len(ROWS) - 1
+    assert len(files.open_raw(path).read().splitlines()) == len(ROWS)
+
+
+@pytest.mark.parametrize("row", [{"text": "Salt is white."}, {"text": "Salt is white." * 50, "id": "a", "score": 3}])
+def test_one_row_in_the_place_of_a_list_is_told(row: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"whose 'text' is 'Salt is .*expected a list of rows, as \[\{...\}\]"):
+        bertdata.build(tmp_path / "c", documents=row, **SETTINGS)
+    (tmp_path / "a.jsonl").write_text("{}")
+    assert paths_of({"text": f"{tmp_path}/a.jsonl"}, f"{tmp_path}/c") == [f"text={tmp_path}/a.jsonl"]
 
 
 def test_a_build_of_rows_is_that_of_the_same_file(tmp_path: Path) -> None:
