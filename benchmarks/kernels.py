@@ -115,7 +115,7 @@ def unescaping() -> Row:
     """Return XML's entities resolved."""
     from xml.sax.saxutils import escape
 
-    from bertdata.sources.wikipedia.dump.reader import unescape
+    from bertdata.sources.wikipedia.dump.unescape import unescape
     from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 
     pages = [escape(data.decode()).encode() for _, data in _pages()]

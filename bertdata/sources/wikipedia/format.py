@@ -156,7 +156,7 @@ class WikipediaFormat(SourceFormat):
                         writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
                         continue
                 else:
-                    place = {"path": work.span.path, "offset": page.offset}
+                    place = {"path": page.path or work.span.path, "offset": page.offset}
                     broken.append({**place, "title": page.title, "reason": page.reason})
                     reason = f"broken: {page.reason}"
                 counters.drop(reason)

@@ -25,6 +25,7 @@ Chunk = tuple[int, bytes | None, bool]
 
 _HEAD = 1 << 20
 _ROOT_WITHIN = 1 << 16
+_NAMES_WIKI = ", and has the head of the dump, which names the wiki and its namespaces"
 _HEAD_END = re.compile(rb"</siteinfo>|<page[\s>]|</mediawiki")
 _SIGNATURES = {"bz2": b"BZh", "gz": b"\x1f\x8b"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -106,7 +107,7 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
             )
         raw.seek(0)
         for offset, data in _stored_chunks(raw, DumpRange(path, 0, size(path)), chunk=1 << 16):
-            head += _whole(data, path, offset)
+            head += _whole(data, path, offset, _NAMES_WIKI)
             if len(head) >= 2 * looked:
                 looked = len(head)
                 if looked >= _HEAD or _HEAD_END.search(_as_utf8(head)):
@@ -168,11 +169,11 @@ def _stored_chunks(
         yield from decompress(raw, kind, span.path, chunk)
 
 
-def _whole(data: bytes | None, path: str, offset: int) -> bytes:
-    """Return data; raises InputError where it is that of a damaged block."""
+def _whole(data: bytes | None, path: str, offset: int, what: str = "") -> bytes:
+    """Return data; raises InputError, which says `what` was in it, where it is that of a damaged block."""
     if data is None:
         raise InputError(
-            "the bz2 block that starts here is corrupt; get the file again and check its checksum",
+            f"the bz2 block that starts here is corrupt{what}; get the file again and check its checksum",
             path=path,
             offset=offset,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from bertdata.errors import InputError
@@ -26,6 +26,7 @@ from bertdata.sources.wikipedia.dump.revisions import (
     newest_revision,
     without_slots,
 )
+from bertdata.sources.wikipedia.dump.unescape import unescape, unescaper
 
 _TAG = re.compile(rb"<(?:page[\s/>]|/page>|/mediawiki)")
 _LONGEST_TAG = len(b"</mediawiki")
@@ -37,8 +38,6 @@ _MODEL = re.compile(rb"<model>([^<]*)</model>")
 _TEXT = re.compile(rb"<text(?=[\s/>])[^<>]*>")
 _LONG_PAGE = 8 << 20
 """Bytes of a page from which on only its newest revision so far is kept."""
-_ENTITY = re.compile(rb"&(?:lt|gt|quot|amp|apos|#([0-9]{1,7})|#[xX]([0-9A-Fa-f]{1,6}));")
-_NAMED = {b"&lt;": b"<", b"&gt;": b">", b"&quot;": b'"', b"&amp;": b"&", b"&apos;": b"'"}
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 _CANONICAL = {
@@ -116,12 +115,14 @@ class BrokenPage:
 
     Reasons are `not closed`, `no title`, `no text`, `no id`, `bad utf-8` and `damaged block`. The last is said of a
     page of which a damaged bz2 block has a part, and once for the pages that begin in damaged blocks, however many;
-    their titles are not known, and `offset` is that of the first of these blocks.
+    their titles are not known, and `offset` is that of the first of these blocks. `path` is the file that the offset
+    is in, where a page is in several.
     """
 
     reason: str
     title: str | None
     offset: int
+    path: str = ""
 
 
 def read_siteinfo(path: str) -> SiteInfo:
@@ -163,7 +164,7 @@ def read_pages(
     >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
     [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11, deleted=False)]
     """
-    plain = _unescaper(span.weight, compiled)
+    plain = unescaper(span.weight, compiled)
     for found in _cut_pages(span, compiled):
         yield found if isinstance(found, BrokenPage) else _parse(*found, siteinfo, plain, namespaces)
 
@@ -181,18 +182,18 @@ def read_split_page(
     other arguments are as in `read_pages`. Raises InputError as that does, and where they hold more than one page.
     """
     merged: bytes | None = None
-    number, offset = None, 0
+    number, begin = None, ("", 0)
     broken: BrokenPage | None = None
     for span in spans:
         for found in _cut_pages(span, compiled):
             if isinstance(found, BrokenPage):
-                broken = broken or found
+                broken = broken or replace(found, path=span.path)
                 continue
             data, place = found
             first = data.find(REVISION)
             id_here = _ID.search(data, 0, first if first >= 0 else len(data))
             if merged is None:
-                merged, number, offset = data, id_here, place
+                merged, number, begin = data, id_here, (span.path, place)
             elif (id_here and id_here[1]) != (number and number[1]):
                 raise InputError(
                     "is named as a file of revisions of one page, and holds another page; give the files the names "
@@ -205,9 +206,12 @@ def read_split_page(
                 merged = keep_newest(merged + data[first:])
     if broken is not None:
         title = broken.title or (None if merged is None else _title_of(merged))
-        yield BrokenPage(broken.reason, title, broken.offset)
+        yield replace(broken, title=title)
     elif merged is not None:
-        yield _parse(merged, offset, siteinfo, _unescaper(sum(span.weight for span in spans), compiled), namespaces)
+        path, offset = begin
+        plain = unescaper(sum(span.weight for span in spans), compiled)
+        page = _parse(merged, offset, siteinfo, plain, namespaces)
+        yield replace(page, path=path) if isinstance(page, BrokenPage) else page
 
 
 def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, int] | BrokenPage]:
@@ -344,33 +348,3 @@ def _readable(title: bytes) -> str:
 def _plain(title: str) -> str:
     """Return a title without control characters, which no title of a wiki has."""
     return _CONTROL.sub("", title).strip()
-
-
-def _unescaper(size: int, compiled: bool | None) -> Callable[[bytes], bytes]:
-    """Return `unescape`, or the compiled one where that pays."""
-    if not compiling_pays(size, compiled):
-        return unescape
-    from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
-
-    return unescape_compiled
-
-
-def unescape(data: bytes) -> bytes:
-    """Undo XML's escaping once, and its line ends: a parser gives a line feed for each of them.
-
-    >>> unescape(b"AT&amp;amp;T &lt;b&gt; &#233;").decode()
-    'AT&amp;T <b> é'
-    """
-    if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return _ENTITY.sub(_character, data) if b"&" in data else data
-
-
-def _character(match: re.Match[bytes]) -> bytes:
-    named = _NAMED.get(match[0])
-    if named is not None:
-        return named
-    code = int(match[1]) if match[1] else int(match[2], 16)
-    if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        return "\ufffd".encode()
-    return chr(code).encode()

@@ -190,6 +190,19 @@ def test_a_split_page_with_a_damaged_part_is_lost_by_name_and_no_older_text_is_k
     [found] = read_split_page(spans, read_siteinfo(spans[0].path))
     assert isinstance(found, BrokenPage)
     assert (found.reason, found.title) == ("damaged block", SPLIT.title)
+    assert found.path == spans[1].path
+
+
+def test_a_split_page_is_named_with_the_file_that_is_damaged(tmp_path: Path) -> None:
+    paths = [tmp_path / f"xwiki-2026-09-01-p9r{first}r{first + 1}.xml.bz2" for first in (1, 3)]
+    for path, revisions in zip(paths, (SPLIT.revisions[:1], SPLIT.revisions[1:]), strict=True):
+        path.write_bytes(export_file((SPLIT, revisions)))
+    plain = bz2.decompress(paths[1].read_bytes())
+    whole = in_blocks([plain[:300], plain[300:]])
+    paths[1].write_bytes(whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:])
+    [task] = plan(paths, tmp_path / "documents").steps[0].tasks
+    record = run_once(task, write_documents)
+    assert [(one["path"], one["title"]) for one in record.details["broken"]] == [(str(paths[1]), SPLIT.title)]
 
 
 def test_a_split_page_whose_files_were_renamed_is_refused(tmp_path: Path) -> None:

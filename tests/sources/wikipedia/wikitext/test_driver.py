@@ -22,8 +22,9 @@ from bertdata.kernels import warmup
 from bertdata.kernels.jit import kernel
 from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo, unescape
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 from bertdata.sources.wikipedia.dump.site_config import Namespaces
+from bertdata.sources.wikipedia.dump.unescape import unescape
 from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 from bertdata.sources.wikipedia.templates.table import Templates, own_templates
 from bertdata.sources.wikipedia.wikitext import clean, driver
