@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
@@ -31,6 +31,22 @@ _OPTIONAL = (WORD_STARTS, "selection", "token_counts")
 OF_MASKS = ("--masking", "masking settings")
 """What is said of masks where shards that are read together must agree."""
 LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see each book for its own)."
+
+
+def _require_found(values: dict[str, Any], path: str) -> None:
+    """Raise InputError where the objective or the masking unit of shards is not there, as that of another package."""
+    for group, setting, registry in (("examples", "objective", OBJECTIVES), ("masking", "mask_unit", MASK_UNITS)):
+        settings = values.get(group)
+        name = settings.get(setting) if isinstance(settings, dict) else None
+        if not isinstance(name, str):
+            continue
+        try:
+            registry[name]
+        except ConfigError as error:
+            remedy = (
+                "" if ":" in name else "; if a package adds it, install that, or name its module in BERTDATA_PLUGINS"
+            )
+            raise InputError(f"{error}{remedy}", path=path) from error
 
 
 def check_masking(examples: ExamplesConfig, masking: MaskingConfig) -> None:
@@ -184,6 +200,7 @@ class PretrainingInfo(ShardInfo):
 
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
+        _require_found(values, path)
         try:
             given = {"selection": {}} | values
             settings = {name: kind(**given[name]) for name, kind in _GROUPS.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -106,7 +106,11 @@ class WriteShards:
             store.prepare,
             inputs=[task.path for task, _ in standing.documents],
             folders=[store.folder, *(files.join(place, split) for place in places for split in SPLITS)],
-            notes=[*store.plan.notes, *dict.fromkeys(note(one) for one in counts if one)],
+            notes=[
+                *store.plan.notes,
+                *dict.fromkeys(note(one) for one in counts if one),
+                *(told for phase, share in zip(self.phases, shares, strict=True) for told in self._empty(phase, share)),
+            ],
         )
 
     def token_plan(self, standing: Standing) -> TokenPlan:
@@ -136,6 +140,16 @@ class WriteShards:
                 if name in sizes:
                     sizes[name] += record.counts.get("text_bytes", 0)
         return plan_shares(phase.mixing, sizes, phase.examples.dupe_factor)
+
+    def _empty(self, phase: PhaseConfig, shares: Mapping[str, SourceShare]) -> Iterator[str]:
+        """Yield a note on each source that has a weight in a phase, and no text that the phase takes."""
+        where = f"phase {phase.folder}: " if len(self.phases) > 1 else ""
+        for name, weight in phase.mixing.weights.items():
+            if name not in shares:
+                yield (
+                    f"{where}--mix gives {name} the weight {weight:g}, and the selection takes no document of it: the "
+                    "others have its share"
+                )
 
     def _finish(
         self,

@@ -93,6 +93,10 @@ class SourceFormat(ABC):
         """Return the columns of a table beside the text, none of a format that has no columns."""
         return []
 
+    def has_column(self, path: str, name: str) -> bool:
+        """Tell whether any row of a table has a column that is not among `columns_of`, if these are of some rows."""
+        return False
+
     @abstractmethod
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return the tasks for some files, and what the user should know of them; reads the files and writes nothing.

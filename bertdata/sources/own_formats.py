@@ -54,6 +54,10 @@ class FunctionFormat(TableFormat):
 
     columns_of = names_of
 
+    def has_column(self, path: str, name: str) -> bool:
+        """Tell whether any row has a column."""
+        return any(isinstance(row, Mapping) and name in row for row in self._read_rows(path))
+
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a file, a text as the row that has nothing else.
 

@@ -124,14 +124,11 @@ class ReadSource:
         """Raise ConfigError where no file has a column that is to be kept."""
         if not self.columns:
             return
-        found = {
-            name
-            for one, sources in by_format.items()
-            for source in sources
-            for name in SOURCE_FORMATS[one].columns_of(source.path)
-        }
+        every = [(SOURCE_FORMATS[one], source.path) for one, sources in by_format.items() for source in sources]
+        found = {name for one, path in every for name in one.columns_of(path)}
         for name in self.columns:
-            if name not in found and name.partition(".")[0] not in found:
+            places = dict.fromkeys((name, name.partition(".")[0]))
+            if not found & places.keys() and not any(one.has_column(path, at) for one, path in every for at in places):
                 near = get_close_matches(name, found, n=1)
                 raise ConfigError(
                     f"--where or --source-where names the column {name!r}, which these documents do not have"

@@ -210,6 +210,15 @@ class JsonLinesFormat(TableFormat):
             rows = [row for line in islice(stream, LOOKED_AT) if isinstance(row := _parse(line), dict)]
         return list(dict.fromkeys(name for row in rows for name in row))
 
+    def has_column(self, path: str, name: str) -> bool:
+        """Tell whether any row has a column: lines in which its name occurs are parsed, as far as the first."""
+        written = {json.dumps(name, ensure_ascii=ascii_alone).encode() for ascii_alone in (True, False)}
+        with compression.open_decompressed(path) as stream:
+            for line in stream:
+                if any(one in line for one in written) and isinstance(row := _parse(line), dict) and name in row:
+                    return True
+        return False
+
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
         compressed = compression.compression(chosen.path) is not None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 import bertdata
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, InputError
+from bertdata.masking import MASK_UNITS
+from bertdata.objectives import OBJECTIVES
 from bertdata.shards.verify.build import verify
 from tests.objectives.toy import CLASS, SWAPPED
 from tests.shards.build import text_of
@@ -44,5 +47,15 @@ def test_a_build_takes_objects_of_a_module_and_is_verified(tmp_path: Path, monke
     assert corpus.train[0]["next_sentence_label"] in (0, 1)
     dropped = sum(len(row["text"]) <= 280 for row in rows)
     assert sum(corpus["sources"]["documents"]["drops"].values()) == dropped > 0
+    for registry, name in ((OBJECTIVES, "my_objects:SWAPPED"), (MASK_UNITS, "my_objects:PAIR")):
+        with monkeypatch.context() as gone:
+            gone.setitem(sys.modules, "my_objects", None)
+            registry.forget(name)
+            with pytest.raises(
+                InputError, match=rf"manifest\.json: the .* '{name}' cannot be imported .*PYTHONPATH"
+            ) as told:
+                verify(tmp_path / "corpus")
+            assert "build again" not in str(told.value)
+        verify(tmp_path / "corpus")
     with pytest.raises(ConfigError, match="the objective 'my_objects:SWAPED' cannot be imported"):
         bertdata.build(tmp_path / "other", objective="my_objects:SWAPED", **settings)  # type: ignore[arg-type]

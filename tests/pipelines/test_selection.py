@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bertdata.beam.runner import Runner
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.inspect.summary import build_rows
 from bertdata.masking.settings import MaskingConfig
@@ -18,6 +19,7 @@ from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples, with_phase
 from tests.shards.build import text_of
 
@@ -178,6 +180,21 @@ def test_long_documents_are_a_source_of_their_own_with_a_weight_of_their_own(tmp
     assert manifest["mixed"]["mix"]["web"]["epochs"] < 1
     assert manifest["chosen"]["splits"]["train"]["counts"]["documents"] < 25
     assert [tuple(manifest[name]["info"]["sources"]) for name in ("mixed", "plain")] == [("web", "short"), ("web",)]
+
+
+def test_a_weight_of_a_source_that_a_phase_takes_nothing_of_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "web.jsonl").write_text("".join(json.dumps({"text": text_of(number)}) + "\n" for number in range(40)))
+    few = SelectionConfig(source_where=("few=tokens < 3",))
+    phase = PhaseConfig(mixing=MixingConfig(mix=("web=1", "few=4")), selection=few, name="mixed")
+    settings = replace(SETTINGS, phases=(phase, PhaseConfig(name="plain")))
+    sources = Sources(documents=(f"web={tmp_path / 'web.jsonl'}",))
+    manifest, _ = build_corpus(sources, str(tmp_path / "out"), settings, Runner(1))
+    assert manifest["phases"]["mixed"]["mix"]["few"]["tokens"] == 0
+    said = capsys.readouterr().err
+    assert said.count("--mix gives") == 1
+    assert "phase mixed: --mix gives few the weight 4, and the selection takes no document of it" in said
 
 
 @pytest.mark.parametrize(

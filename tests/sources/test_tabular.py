@@ -101,6 +101,19 @@ def test_a_column_of_lists_and_one_that_no_file_has_are_refused(tmp_path: Path) 
         kept(path, ("tag",))
 
 
+@pytest.mark.parametrize("name", ["score", "größe", "meta.score"])
+def test_a_column_that_only_a_late_row_has_is_known(name: str, tmp_path: Path) -> None:
+    late: Row = {"text": "Water.", "note": '"other"', **({"meta": {"score": 3}} if "." in name else {name: 3})}
+    rows = [{"text": "Salt."}] * 1500 + [late]
+    for path in (
+        write(tmp_path / "rows.jsonl", lines(rows)),
+        write(tmp_path / "rows.jsonl.gz", gzip.compress(lines(rows))),
+    ):
+        assert kept(path, (name,))[-1] == {name: 3}
+        with pytest.raises(ConfigError, match="names the column 'other', which these documents do not have"):
+            kept(path, ("other",))
+
+
 def test_ids_that_are_numbers_are_kept_and_empty_ones_made_up(tmp_path: Path) -> None:
     rows = [{"id": 0, "text": "a"}, {"id": "", "text": "b"}, {"id": None, "text": "c"}, {"id": 10**30, "text": "d"}]
     table = pa.table({"id": [0, 7, None], "text": ["a", "b", "c"]})

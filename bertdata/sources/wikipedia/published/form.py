@@ -20,6 +20,7 @@ from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
 from bertdata.sources.wikipedia.wikitext.rules import INVISIBLE, ODD_SPACES, TITLE_EDGES
 
 _SHOWN = str.maketrans({**dict.fromkeys(ODD_SPACES, " "), **dict.fromkeys(INVISIBLE, "")})
+_WHOLE = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")
 _LANGUAGE_OF_URL = re.compile(r"https?://([a-z][a-z-]*)\.(?:m\.)?wikipedia\.org/")
 
 
@@ -171,18 +172,34 @@ def language_of(row: Mapping[str, Any]) -> str:
     return found[1] if found else ""
 
 
+def whole(value: Any) -> int | None:
+    """Return a number that a table holds as an integer, as a float (a column with gaps has such) or as text.
+
+    None for anything else.
+
+    >>> [whole(value) for value in (14, 14.0, "14", "14.0", 0.5, float("nan"), True, None, "x")]
+    [14, 14, 14, 14, None, None, None, None, None]
+    """
+    if isinstance(value, str):
+        return int(found[1]) if (found := _WHOLE.fullmatch(value.strip())) else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def identity(row: Mapping[str, Any]) -> Article:
     """Return the article of a row of Wikimedia Enterprise without its text; its id is that of the page in a dump.
 
     >>> identity({"name": "Salt", "identifier": 7, "url": "https://en.wikipedia.org/wiki/Salt"})[:2]
     ('enwiki:7', 'Salt')
     """
-    title, number, url = (row.get(name) for name in ("name", "identifier", "url"))
+    title, number, url = row.get("name"), whole(row.get("identifier")), row.get("url")
     url = url if isinstance(url, str) else ""
     wiki = field(row, "is_part_of", "identifier")
     if not isinstance(wiki, str) or not wiki:
         wiki = f"{language_of(row).replace('-', '_')}wiki"
-    known = isinstance(number, int | str) and not isinstance(number, bool) and str(number)
+    own = row.get("identifier")
+    page = number if number is not None else own if isinstance(own, str) else ""
     return Article(
-        f"{wiki}:{number}" if known else "", title if isinstance(title, str) else "", url, language=language_of(row)
+        f"{wiki}:{page}" if page != "" else "", title if isinstance(title, str) else "", url, language=language_of(row)
     )

@@ -17,6 +17,7 @@ from bertdata.sources.wikipedia.published.form import (
     finished,
     plain,
     title_reason,
+    whole,
 )
 from bertdata.sources.wikipedia.published.pages import from_wikitext
 from bertdata.sources.wikipedia.wikitext.rules import FORMULA_LENGTH, NOT_IN_FORMULAS, PLACEHOLDER
@@ -37,6 +38,7 @@ class FineWikiForm(Form):
     name = "finewiki"
     text_column = "text"
     mark = _MARKS
+    revision = 2
     others = ("id", "title", "url", "has_math")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
@@ -105,7 +107,7 @@ def _formula(match: re.Match[str]) -> str:
 
 def _identity(row: Mapping[str, Any]) -> Article:
     """Return the article of a row without its text; the id, "enwiki/7" there, is that of the page in a dump."""
-    number, wiki = row.get("page_id"), row.get("wikiname")
+    number, wiki = whole(row.get("page_id")), row.get("wikiname")
     title, url, own = (row.get(name) for name in ("title", "url", "id"))
     language = row.get("in_language")
     return Article(

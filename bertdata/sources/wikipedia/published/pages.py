@@ -23,6 +23,7 @@ from bertdata.sources.wikipedia.published.form import (
     parsed,
     plain,
     title_reason,
+    whole,
 )
 from bertdata.sources.wikipedia.templates.table import templates_of
 
@@ -33,6 +34,7 @@ class EnterpriseForm(Form):
     name = "enterprise"
     text_column = "article_body"
     mark = ("name", "identifier")
+    revision = 2
     others = ("url", "namespace", "in_language", "is_part_of", "categories", "templates", "event")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
@@ -40,8 +42,7 @@ class EnterpriseForm(Form):
         found, body = identity(row), parsed(row.get("article_body"))
         if field(row, "event", "type") == "delete":
             return found._replace(reason="deleted")
-        namespace = field(row, "namespace", "identifier")
-        if isinstance(namespace, int) and namespace != 0:
+        if whole(field(row, "namespace", "identifier")):
             return found._replace(reason="not an article")
         wikitext, html = field(body, "wikitext"), field(body, "html")
         if isinstance(wikitext, str) and wikitext.strip():

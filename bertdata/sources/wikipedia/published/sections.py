@@ -45,6 +45,7 @@ class StructuredForm(Form):
     name = "structured"
     text_column = "sections"
     mark = ("name", "identifier")
+    revision = 2
     others = ("url", "description", "is_part_of", "in_language")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:

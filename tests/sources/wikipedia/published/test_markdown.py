@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.sources.wikipedia.published.form import plain
-from bertdata.sources.wikipedia.published.markdown import prose_of_markdown
+from bertdata.sources.wikipedia.published.form import ArticleRules, plain
+from bertdata.sources.wikipedia.published.markdown import FINEWIKI, prose_of_markdown
 from tests.sources.wikipedia.published.articles import finewiki, json_lines, notes, parquet, read
 
 
@@ -53,3 +53,9 @@ def test_its_wikitext_is_cleaned_where_it_is_asked_for(tmp_path: Path) -> None:
     assert read(path, "wikitext")[0][0]["text"] == "Salt is old."
     [note] = notes(path)
     assert "reads 'text' (finewiki); for the other give --text-column wikitext" in note
+
+
+@pytest.mark.parametrize(("number", "expected"), [(7, "x:7"), (7.0, "x:7"), ("7", "x:7"), (float("nan"), "x/8")])
+def test_the_number_of_a_page_may_be_a_float_or_text(number: object, expected: str) -> None:
+    row = {"id": "x/8", "wikiname": "x", "page_id": number, "in_language": "en", "text": "It is.", "title": "A"}
+    assert FINEWIKI.article(row, ArticleRules()).id == expected

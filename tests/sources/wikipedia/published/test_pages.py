@@ -81,6 +81,19 @@ def test_ids_follow_the_language_where_no_wiki_is_named(tmp_path: Path) -> None:
     assert found[4]["id"].startswith("a.ndjson:")
 
 
+def test_numbers_may_be_floats_or_text_as_columns_with_gaps_have_them(tmp_path: Path) -> None:
+    numbers = (7.0, "7", "7.0", float("nan"), 7.5, True)
+    rows = [{**enterprise("A", "A is."), "identifier": number} for number in numbers]
+    found, _ = read(json_lines(tmp_path / "a.ndjson", *rows))
+    assert [row["id"] for row in found] == ["enwiki:7"] * 3 + [
+        f"a.ndjson:{row['id'].split(':')[1]}" for row in found[3:]
+    ]
+    others = [enterprise("A", "A is.", namespace={"identifier": number}) for number in (14, 14.0, "14", "14.0", -1.0)]
+    articles = [enterprise("A", "A is.", namespace=value) for value in ({"identifier": 0.0}, {"identifier": "0"}, None)]
+    found, counters = read(json_lines(tmp_path / "b.ndjson", *others, *articles))
+    assert (len(found), counters.drops) == (3, {"not an article": 5})
+
+
 def test_html_is_read_where_there_is_no_wikitext(tmp_path: Path) -> None:
     pytest.importorskip("selectolax")
     rows = [
