@@ -13,6 +13,9 @@ characters in names and titles, which come from outside, are shown as escapes (`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 _CONTROL = [*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
 _ESCAPES = {point: chr(point).encode("unicode_escape").decode("ascii") for point in _CONTROL}
 
@@ -31,6 +34,37 @@ def printable(text: str) -> str:
 def printable_lines(text: str) -> str:
     """Return a text of several lines with each line `printable`."""
     return "\n".join(map(printable, text.split("\n")))
+
+
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the one of some names that is most like a name which is not among them, "" where none is.
+
+    cutoff: the least ratio of `difflib.SequenceMatcher`, 0 to 1.
+
+    >>> nearest("robreta", ["bert-base", "roberta"]), nearest("xyz", ["bert-base", "roberta"])
+    ('roberta', '')
+    """
+    return next(iter(get_close_matches(name, list(names), n=1, cutoff=cutoff)), "")
+
+
+def did_you_mean(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the end of a message on a name that there is not, "" where no name is near.
+
+    >>> print("there is no setting 'sed'" + did_you_mean("sed", ["seed", "pack"]))
+    there is no setting 'sed', did you mean 'seed'?
+    """
+    near = nearest(name, names, cutoff)
+    return f", did you mean {near!r}?" if near else ""
+
+
+def expected_one_of(name: str, names: Iterable[str]) -> str:
+    """Return the end of a message on a name that there is not, with the nearest name and all there are.
+
+    >>> print("--dedup is 'ner'" + expected_one_of("ner", ["none", "exact", "near"]))
+    --dedup is 'ner'; expected one of none, exact, near, did you mean 'near'?
+    """
+    names = list(names)
+    return f"; expected one of {', '.join(names)}{did_you_mean(name, names)}"
 
 
 def install_hint(extra: str) -> str:

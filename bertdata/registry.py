@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, expected_one_of
 
 Item = TypeVar("Item")
 
@@ -66,11 +66,7 @@ class Registry(Generic[Item]):
         """Return the implementation of a name; raises ConfigError, with the names there are, for an unknown name."""
         if name not in self:
             hint = "; it was handed over in Python, which has to be done again" if "@" in name else ""
-            near = get_close_matches(name, self._items, n=1)
-            nearest = f"; the nearest is {near[0]!r}" if near else ""
-            raise ConfigError(
-                f"there is no {self.kind} {name!r}{hint}; expected one of {', '.join(self._items)}{nearest}"
-            )
+            raise ConfigError(f"there is no {self.kind} {name!r}{hint}{expected_one_of(name, self._items)}")
         if name in self._found:
             return self._found[name]
         item = self._items[name]

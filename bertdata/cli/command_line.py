@@ -9,11 +9,19 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
-from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError, printable
+from bertdata.errors import (
+    BertDataError,
+    ConfigError,
+    JobNotRun,
+    MissingExtraError,
+    did_you_mean,
+    expected_one_of,
+    nearest,
+    printable,
+)
 from bertdata.io.os_errors import limit_of
 
 if TYPE_CHECKING:
@@ -50,8 +58,12 @@ class Parser(argparse.ArgumentParser):
         unknown = re.match(r"unrecognized arguments: (--[^\s=]+)", message)
         if unknown:
             flags = list(self._option_string_actions)
-            near = [flag for flag in flags if flag.startswith(unknown[1])] or get_close_matches(unknown[1], flags, n=1)
-            message = f"there is no {unknown[1]}" + (f", did you mean {near[0]}?" if near else "")
+            near = next((flag for flag in flags if flag.startswith(unknown[1])), "") or nearest(unknown[1], flags)
+            message = f"there is no {unknown[1]}" + (f", did you mean {near}?" if near else "")
+        choice = re.match(r"argument (--[^\s/:]+).*?: invalid choice: '(.*?)' \(choose from", message)
+        if choice:
+            choices = self._option_string_actions[choice[1]].choices or ()
+            message = f"{choice[1]} is {choice[2]!r}{expected_one_of(choice[2], map(str, choices))}"
         self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
 
 
@@ -115,8 +127,7 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
     for name, value in settings.items():
         action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
         if action is None or name == "help":
-            near = get_close_matches(name, vars(flags), n=1)
-            raise ConfigError(f"there is no setting {name!r}" + (f", did you mean {near[0]!r}?" if near else ""))
+            raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
         setattr(flags, name, flag_value(action, value))
     flags.runner_flags, flags.named = (), {name: name for name in settings}
     return flags

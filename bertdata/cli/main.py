@@ -15,6 +15,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.cli import command_line
+from bertdata.errors import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def dispatch(arguments: Sequence[str]) -> int:
         parser.parse_args(arguments[:1])
         parser.error(f"the flag {name} is before the command; write it after the command")
     if name not in COMMANDS:
-        parser.error(f"there is no command {name!r}{_suggestion(name)}; bertdata --help lists all")
+        near = did_you_mean(name.replace("_", "-").lower(), COMMANDS, 0.5)
+        parser.error(f"there is no command {name!r}{near}; bertdata --help lists all")
     code = _run(name, COMMANDS[name], list(arguments[1:]))
     sys.stdout.flush()
     return code
@@ -88,13 +90,6 @@ def _commands_text() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
     return "\n".join(["commands:", *lines, "", "bertdata COMMAND --help explains one."])
-
-
-def _suggestion(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.replace("_", "-").lower(), COMMANDS, n=1, cutoff=0.5)
-    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def _run(name: str, command: Command, arguments: list[str]) -> int:

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", required=True, help="directory for the model, its checkpoints and log.jsonl")
     parser.add_argument(
         "--config",
-        default="base",
+        default="",
         help=f"{', '.join(presets())}, or the directory of a model to start from (default: base)",
     )
     parser.add_argument(
@@ -72,11 +72,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     )
     for given in arguments.config_overrides:
         require("=" in given, f"--config-overrides {given!r} has no value; expected NAME=VALUE")
+    require(
+        not (arguments.branch and arguments.config),
+        "--config has no effect beside --branch, whose checkpoint has the model; leave one of them out",
+    )
     overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
     with shown(settings.max_steps) if first else nullcontext() as report:
         summary = pretrain(
             arguments.shards,
-            arguments.config,
+            arguments.config or "base",
             arguments.output,
             settings,
             library=arguments.library,

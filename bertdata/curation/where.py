@@ -12,6 +12,7 @@ column has no value, a comparison with it does not hold, nor does its opposite, 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,6 +35,8 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[..., Any]] = {
     ast.Gt: pc.greater,
     ast.GtE: pc.greater_equal,
 }
+_OTHER_SIGNS = {"=>": ">=", "=<": "<=", "<>": "!=", "&&": "and", "||": "or"}
+"""What other languages write, and what it is here."""
 _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
 
 
@@ -80,7 +83,8 @@ def parse_condition(text: str, flag: str = "--where") -> Condition:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        remedy = "; equality is ==" if "=" in text and "==" not in text else ""
+        written = next((f"; write {right} for {wrong}" for wrong, right in _OTHER_SIGNS.items() if wrong in text), "")
+        remedy = written or ("; equality is ==" if re.search(r"[^=<>!]=[^=]", text) else "")
         reason = error.msg if isinstance(error, SyntaxError) else str(error)
         raise ConfigError(f"{label} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
     _check(tree, label)

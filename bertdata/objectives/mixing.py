@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bernoulli, bits, key
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, did_you_mean
 from bertdata.objectives.settings import MixingConfig
 
 MOST_EPOCHS = 1000
@@ -25,7 +25,8 @@ def check_mix(weights: Mapping[str, float], sources: Sequence[str]) -> None:
     """Raise ConfigError, which names the sources, where there are weights but not one for each source."""
     names = ", ".join(sources)
     if unknown := [name for name in weights if name not in sources]:
-        raise ConfigError(f"--mix names {', '.join(unknown)}, but the sources of this build are: {names}")
+        near = did_you_mean(unknown[0], sources)
+        raise ConfigError(f"--mix names {', '.join(unknown)}, but the sources of this build are: {names}{near}")
     if weights and (missing := [name for name in sources if name not in weights]):
         raise ConfigError(
             f"--mix gives no weight to {', '.join(missing)}; the sources of this build are: {names}. "

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, expected_one_of
 from bertdata.registry import Registry
 
 MIB = 1 << 20
@@ -104,14 +104,14 @@ class Settings:
             options = setting.metadata
             allowed = value in options["choices"] if options["choices"] else _within(value, options["limits"])
             if not allowed and value != setting.default:
-                raise ConfigError(f"{flag_of(setting.name)} is {value!r}; expected {_expected(setting)}")
+                choices = options["choices"]
+                expected = expected_one_of(str(value), choices) if choices else f"; expected {_expected(setting)}"
+                raise ConfigError(f"{flag_of(setting.name)} is {value!r}{expected}")
 
 
 def _expected(setting: Field[Any]) -> str:
-    """Return which values of its type a setting can have, with the default as an example."""
-    choices, limits, default = setting.metadata["choices"], setting.metadata["limits"], setting.default
-    if choices:
-        return f"one of {', '.join(choices)}"
+    """Return which numbers a setting can be, with the default as an example."""
+    limits, default = setting.metadata["limits"], setting.default
     if not limits or default in limits.values():
         return limits_text(limits) or "a finite number"
     return f"{limits_text(limits)}, {'as' if _within(default, limits) else 'or'} {default}"

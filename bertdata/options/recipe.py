@@ -19,11 +19,10 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, did_you_mean
 from bertdata.io import files
 
 FOLDER = Path(__file__).resolve().parent.parent / "recipes"
@@ -53,8 +52,7 @@ class Recipe:
             known = {*of_phases, _NAME} if number else {*settings}
             for key in values:
                 if key not in known:
-                    near = get_close_matches(key, known, n=1)
-                    hint = f", did you mean {near[0]!r}?" if near else ""
+                    hint = did_you_mean(key, known)
                     where = f"there is no setting {key!r}" + (" of a phase" if number else "")
                     if number and key in settings:
                         hint = "; it is the same for all phases: write it above the first [[phase]]"
@@ -84,8 +82,15 @@ def read_recipe(name: str) -> Recipe:
     names = recipe_names()
     path = str(FOLDER / f"{name}.toml") if name in names else name
     if not files.exists(path) or (name not in names and not name.endswith(".toml")):
-        near = get_close_matches(name, names, n=1)
-        hint = f"did you mean {near[0]!r}? There are" if near else "expected a file that ends in .toml, or one of"
+        if name.endswith(".toml"):
+            place = files.name(name)
+            beside = [one for one in files.names(name.removesuffix(place) or ".") if one.endswith(".toml")]
+            remedy = (
+                did_you_mean(place, beside) or "; check the path, or give one of those that `bertdata recipes` lists"
+            )
+            raise ConfigError(f"there is no recipe in {name!r}: no such file{remedy}")
+        hint = did_you_mean(name, names).strip(", ")
+        hint = f"{hint} There are" if hint else "expected a file that ends in .toml, or one of"
         raise ConfigError(f"there is no recipe {name!r}; {hint} {', '.join(names)}")
     try:
         with files.open_raw(path) as raw:

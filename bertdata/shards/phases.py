@@ -20,7 +20,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.engine.parts import sealed
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix
@@ -83,6 +83,7 @@ class PhaseConfig:
         if unknown := [name for name in chosen if name not in names]:
             raise ConfigError(
                 f"--sources names {', '.join(unknown)}, but the sources of this build are: {', '.join(names)}"
+                f"{did_you_mean(unknown[0], names)}"
             )
         check_mix(weights if complete else {one: 1.0 for one in weights if one not in names}, chosen or names)
 

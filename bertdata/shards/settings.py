@@ -50,13 +50,16 @@ class SelectionConfig(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(len(set(self.sources)) == len(self.sources), f"--sources {' '.join(self.sources)} names one twice")
-        names = list(self.regrouped)
-        for one, name in zip(self.source_where, names, strict=False):
+        names: set[str] = set()
+        for one in self.source_where:
+            name, _, condition = one.partition("=")
             require(
-                is_source_name(name) and len(names) == len(self.source_where),
-                f"--source-where {one!r} is not a source and a condition, or names a source twice; expected as "
+                is_source_name(name) and bool(condition) and not condition.startswith("="),
+                f"--source-where {one!r} is not the name of a source and a condition; expected as "
                 "long='tokens >= 1024'",
             )
+            require(name not in names, f"--source-where names the source {name} twice; join its conditions by `or`")
+            names.add(name)
         _ = self.reads
 
     @property

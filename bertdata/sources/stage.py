@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial
 
 from bertdata.curation.cleaners import with_cleaners
@@ -13,7 +12,7 @@ from bertdata.curation.filters import with_filters
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.io.digests import damaged
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
@@ -129,10 +128,9 @@ class ReadSource:
         for name in self.columns:
             places = dict.fromkeys((name, name.partition(".")[0]))
             if not found & places.keys() and not any(one.has_column(path, at) for one, path in every for at in places):
-                near = get_close_matches(name, found, n=1)
                 raise ConfigError(
                     f"--where or --source-where names the column {name!r}, which these documents do not have"
-                    + (f", did you mean {near[0]!r}?" if near else ".")
+                    + (did_you_mean(name, found) or ".")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
 

@@ -90,6 +90,12 @@ def test_help_takes_less_than_three_tenths_of_a_second() -> None:
         (["--quiet", "show"], "unrecognized arguments: --quiet"),
         (["show"], "required: DIR"),
         (["show", "x", "--indx", "1"], "there is no --indx, did you mean --index?"),
+        (
+            ["build", "--dedup", "ner"],
+            "error: --dedup is 'ner'; expected one of none, exact, near, did you mean 'near'?",
+        ),
+        (["build", "--objective", "ns"], "doc-chunks, joined-chunks, did you mean 'nsp'?"),
+        (["build", "--dedup", "xyzzy"], "expected one of none, exact, near; see bertdata build --help"),
     ],
 )
 def test_a_wrong_call_is_code_2_with_a_hint(

@@ -61,7 +61,12 @@ def test_the_columns_are_those_that_not_every_document_has() -> None:
     ("text", "problem"),
     [
         ("score = 3", "equality is =="),
-        ("score >", "cannot be parsed"),
+        ("score => 3", "write >= for =>; expected"),
+        ("score =< 3", "write <= for =<; expected"),
+        ("score <> 3", "write != for <>; expected"),
+        ("score > 3 && tokens > 2", "write and for &&; expected"),
+        ("score > 3 || tokens > 2", "write or for ||; expected"),
+        ("score >", "cannot be parsed (invalid syntax); expected"),
         ("", "cannot be parsed"),
         ("score", "is not a comparison"),
         ("f(x) > 3", "compares what is neither a column nor a constant"),

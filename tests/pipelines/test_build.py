@@ -59,7 +59,12 @@ def test_settings_of_one_value_are_those_of_the_shards(documents: Path, tmp_path
     [
         ({"max_seq_len": 64}, "there is no setting 'max_seq_len', did you mean 'max_seq_length'?"),
         ({"help": True}, "there is no setting 'help'"),
-        ({"objective": "nps"}, "'nps'"),
+        ({"objective": "nps"}, "did you mean 'nsp'?"),
+        ({"clean": "nfx"}, "there is no cleaner 'nfx'; expected one of nfc, did you mean 'nfc'?"),
+        ({"filter": "min-charcters=3"}, "did you mean 'min-characters'?"),
+        ({"sources": "documnts"}, "the sources of this build are: documents, did you mean 'documents'?"),
+        ({"mix": "documnts=2"}, "the sources of this build are: documents, did you mean 'documents'?"),
+        ({"recipe": "nofile.toml"}, "there is no recipe in 'nofile.toml': no such file; check the path"),
         ({"max_seq_length": "64"}, "max-seq-length"),
         ({"books": 3}, "books is 3; expected one or several strings"),
         ({"dry_run": True}, "dry_run is for the command line; leave it out"),

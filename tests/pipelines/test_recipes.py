@@ -120,3 +120,11 @@ def test_the_page_on_recipes_has_a_row_for_each_as_its_file_says() -> None:
         about = read_recipe(name).about
         columns = [f"{about['title'].partition(': ')[0]}: {'; '.join(about['cites'])}", "; ".join(about["exact"])]
         assert f"| `{name}` | {' | '.join([*columns, '; '.join(about['differs'])])} |" in page
+
+
+def test_a_recipe_file_that_is_not_there_is_told_with_the_nearest_beside(tmp_path: Path) -> None:
+    (tmp_path / "web.toml").write_text("seed = 1")
+    with pytest.raises(
+        ConfigError, match=r"there is no recipe in '.*wbe\.toml': no such file, did you mean 'web\.toml'\?"
+    ):
+        read_recipe(str(tmp_path / "wbe.toml"))

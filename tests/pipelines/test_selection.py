@@ -200,9 +200,11 @@ def test_a_weight_of_a_source_that_a_phase_takes_nothing_of_is_told(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("long",), "--source-where long= '' cannot be parsed"),
-        (("a b=tokens > 3",), "'a b=tokens > 3' is not a source and a condition, or names a source twice"),
-        (("a=tokens > 3", "a=tokens > 9"), "is not a source and a condition, or names a source twice"),
+        *(
+            ((text,), f"--source-where '{text}' is not the name of a source and a condition; expected as long='tokens")
+            for text in ("long", "long=", "a b=tokens > 3", "tokens > 3", "tokens >= 3", "tokens == 3", "tokens==3")
+        ),
+        (("a=tokens > 3", "a=tokens > 9"), "--source-where names the source a twice"),
         (("a=tokens = 3",), "--source-where a= 'tokens = 3' cannot be parsed"),
     ],
 )

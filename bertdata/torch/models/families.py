@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, did_you_mean
 from bertdata.io import files
 from bertdata.registry import Registry
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -84,8 +84,20 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
     path, values = read_config(directory)
     kind = values.get("model_type", "bert")
     if kind not in FAMILIES:
-        raise ConfigError(f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}", path=path)
+        raise ConfigError(
+            f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}, or --library transformers",
+            path=path,
+        )
     return FAMILIES[kind].config.load(directory)
+
+
+def is_type_of_transformers(name: str) -> bool:
+    """Tell whether transformers, if it is installed, has a model type of this name, such as distilbert."""
+    try:
+        from transformers import CONFIG_MAPPING
+    except ImportError:
+        return False
+    return name in CONFIG_MAPPING
 
 
 def resolve_config(
@@ -105,8 +117,11 @@ def resolve_config(
         found = replace(found, max_position_embeddings=max(found.max_position_embeddings, -(-length // 8) * 8), **ids)
     else:
         if not files.exists(files.join(config, "config.json")):
+            hint = did_you_mean(config, presets())
+            if is_type_of_transformers(config):
+                hint = f"; {config} is a model type of transformers: add --library transformers"
             raise ConfigError(
-                f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model"
+                f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model{hint}"
             )
         found = load_config(config)
     if overrides:

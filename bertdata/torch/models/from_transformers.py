@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.errors import ConfigError, MissingExtraError, did_you_mean, nearest
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.masking.masking import IGNORE_INDEX
@@ -219,14 +219,7 @@ def resolve_config(
         ids |= {"bos_token_id": info.cls_token_id, "eos_token_id": info.sep_token_id, "vocab_size": info.vocab_size}
         peer = library.AutoConfig.for_model(config, **ids)
     else:
-        try:
-            peer = library.AutoConfig.from_pretrained(config.removesuffix("config.json") or ".")
-        except Exception as error:
-            reason = str(error).splitlines()[0]
-            raise ConfigError(
-                f"--config is {config!r}, of which transformers makes nothing ({reason}); expected a folder with a "
-                "config.json, or a model type such as deberta-v2"
-            ) from error
+        peer = _peer(config)
     if getattr(peer, "pad_token_id", None) is None:
         peer.pad_token_id = info.pad_token_id
     for name, given in (overrides or {}).items():
@@ -247,6 +240,26 @@ def resolve_config(
             f"{found.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
         )
     return found
+
+
+def _peer(config: str) -> Any:
+    """Return the config of a folder or file, or of a name that transformers finds: in its cache, else on its hub.
+
+    A name like that of a model type is not looked up on the hub. Raises ConfigError where there is none.
+    """
+    library, place = _transformers(), config.removesuffix("config.json") or "."
+    near = nearest(config, library.CONFIG_MAPPING, 0.75)
+    misspelt = near and "/" not in config and not config.startswith(f"{near}-") and not files.exists(config)
+    try:
+        return library.AutoConfig.from_pretrained(place, local_files_only=bool(misspelt))
+    except Exception as error:
+        reason = str(error).splitlines()[0]
+        found = "which is no model type" if misspelt else f"of which transformers makes nothing ({reason})"
+        hint = did_you_mean(config, library.CONFIG_MAPPING, 0.75)
+        raise ConfigError(
+            f"--config is {config!r}, {found}; expected a folder with a config.json, or a model type such as "
+            f"deberta-v2{hint}"
+        ) from error
 
 
 def parsed(given: Any) -> Any:

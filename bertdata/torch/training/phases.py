@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.loader.examples import common_info
 from bertdata.options.option import flag_of
 from bertdata.shards import Shards
@@ -105,8 +106,8 @@ def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
         given = getattr(settings, name)
         if len(given) not in (0, phases):
             raise ConfigError(
-                f"{flag_of(name)} {' '.join(given)} is for {len(given)} phases, and these shards have {phases}; give "
-                "one number for each"
+                f"{flag_of(name)} {' '.join(given)} is for {counted(len(given), 'phase')}, and these shards have "
+                f"{phases}; give one number for each"
             )
     if shares:
         borders = [0, *(round(steps * total) for total in accumulate(shares))]
@@ -116,7 +117,7 @@ def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
     if phases > 1 and any(first == end for first, end in pairwise(borders)):
         how = f"shares {' '.join(settings.phase_shares)}" if shares else f"{settings.last_share:g} for the last"
         raise ConfigError(
-            f"{steps} steps cannot be divided among {phases} phases with {how}; take more steps, or the "
+            f"{steps} steps cannot be divided among {counted(phases, 'phase')} with {how}; take more steps, or the "
             "folder of one phase"
         )
     return borders

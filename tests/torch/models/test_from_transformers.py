@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,39 @@ def test_a_config_that_does_not_fit_is_refused_before_the_first_step(
     config = config_of(tmp_path / "config", kind, **changes)
     with pytest.raises(ConfigError, match=message):
         pretrain(build, str(config), tmp_path / "out", RUN, library="transformers")
+
+
+def test_a_misspelt_model_type_is_refused_at_once_with_the_nearest(
+    build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info, asked = open_shards(build).expect_pretraining(), []
+
+    def look_up(name: str, *, local_files_only: bool) -> None:
+        asked.append((name, local_files_only))
+        raise OSError("there is no such model")
+
+    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", look_up)
+    with pytest.raises(ConfigError, match=r"'distillbert', which is no model type; .* did you mean 'distilbert'\?"):
+        from_transformers.resolve_config("distillbert", info)
+    for name in ("bert-base-uncased", "modernbert-base", "me/distillbert"):
+        with pytest.raises(ConfigError, match="of which transformers makes nothing"):
+            from_transformers.resolve_config(name, info)
+    assert asked == [
+        ("distillbert", True), ("bert-base-uncased", False), ("modernbert-base", False), ("me/distillbert", False)
+    ]  # fmt: skip
+
+
+def test_a_config_of_the_other_library_names_the_flag(build: Path, tmp_path: Path) -> None:
+    for name, hint in (
+        ("distilbert", "distilbert is a model type of transformers: add --library transformers"),
+        ("modernbert-bse", "did you mean 'modernbert-base'?"),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(hint)):
+            pretrain(build, name, tmp_path / "out", RUN)
+    config = config_of(tmp_path / "config", "deberta-v2")
+    with pytest.raises(ConfigError, match=r"model_type is 'deberta-v2'; expected one of .*, or --library transformers"):
+        pretrain(build, str(config), tmp_path / "out", RUN)
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_config_a_missing_head_and_packing_are_refused(

@@ -267,11 +267,20 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
         command.run(parser.parse_args([*line.split(), "--device", "toaster"]))
 
 
-def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwise() -> None:
+def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
-    found = vars(parser.parse_args(["shards", "--output", "out"]))
-    assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "base")
+    given = ["shards", "--output", "out"]
+    called: list[Any] = []
+    monkeypatch.setattr("bertdata.torch.training.pretrain.pretrain", lambda *said, **named: called.append(said[:3]))
+    command.run(parser.parse_args(given))
+    assert called == [("shards", "base", "out")]
+    with pytest.raises(ConfigError, match="--config has no effect beside --branch, whose checkpoint has the model"):
+        command.run(parser.parse_args([*given, "--config", "base", "--branch", "run"]))
+    found = vars(parser.parse_args(given))
+    assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "")
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
     assert (found.pop("config_overrides"), found.pop("teacher")) == ([], "")
     learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}

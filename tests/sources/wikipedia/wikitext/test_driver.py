@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 from bertdata import InputError
 from bertdata.kernels import warmup
 from bertdata.kernels.jit import kernel
-from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 from bertdata.sources.wikipedia.dump.site_config import Namespaces
-from bertdata.sources.wikipedia.dump.unescape import unescape
+from bertdata.sources.wikipedia.dump.unescape import unescape, unescaper
 from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 from bertdata.sources.wikipedia.templates.table import Templates, own_templates
 from bertdata.sources.wikipedia.wikitext import clean, driver
@@ -198,7 +197,7 @@ def test_bytes_that_are_not_utf8_are_told_with_their_place(bad: bytes, chosen: b
 def test_what_a_process_did_before_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warmup, "COMPILED_FROM", 1000)
     sizes = [999, 1000, 999, 1000, 999]
-    chosen = [(clean._extractor(size, None), reader._unescaper(size, None)) for size in sizes]
+    chosen = [(clean._extractor(size, None), unescaper(size, None)) for size in sizes]
     readable, kernels = (extract_readable, unescape), (extract_utf8, unescape_compiled)
     assert chosen == [readable, kernels, readable, kernels, readable]
 
