@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.tokenizers.base import SpecialTokens
@@ -37,6 +37,18 @@ def set_template(tokenizer: Any, special: SpecialTokens, *, types: bool) -> None
         pair=[cls, "$A", *between, f"$B:{second}", f"{sep}:{second}"],
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in dict.fromkeys([cls, sep])],
     )
+
+
+def longest_row(config: Mapping[str, Any], default: int = 512) -> int:
+    """Return the `model_max_length` of a `tokenizer_config.json`, at most 2**30, for none the default.
+
+    >>> longest_row({"model_max_length": 8192}), longest_row({"model_max_length": 1e30}), longest_row({})
+    (8192, 1073741824, 512)
+    """
+    length = config.get("model_max_length")
+    if isinstance(length, bool) or not isinstance(length, int | float) or not length >= 1:
+        return default
+    return int(min(length, 1 << 30))
 
 
 def config_of(special: SpecialTokens, *, types: bool) -> dict[str, Any]:

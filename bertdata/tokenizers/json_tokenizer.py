@@ -18,6 +18,7 @@ from bertdata.io import files
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
+from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -52,7 +53,7 @@ class JsonTokenizer(Tokenizer):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})") from error
         super().__init__(json_format.tokens_by_id(vocabulary), special)
-        self.model_max_length = min(int(config.get("model_max_length") or 512), 1 << 30)
+        self.model_max_length = longest_row(config)
         self.reference = _load(self._plain)
 
     @classmethod

@@ -15,6 +15,7 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.json_parts import longest_row
 
 Family = TypeVar("Family", bound=type[Tokenizer])
 
@@ -32,6 +33,8 @@ BUILD_FOLDER = "tokenizer"
 _CONFIG = "tokenizer_config.json"
 _OF_TRAINED = 512
 """The `model_max_length` that bertdata writes beside a tokenizer that it trained, which is no model's."""
+_LONGEST = "longest_row"
+"""The key beside `model_max_length` where this is the longest row of a build, and no model's either."""
 _MANY = 1 << 24
 """From here on a `model_max_length` stands for none: transformers writes 1e30."""
 _VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
@@ -68,9 +71,11 @@ def model_max_length(path: str | os.PathLike[str]) -> int | None:
     if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length < _MANY:
         return None
     ours = folder.startswith(str(_VOCABULARIES)) or any(
-        files.exists(files.join(one, MARKER)) for one in (folder, os.path.dirname(folder)) if one
+        files.exists(files.join(one, MARKER))
+        for one in (folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder)))
+        if one
     )
-    return None if ours and length == _OF_TRAINED else int(length)
+    return None if ours and length in (_OF_TRAINED, values.get(_LONGEST)) else int(length)
 
 
 def has_tokenizer(directory: str | os.PathLike[str]) -> bool:
@@ -84,11 +89,18 @@ def tokenizer_files() -> list[str]:
     return [name for family in _families() for name in (*family.FILES, *family.EXTRA_FILES)]
 
 
-def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str]) -> None:
-    """Save a tokenizer in a directory, and remove what one of another family left there; raises OutputError."""
+def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longest: int = 0) -> None:
+    """Save a tokenizer in a directory, and remove what one of another family left there; raises OutputError.
+
+    longest: the tokens of the longest row that is made with it; a smaller `model_max_length` becomes as large.
+    """
     tokenizer.save_pretrained(directory)
+    folder = files.path_text(directory)
     for name in {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}:
-        files.remove(files.join(files.path_text(directory), name))
+        files.remove(files.join(folder, name))
+    where = files.join(folder, _CONFIG)
+    if files.exists(where) and longest_row(config := files.read_json(where)) < longest:
+        files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})
 
 
 def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tuple[Family, str]:

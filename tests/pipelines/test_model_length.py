@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transformers import AutoTokenizer
 
 import bertdata
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import read_recipe, recipe_names
-from bertdata.tokenizers.loading import model_max_length
+from bertdata.shards.verify.build import verify
+from bertdata.tokenizers.loading import load_tokenizer, model_max_length
 from pipelines.build_flags import make_parser, settings_of_flags
 from tests.small_build import texts, tokenizer
 
@@ -117,3 +119,25 @@ def test_python_and_build_shards_refuse_the_same(published: Path, tmp_path: Path
     with pytest.raises(ConfigError, match="is over the 512 tokens"):
         dispatch(["build-shards", "--documents", str(tmp_path / "x.jsonl"), *flags])
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "vocab", [{"vocab": "bertdata-30k-uncased"}, {"vocab": "bertdata-32k-bpe"}, {"vocab_size": 300}]
+)
+def test_the_tokenizer_of_a_build_takes_its_longest_row_and_is_no_limit_for_others(
+    vocab: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({"text": " ".join(texts(9))}) + "\n" for _ in range(9)))
+    settings: dict[str, Any] = {"documents": tmp_path / "x.jsonl", "objective": "doc-chunks", "workers": 1, **vocab}
+    short = bertdata.build(tmp_path / "short", max_seq_length=128, **settings)
+    both = bertdata.build(tmp_path / "both", max_seq_length=[128, 1024], **settings)
+    assert load_tokenizer(tmp_path / "short").model_max_length == 512
+    for folder in (tmp_path / "both" / "128", tmp_path / "both" / "1024"):
+        assert load_tokenizer(folder).model_max_length == 1024
+        assert AutoTokenizer.from_pretrained(folder / "tokenizer").model_max_length == 1024
+        assert lengths("--vocab", str(folder), "--max-seq-length", "2048") == [2048]
+        saved = tmp_path / "saved"
+        load_tokenizer(folder).save_pretrained(saved)
+        assert load_tokenizer(saved).model_max_length == 1024
+    verify(tmp_path / "both")
+    assert short["info"]["tokenizer"] == both["phases"]["128"]["info"]["tokenizer"]

@@ -15,6 +15,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CLS,
@@ -41,11 +42,15 @@ _EXTRA = ("additional_special_tokens", "extra_special_tokens")
 
 @dataclass(frozen=True)
 class Parts:
-    """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser."""
+    """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser.
+
+    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it.
+    """
 
     tokens: tuple[str, ...]
     special_tokens: tuple[str, ...]
     normalizer: Normalizer
+    model_max_length: int = 512
 
 
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
@@ -75,7 +80,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
                 raise InputError(f"its tokens differ from {TOKENIZER} beside it; delete the wrong one", path=beside)
     if do_lower_case is not None:
         settings = {**settings, "do_lower_case": do_lower_case}
-    return replace(parts, normalizer=replace(parts.normalizer, **settings))
+    length = longest_row(config, parts.model_max_length)
+    return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length)
 
 
 def is_file(path: str) -> bool:
@@ -279,7 +285,7 @@ def write(directory: str, parts: Parts) -> None:
         "cls_token": CLS,
         "do_lower_case": parts.normalizer.do_lower_case,
         "mask_token": MASK,
-        "model_max_length": 512,
+        "model_max_length": parts.model_max_length,
         "pad_token": PAD,
         "sep_token": SEP,
         "strip_accents": parts.normalizer.strip_accents,

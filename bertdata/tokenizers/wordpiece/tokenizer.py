@@ -60,6 +60,7 @@ class WordPieceTokenizer(Tokenizer):
     def __init__(self, parts: formats.Parts) -> None:
         super().__init__(parts.tokens, SpecialTokens(additional=parts.special_tokens[len(SPECIAL_TOKENS) :]))
         self._parts = parts
+        self.model_max_length = parts.model_max_length
 
     @classmethod
     def recognizes(cls, path: str) -> bool:

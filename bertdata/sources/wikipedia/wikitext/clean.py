@@ -29,7 +29,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
     LIST_TITLE,
     Namespaces,
 )
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
 from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, resolve_brackets
 from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
 from bertdata.sources.wikipedia.wikitext.reference.inline import resolve_inline
@@ -47,6 +47,7 @@ def clean_wikitext(
     title: str = "",
     namespaces: Namespaces = DEFAULT_NAMESPACES,
     templates: Templates = BUILT_IN,
+    language: str = "",
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
 ) -> str | None:
@@ -54,7 +55,10 @@ def clean_wikitext(
 
     `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
-    length of `source`. Raises ConfigError if `source` is not a str.
+    length of `source`. Raises ConfigError if `source` is not a str, or `templates` and `language` are both given.
+
+    `language` is the code of the wiki's language, as "de": templates, numbers and names of languages are then those of
+    that wiki (docs/sources.md lists the languages). The names of its namespaces are given by `namespaces`.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about twenty times as fast as the
     plain Python of False, which are built once on a machine (some ten seconds) and then loaded by each process (about
@@ -62,6 +66,8 @@ def clean_wikitext(
 
     >>> print(clean_wikitext("'''Rome''' ({{IPA|ˈroma}}) is {{convert|20|km|mi}} from [[Ostia (Rome)|]].<ref>x</ref>"))
     Rome is 20 kilometres (12 mi) from Ostia.
+    >>> clean_wikitext("Der Ort hat {{formatnum:12345.6}} Einwohner.", language="de")
+    'Der Ort hat 12.345,6 Einwohner.'
     >>> reasons = Counter()
     >>> clean_wikitext("#REDIRECT [[Rome]]", drops=reasons), reasons
     (None, Counter({'redirect': 1}))
@@ -71,6 +77,10 @@ def clean_wikitext(
             f"expected the wikitext of one page as str, found {type(source).__name__}"
             + ("; decode it, or give it to clean_utf8" if isinstance(source, bytes | bytearray) else "")
         )
+    if language:
+        if templates is not BUILT_IN:
+            raise ConfigError("templates and language were both given; leave one out: templates have their language")
+        templates = templates_of(language)
     data = source.encode("utf-8", "surrogatepass")
     prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata import ConfigError
+from bertdata.sources.wikipedia.templates.table import templates_of
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8, clean_wikitext
 from tests.data import data_path
 from tests.sources.wikipedia.markup import MARKUP
@@ -246,3 +247,11 @@ def test_what_is_no_wikitext_is_refused(value: Any) -> None:
     if not isinstance(value, bytes):
         with pytest.raises(ConfigError, match=rf"as bytes, found {type(value).__name__}"):
             clean_utf8(value)
+
+
+def test_a_language_gives_the_templates_of_its_wiki_and_is_not_given_beside_them() -> None:
+    source = "Wien ({{lang-de|Wien}}) a {{formatnum:12345.6}} habitants."
+    expected = clean_wikitext(source, templates=templates_of("fr"))
+    assert clean_wikitext(source, language="fr") == expected != clean_wikitext(source)
+    with pytest.raises(ConfigError, match="templates and language were both given; leave one out"):
+        clean_wikitext(source, language="fr", templates=templates_of("de"))
