@@ -71,7 +71,7 @@ class Origin:
         left = [name for name in left if name not in (_RECIPE, flag_of("phases"))]
         if left and (recipe := old.get(_RECIPE)) != new.get(_RECIPE):
             return [] if new.get(_RECIPE) else [f"{_RECIPE} {recipe}"]
-        return [f"{name} {_shown(old[name])}" for name in left]
+        return [_as_flag(name, old[name]) for name in left]
 
 
 def absolute(path: str) -> str:
@@ -177,6 +177,17 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         flat |= _flat(value) if isinstance(value, Mapping) else {flag_of(name): value}
     return flat
+
+
+def _as_flag(name: str, value: Any) -> str:
+    """Return a setting as a command line gives it.
+
+    >>> _as_flag("--max-seq-length", [128, 512]), _as_flag("--pack", True), _as_flag("--pack", False)
+    ('--max-seq-length 128 512', '--pack', '--no-pack')
+    """
+    if isinstance(value, bool):
+        return name if value else name.replace("--", "--no-", 1)
+    return f"{name} {' '.join(map(str, value)) if isinstance(value, list) else _shown(value)}"
 
 
 def _shown(value: Any) -> str:

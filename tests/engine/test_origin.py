@@ -187,7 +187,7 @@ def test_settings_that_are_left_out_with_the_sources_need_force(tmp_path: Path) 
     made(tmp_path / "out", origin(max_seq_length=512, seed=1, pack=True))
     now = origin(max_seq_length=128, seed=2, pack=False)
     assert refusal(output, now) == ""  # the sources are named, so that it is a whole command
-    expected = "was made with --max-seq-length 512, --pack true, which this command leaves out, and the sources"
+    expected = "was made with --max-seq-length 512, --pack, which this command leaves out, and the sources"
     assert refusal(output, now, {"seed"}).startswith(expected)
     assert refusal(output, now, {"seed", "max_seq_length", "pack"}) == ""
     assert refusal(output, origin(max_seq_length=512, seed=2, pack=True), {"seed"}) == ""

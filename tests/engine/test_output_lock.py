@@ -96,6 +96,13 @@ def test_a_new_directory_in_which_nothing_was_written_is_as_before_after_a_failu
     assert os.listdir(tmp_path) == []
 
 
+def test_a_url_in_which_nothing_was_written_is_as_before_after_a_failure() -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    with pytest.raises(RuntimeError), locked(folder, "build"):
+        raise RuntimeError
+    assert files.names(folder) == []
+
+
 def test_what_was_written_before_a_failure_stays(tmp_path: Path) -> None:
     def write() -> None:
         (tmp_path / "train").mkdir()
