@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
