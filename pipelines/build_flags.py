@@ -14,6 +14,7 @@ from bertdata.cli import command_line
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MARKER
+from bertdata.engine.remote_lock import LOCK
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.options.flags import add_flags, from_flags
@@ -91,7 +92,7 @@ def sources_of(output: str) -> Sources:
     finished, begun = read_origin(output)
     origin = finished or begun
     if origin is None:
-        if files.exists(files.join(output, MARKER)) and set(files.names(output)) - {MARKER}:
+        if files.exists(files.join(output, MARKER)) and set(files.names(output)) - {MARKER, LOCK}:
             raise ConfigError(
                 "holds a build that does not say what it was made from; name its sources again (--wikipedia, --books, "
                 "--documents), or choose another --output for the sample corpus",

@@ -82,9 +82,9 @@ def absolute(path: str) -> str:
 def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
     """Return the origins of the last finished run in an output and of the last that was started, or None."""
     path = files.join(directory, ORIGIN)
-    if not files.exists(path):
+    value = files.read_json_if_there(path)
+    if value is None:
         return None, None
-    value = files.read_json(path)
     try:
         if not is_sealed(value):
             raise KeyError("checksum")

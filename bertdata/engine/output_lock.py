@@ -1,7 +1,6 @@
-"""An output directory: refused if it holds something else, and locked, if local, by one build at a time.
+"""An output directory: refused if it holds something else, and locked by one build at a time.
 
-A URL is not locked: an object store has no lock that is released when a process is killed. Two builds at once with the
-same settings into one URL write the same files, each atomically; two with different settings must not run at once.
+A local one is locked by the operating system, one at a URL by a lease (`bertdata.engine.remote_lock`).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 
 from bertdata.engine.origin import Origin, begin, finish
+from bertdata.engine.remote_lock import LOCK, remote_lock
 from bertdata.errors import ConfigError, OutputError
 from bertdata.io import files
 
@@ -96,7 +96,7 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
 def _refuse_others(directory: str) -> None:
     if not files.is_remote(directory) and os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError("is a file; choose a directory for --output", path=directory)
-    if others := [name for name in files.names(directory) if not name.startswith(files.TEMPORARY)]:
+    if others := [name for name in files.names(directory) if not name.startswith((files.TEMPORARY, LOCK))]:
         shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
         raise OutputError(
             f"holds something else ({shown}); choose an empty or new directory for --output", path=directory
@@ -106,7 +106,8 @@ def _refuse_others(directory: str) -> None:
 @contextlib.contextmanager
 def _lock(marker: str, directory: str) -> Iterator[None]:
     if files.is_remote(marker):
-        yield
+        with remote_lock(directory):
+            yield
         return
     import fcntl
 

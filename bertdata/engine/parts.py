@@ -189,13 +189,11 @@ def is_sealed(values: Any) -> bool:
 
 def read_record(path: str) -> PartMetadata | None:
     """Return the record in a file; None if there is none, or it is damaged."""
-    if not files.exists(path):
-        return None
     try:
-        values = files.read_json(path)
+        values = json.loads(files.read_if_there(path) or b"null")
         if is_sealed(values):
             return PartMetadata(**{name: value for name, value in values.items() if name != _CHECKSUM})
-    except (InputError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         pass
     return None
 
@@ -232,7 +230,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     if record is not None:
         return record
     began = time.monotonic()
-    files.remove(task.record_path)
+    files.remove_files([task.record_path])
     with files.atomic_write(task.path) as file:
         hashed = _Hashed(file)
         counters = work(task, hashed)  # type: ignore[arg-type]
@@ -269,6 +267,5 @@ def delete_orphans(directory: str, tasks: Iterable[Task]) -> int:
     """
     keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
     others = [name for name in files.names(directory) if PART.search(name) and name not in keep]
-    for name in others:
-        files.remove(files.join(directory, name))
+    files.remove_files(files.join(directory, name) for name in others)
     return len(others)

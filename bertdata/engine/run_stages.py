@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from bertdata.engine.parts import PartResult, Task, delete_orphans, load, read_record
+from bertdata.engine.parts import PartMetadata, PartResult, Task, delete_orphans, read_record
+from bertdata.engine.records import load_all, records_there
 from bertdata.engine.stages import Plan, Stage, Standing, Step
 from bertdata.errors import BertDataError, printable
 from bertdata.io import files
@@ -69,17 +70,19 @@ def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str]
     """Make the parts of steps that are not done yet, in one pipeline; returns all parts of each step."""
     expected: list[tuple[Step, list[Task]]] = []
     pending: list[Task] = []
-    parts: list[PartResult] = []
-    for step in steps:
-        tasks = step.plan(parts)
-        pending += delete_stale(tasks, runner.say)
-        parts = [] if pending else finished(tasks)
-        expected.append((step, tasks))
-    if pending:
-        begin = pending if len(steps) == 1 else _heaviest_first(expected[0][1])
-        directories = {task.directory: None for _, tasks in expected for task in tasks}
-        runner.run(expected, begin, [*directories, *inputs])
     done: list[list[PartResult]] = []
+    for step in steps:
+        tasks = step.plan(done[-1] if done else [])
+        records = load_all(tasks, write_index=True)
+        pending += delete_stale(tasks, records, runner.say)
+        done.append([] if pending else [(task, record) for task, record in zip(tasks, records, strict=True) if record])
+        expected.append((step, tasks))
+    if not pending:
+        return done
+    begin = pending if len(steps) == 1 else _heaviest_first(expected[0][1])
+    directories = {task.directory: None for _, tasks in expected for task in tasks}
+    runner.run(expected, begin, [*directories, *inputs])
+    done = []
     for step in steps:
         done.append(finished(step.plan(done[-1] if done else [])))
     return done
@@ -89,14 +92,18 @@ def _heaviest_first(tasks: Sequence[Task]) -> list[Task]:
     return sorted(tasks, key=lambda task: (-task.weight, task.name))
 
 
-def delete_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text: None) -> list[Task]:
+def delete_stale(
+    tasks: Sequence[Task], found: Sequence[PartMetadata | None], say: Callable[[str], None] = lambda text: None
+) -> list[Task]:
     """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
+
+    found: what `load_all` returned for the tasks.
 
     Finished local parts are compared with the SHA-256 in their records, on all cores. The record of a damaged part is
     deleted, too, and `say` is called with a message. Parts at a URL are checked by the worker that gets their task
     (`bertdata.engine.parts.run_once`), or when they are read.
     """
-    records = [(task, load(task)) for task in tasks]
+    records = list(zip(tasks, found, strict=True))
     for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
         if problem := _unfit(task):
             say(f"{printable(task.path)}: {problem}: it is made again")
@@ -105,8 +112,9 @@ def delete_stale(tasks: Sequence[Task], say: Callable[[str], None] = lambda text
     for path, problem in problems.items():
         say(f"{printable(path)}: {problem}: damaged, so it is made again")
     pending = [task for task, record in records if record is None or task.path in problems]
-    for task in pending:
-        files.remove(task.record_path)
+    if pending:
+        there = records_there(pending)
+        files.remove_files(task.record_path for task in pending if task.record_path in there)
     return _heaviest_first(pending)
 
 
@@ -123,8 +131,7 @@ def _unfit(task: Task) -> str:
 def finished(tasks: Sequence[Task]) -> list[PartResult]:
     """Return all tasks with their records; raises BertDataError where the runner did not make a part."""
     done = []
-    for task in tasks:
-        record = load(task)
+    for task, record in zip(tasks, load_all(tasks, write_index=True), strict=True):
         if record is None:
             raise BertDataError(
                 "the runner ended without writing this part; run the same command again", path=task.path
@@ -171,9 +178,10 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
             if not tasks:
                 done.append([])
                 continue
-            records = [(task, load(task)) for task in tasks]
-            stale = sum(record is None and files.exists(task.record_path) for task, record in records)
-            parts = [(task, record) for task, record in records if record is not None]
+            records = load_all(tasks)
+            there = records_there(tasks)
+            parts = [(task, record) for task, record in zip(tasks, records, strict=True) if record is not None]
+            stale = sum(task.record_path in there for task in tasks) - len(parts)
             notes = plan.notes if not number else ()
             yield State(step.title, step.unit, len(parts), stale, len(tasks) - len(parts) - stale, notes)
             if len(parts) == len(tasks):

@@ -14,10 +14,12 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import BertDataError, ConfigError, InputError, install_hint
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
 
 CHUNK = 1 << 20
@@ -49,47 +51,20 @@ def path_text(path: str | os.PathLike[str]) -> str:
     return text
 
 
-def _remote(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path in it; raises ConfigError where it is not installed."""
-    import fsspec
-
-    try:
-        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
-    except (ImportError, ValueError) as error:
-        scheme = url.split("://", 1)[0]
-        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
-        hint = f"; {install_hint(extra)}" if extra else ""
-        raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
-
-
-@contextlib.contextmanager
-def _reading_remote(url: str) -> Iterator[tuple[Any, str]]:
-    """Yield what `_remote` returns, and raise InputError for whatever error of the file system the block raises.
-
-    FileNotFoundError passes through: the caller says what was expected.
-    """
-    fs, path = _remote(url)
-    try:
-        yield fs, path
-    except (BertDataError, FileNotFoundError):
-        raise
-    except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(
-            f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials",
-            path=url,
-        ) from error
-
-
 @contextlib.contextmanager
 def _reading(path: str) -> Iterator[None]:
     """Raise InputError for a file that is missing or cannot be read."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("there is no such file; check the path", path=path) from error
+        raise _missing(path) from error
     except OSError as error:
         raise input_error(error, path) from error
+
+
+def _missing(path: str) -> InputError:
+    problem = remote.missing_bucket(path) if is_remote(path) else ""
+    return InputError(problem or "there is no such file; check the path", path=path)
 
 
 def join(directory: str, *names: str) -> str:
@@ -113,7 +88,8 @@ def name(path: str) -> str:
 def exists(path: str) -> bool:
     """Return whether there is a file or directory at a path."""
     if is_remote(path):
-        with _reading_remote(path) as (fs, place):
+        with remote.reading(path) as (fs, place):
+            fs.invalidate_cache()
             return bool(fs.exists(place))
     return os.path.exists(path)
 
@@ -122,7 +98,7 @@ def size(path: str) -> int:
     """Return the bytes of a file; raises InputError where there is none."""
     with _reading(path):
         if is_remote(path):
-            with _reading_remote(path) as (fs, place):
+            with remote.reading(path) as (fs, place):
                 return int(fs.size(place))
         return os.stat(path).st_size
 
@@ -135,20 +111,51 @@ def real_path(path: str) -> str:
 def identity(path: str) -> str:
     """Return a short text that changes when a file is replaced: its name, size and time or tag, not its contents."""
     if is_remote(path):
-        with _reading_remote(path) as (fs, place):
-            return f"{os.path.basename(path)}:{size(path)}:{fs.ukey(place)}"
+        with _reading(path), remote.reading(path) as (fs, place):
+            info = fs.info(place)
+            tag = info.get("ETag") or fs.ukey(place)  # the ukey of s3fs is another one after the folder was listed
+            return f"{os.path.basename(path)}:{info['size']}:{tag}"
     with _reading(path):
         status = os.stat(path)
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
 
 
+@dataclass(frozen=True)
+class Entry:
+    """What a listing says of a file: its bytes, and what changes when it is written again ("" if the store is silent).
+
+    The size of a directory means nothing.
+    """
+
+    size: int
+    version: str
+
+
+def entries(directory: str) -> dict[str, Entry]:
+    """Return what is in a directory by its sorted names, at a URL by one request; nothing where it does not exist."""
+    if is_remote(directory):
+        try:
+            with remote.reading(directory) as (fs, place):
+                fs.invalidate_cache()
+                infos = fs.ls(place, detail=True)
+        except FileNotFoundError:
+            return {}
+        found = {name(info["name"]): Entry(int(info.get("size") or 0), remote.version(info)) for info in infos}
+        return dict(sorted(found.items()))
+    try:
+        with os.scandir(directory) as items:
+            status = {item.name: item.stat(follow_symlinks=False) for item in items}
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise input_error(error, directory) from error
+    return {each: Entry(found.st_size, str(found.st_mtime_ns)) for each, found in sorted(status.items())}
+
+
 def names(directory: str) -> list[str]:
     """Return the sorted names in a directory; none where it does not exist."""
     if is_remote(directory):
-        with _reading_remote(directory) as (fs, place):
-            fs.invalidate_cache()
-            entries = fs.ls(place, detail=False) if fs.exists(place) else []
-        return sorted(map(name, entries))
+        return list(entries(directory))
     try:
         return sorted(os.listdir(directory))
     except (FileNotFoundError, NotADirectoryError):
@@ -176,13 +183,12 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     for pattern in patterns:
         matches = (_remote_matches if is_remote(pattern) else _local_matches)(pattern, suffixes)
         if not matches:
-            isdir = not is_remote(pattern) and os.path.isdir(pattern)
-            raise InputError(
-                f"this folder holds no file ending in {', '.join(suffixes)}"
-                if isdir
-                else "this path matches nothing; expected a file, a folder or a glob (quote globs)",
-                path=pattern,
-            )
+            problem = "this path matches nothing; expected a file, a folder or a glob (quote globs)"
+            if is_remote(pattern):
+                problem = remote.missing_bucket(pattern) or problem
+            elif os.path.isdir(pattern):
+                problem = f"this folder holds no file ending in {', '.join(suffixes)}"
+            raise InputError(problem, path=pattern)
         for match in matches:
             by_real_path.setdefault(real_path(match), match)
     return sorted(by_real_path.values())
@@ -206,7 +212,7 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
 
 
 def _remote_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
-    with _reading_remote(pattern) as (fs, place):
+    with remote.reading(pattern) as (fs, place):
         if fs.isfile(place):
             return [fs.unstrip_protocol(place)]
         matches: list[str] = []
@@ -227,13 +233,38 @@ def _remote_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
 
 def open_raw(path: str) -> BinaryIO:
     """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
-    if size(path) == 0:
-        raise InputError("this file is empty; get it again, or leave it out", path=path)
     with _reading(path):
         if is_remote(path):
-            with _reading_remote(path) as (fs, place):
-                return cast("BinaryIO", fs.open(place, "rb"))
-        return cast("BinaryIO", io.BufferedReader(ReadFile(path), _BUFFER))
+            with remote.reading(path) as (fs, place):
+                file = fs.open(place, "rb")
+                length = getattr(file, "size", None)
+        else:
+            length = os.stat(path).st_size
+            file = io.BufferedReader(ReadFile(path), _BUFFER) if length else None
+    if (size(path) if length is None else length) == 0:
+        raise _empty(path)
+    return cast("BinaryIO", file)
+
+
+def read_if_there(path: str) -> bytes | None:
+    """Return the bytes of a small file, by one request at a URL; None where there is none.
+
+    Raises InputError where it cannot be read.
+    """
+    try:
+        if is_remote(path):
+            with remote.reading(path) as (fs, place):
+                return bytes(fs.cat_file(place))
+        with io.BufferedReader(ReadFile(path), _BUFFER) as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise input_error(error, path) from error
+
+
+def _empty(path: str) -> InputError:
+    return InputError("this file is empty; get it again, or leave it out", path=path)
 
 
 @contextlib.contextmanager
@@ -243,28 +274,28 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
     A local file is written beside its final place and renamed; a remote one is written locally and put whole. Raises
     OutputError where it cannot be written; other errors of the block pass through.
     """
-    remote = is_remote(path)
+    local = not is_remote(path)
     temporary, inside = "", False
     try:
-        if not remote:
+        if local:
             os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(
-            prefix=TEMPORARY, suffix=f"-{os.path.basename(path)}", dir=None if remote else os.path.dirname(path) or "."
+            prefix=TEMPORARY, suffix=f"-{os.path.basename(path)}", dir=os.path.dirname(path) or "." if local else None
         )
         with io.BufferedWriter(WrittenFile(descriptor, path)) as file:
             inside = True
             yield cast("BinaryIO", file)
             inside = False
             file.flush()
-            if not remote:
+            if local:
                 os.fsync(file.fileno())
-        if remote:
-            fs, place = _remote(path)
-            fs.put_file(temporary, place)
-            os.unlink(temporary)
-        else:
+        if local:
             os.chmod(temporary, 0o644)
             os.replace(temporary, path)
+        else:
+            with remote.writing(path) as (fs, place):
+                fs.put_file(temporary, place)
+            os.unlink(temporary)
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -292,8 +323,8 @@ def remove_temporaries(directory: str) -> int:
 def remove(path: str) -> None:
     """Delete a file or a whole directory, if it is there."""
     if is_remote(path):
-        fs, place = _remote(path)
-        if fs.exists(place):
+        with contextlib.suppress(FileNotFoundError), remote.writing(path) as (fs, place):
+            fs.invalidate_cache()
             fs.rm(place, recursive=True)
     elif os.path.isdir(path):
         shutil.rmtree(path)
@@ -304,18 +335,44 @@ def remove(path: str) -> None:
 def move(path: str, to: str) -> None:
     """Give a file another name, in the place of what has that; a local one keeps its time."""
     if is_remote(path):
-        fs, place = _remote(path)
-        fs.mv(place, _remote(to)[1])
+        with remote.writing(path) as (fs, place):
+            fs.mv(place, remote.file_system(to)[1])
     else:
         os.replace(path, to)
 
 
+def remove_files(paths: Iterable[str]) -> None:
+    """Delete files, those that are there; at URLs by one request each, many at once."""
+    remote.at_once(_remove_file, paths)
+
+
+def _remove_file(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if is_remote(path):
+            with remote.writing(path) as (fs, place):
+                fs.rm_file(place)
+        else:
+            os.unlink(path)
+
+
 def sha256(path: str) -> str:
     """Return the SHA-256 of a file's bytes, of which there may be none, as 64 hexadecimal digits."""
-    if size(path) == 0:
-        return hashlib.sha256().hexdigest()
-    with open_raw(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+    with _reading(path):
+        if not is_remote(path):
+            with io.BufferedReader(ReadFile(path), _BUFFER) as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        with remote.reading(path) as (fs, place), fs.open(place, "rb") as file:
+            digest: str = hashlib.file_digest(file, "sha256").hexdigest()
+            return digest
+
+
+def create(url: str, data: bytes) -> None:
+    """Write a small file at a URL; raises FileExistsError if there is one, also where the store learns it only then.
+
+    S3 and Google Cloud Storage refuse to create what another writer has created; other file systems may look first.
+    """
+    with remote.writing(url) as (fs, place):
+        fs.pipe_file(place, data, mode="create")
 
 
 def write_bytes(path: str, data: bytes) -> None:
@@ -335,8 +392,21 @@ def write_json(path: str, value: Any, *, indent: int | None = 1) -> None:
 
 def read_json(path: str) -> Any:
     """Read a JSON file; raises InputError where it is missing or is not JSON."""
-    with open_raw(path) as file:
-        data = file.read()
+    data = read_if_there(path)
+    if data is None:
+        raise _missing(path)
+    return _parse_json(data, path)
+
+
+def read_json_if_there(path: str) -> Any:
+    """Read a JSON file, None where there is none; raises InputError where it is not JSON."""
+    data = read_if_there(path)
+    return None if data is None else _parse_json(data, path)
+
+
+def _parse_json(data: bytes, path: str) -> Any:
+    if not data:
+        raise _empty(path)
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
 
 if TYPE_CHECKING:
@@ -197,10 +197,7 @@ def read(url: str) -> bytes | None:
             return _client().read(url)
         except NotThereError:
             return None
-    if not files.exists(url):
-        return None
-    with files.open_raw(url) as file:
-        return file.read()
+    return files.read_if_there(url)
 
 
 def fetch(url: str, path: str) -> None:
@@ -211,7 +208,7 @@ def fetch(url: str, path: str) -> None:
             if _is_http(url):
                 _client().fetch(url, path)
             else:
-                fs, place = files._remote(url)
+                fs, place = remote.file_system(url)
                 fs.get_file(place, path)
             return
         except FileNotFoundError as error:

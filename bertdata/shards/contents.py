@@ -7,6 +7,7 @@ unchecked. A manifest may come from anyone, so a path in it that leads out of it
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from typing import Any
 from bertdata.engine.output_lock import MANIFEST
 from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import BertDataError, InputError, printable
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.shards.checked import changed, is_wanted
 
 FINISHED = ".bertdata-finished.json"
@@ -29,20 +30,29 @@ FOLDERS = ("tokenizer", "sentences", "similar_words", "token_counts")
 
 def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the files of a build that are not shards, by path: `others`, and those in `FOLDERS`."""
-    names = [f"{folder}/{name}" for folder in FOLDERS for name in files.names(files.join(output, folder))]
-    return {name: files.sha256(inside(output, name)) for name in sorted([*names, *others])}
+    there = remote.at_once(lambda folder: files.names(files.join(output, folder)), FOLDERS)
+    names = sorted([*others, *(f"{one}/{name}" for one, found in zip(FOLDERS, there, strict=True) for name in found)])
+    digests = remote.at_once(lambda name: _sha256(inside(output, name)), names)
+    return {name: digest for name, digest in zip(names, digests, strict=True) if digest}
+
+
+def _sha256(path: str) -> str | None:
+    """Return the SHA-256 of a small file, by one request at a URL; None where there is none."""
+    data = files.read_if_there(path)
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the files that are missing or changed, each with what was found."""
     with reading_values(build):
         expected = {str(name): str(digest) for name, digest in manifest.get("files", {}).items()}
-    for name, digest in expected.items():
-        path = inside(build, name)
-        if not files.exists(path):
+    paths = [inside(build, name) for name in expected]
+    found = remote.at_once(_sha256, paths)
+    for (name, digest), actual in zip(expected.items(), found, strict=True):
+        if actual is None:
             yield name, "is missing"
-        elif (found := files.sha256(path)) != digest:
-            yield name, f"its SHA-256 is {found[:12]}, manifest.json says {digest[:12]}: it was changed"
+        elif actual != digest:
+            yield name, f"its SHA-256 is {actual[:12]}, manifest.json says {digest[:12]}: it was changed"
 
 
 def inside(build: str, name: Any, manifest: str = "") -> str:
@@ -139,7 +149,7 @@ def finished_manifest(
         return None
     for path, digest in finished.get("manifests", {}).items():
         place = files.join(directory, path)
-        if not files.exists(place) or files.sha256(place) != digest:
+        if _sha256(place) != digest:
             say(f"{printable(place)}: is missing or was changed: it is made again")
             return None
     found = {path: files.read_json(files.join(directory, path)) for path in finished["manifests"]}
@@ -163,12 +173,13 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
     local: list[tuple[str, str]] = []
     for split, entry in manifest.get("splits", {}).items():
         known = {files.name(shard["file"]) for shard in entry["shards"]}
-        for name in files.names(files.join(place, split)):
+        there = files.entries(files.join(place, split))
+        for name in there:
             if _SHARD.fullmatch(name) and name not in known:
                 yield f"{split}/{name}", "is not a shard of this build"
         for shard in entry["shards"]:
-            path = files.join(place, shard["file"])
-            if not files.exists(path) or files.size(path) != shard["bytes"]:
+            path, found = files.join(place, shard["file"]), there.get(files.name(shard["file"]))
+            if found is None or found.size != shard["bytes"]:
                 yield shard["file"], f"is missing or has not its {shard['bytes']:,} bytes"
             elif not files.is_remote(path):
                 local.append((path, shard["sha256"]))

@@ -155,7 +155,7 @@ def plan_phases(output: str, phases: Sequence[PhaseConfig]) -> list[Phase]:
 def delete_other_layout(output: str, phases: Sequence[Phase]) -> None:
     """Delete the manifest of the output, and the files of an earlier build with other phases."""
     records, before = files.join(output, "stages", "shards"), _phases_before(output)
-    files.remove(files.join(output, "manifest.json"))
+    files.remove_files([files.join(output, "manifest.json")])
     if [phase.output for phase in phases] != [output]:
         for name in _OF_ONE_BUILD:
             files.remove(files.join(output, name))

@@ -95,10 +95,9 @@ def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longe
     longest: the tokens of the longest row that is made with it; a smaller `model_max_length` becomes as large.
     """
     tokenizer.save_pretrained(directory)
-    folder = files.path_text(directory)
-    for name in {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}:
-        files.remove(files.join(folder, name))
-    where = files.join(folder, _CONFIG)
+    place, others = files.path_text(directory), {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}
+    files.remove_files(files.join(place, name) for name in files.names(place) if name in others)
+    where = files.join(place, _CONFIG)
     if files.exists(where) and longest_row(config := files.read_json(where)) < longest:
         files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})
 

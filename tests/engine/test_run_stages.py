@@ -16,6 +16,7 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, load, part_name, run_once
+from bertdata.engine.records import load_all
 from bertdata.engine.run_stages import State, delete_stale, finished, run_stages, stage_states
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step, all_together, require_documents
 from bertdata.errors import BertDataError, InputError
@@ -162,7 +163,7 @@ def test_records_that_fit_no_more_are_forgotten_and_their_tasks_come_heaviest_fi
     changed = done(replace(some[2], fingerprint="other"))
     damaged = done(some[3])
     Path(damaged.path).write_bytes(b"cut")
-    assert [task.name[-1] for task in delete_stale(some)] == ["4", "3", "2", "0"]
+    assert [task.name[-1] for task in delete_stale(some, load_all(some))] == ["4", "3", "2", "0"]
     assert load(some[1]) is not None
     assert not any(os.path.exists(task.record_path) for task in (changed, damaged))
 
@@ -179,12 +180,12 @@ def test_a_part_with_a_flipped_bit_is_made_again_and_told(tmp_path: Path) -> Non
     whole = Path(some[1].path).read_bytes()
     flip(some[1].path)
     told: list[str] = []
-    assert delete_stale(some, told.append) == [some[1]]
+    assert delete_stale(some, load_all(some), told.append) == [some[1]]
     [line] = told
     assert line.startswith(f"{some[1].path}: its SHA-256 is ")
     assert line.endswith("damaged, so it is made again")
     assert Path(done(some[1]).path).read_bytes() == whole
-    assert delete_stale(some, told.append) == []
+    assert delete_stale(some, load_all(some), told.append) == []
     assert len(told) == 1
 
 
@@ -194,7 +195,8 @@ def test_a_part_or_a_record_that_is_cut_is_told_and_one_of_other_settings_is_not
     Path(some[1].path).write_bytes(b"cut")
     os.truncate(some[2].record_path, 9)
     told: list[str] = []
-    assert delete_stale([*some, *tasks(tmp_path / "more", 1)], told.append)
+    more = [*some, *tasks(tmp_path / "more", 1)]
+    assert delete_stale(more, load_all(more), told.append)
     assert told == [
         f"{some[1].path}: is missing or has another size than its record says: it is made again",
         f"{some[2].path}: its record is damaged: it is made again",
@@ -218,7 +220,7 @@ def test_a_damaged_part_at_a_url_is_made_again_by_the_worker_that_gets_it(caplog
     place = task.path.removeprefix("memory:/")
     whole = fs.cat_file(place)
     fs.pipe_file(place, bytes([whole[0] ^ 1]) + whole[1:])
-    assert delete_stale([task]) == []
+    assert delete_stale([task], load_all([task])) == []
     done(task)
     assert fs.cat_file(place) == whole
     assert f"{task.path} is damaged: it is made again" in caplog.text
@@ -227,7 +229,7 @@ def test_a_damaged_part_at_a_url_is_made_again_by_the_worker_that_gets_it(caplog
 
 def test_tasks_of_one_weight_come_by_name(tmp_path: Path) -> None:
     some = [replace(task, weight=1) for task in tasks(tmp_path, 4)]
-    assert delete_stale(some[::-1]) == some
+    assert delete_stale(some[::-1], load_all(some[::-1])) == some
 
 
 def test_every_finished_task_gives_its_record_in_the_order_of_the_tasks(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.io import compression, files
+from bertdata.io import compression, files, remote
 from bertdata.loader import ShardExamples
 from bertdata.shards import open_shards
 
@@ -199,7 +199,7 @@ class Unreachable:
 def test_an_error_of_a_remote_file_system_is_told_in_one_line(
     call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_remote", lambda path: (Unreachable(), path))
+    monkeypatch.setattr(remote, "file_system", lambda path: (Unreachable(), path))
     with pytest.raises(InputError) as caught:
         call("hf://datasets/x/y")
     assert str(caught.value) == (

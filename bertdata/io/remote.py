@@ -1,0 +1,143 @@
+"""URLs: their file systems, which are fsspec's, and many requests at once.
+
+A request to an object store takes 10 to 100 ms, whatever it asks for, so what asks for many files asks at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
+from bertdata.io.store_errors import bucket_of, no_bucket, store_problem
+
+REQUESTS_AT_ONCE = 32
+ANSWER_SECONDS = 30.0
+"""How long the first request to a bucket may take, with what its client tries again."""
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_VERSIONS = ("ETag", "etag", "generation", "md5Hash", "LastModified", "last_modified", "mtime", "created")
+"""What file systems call that by which an object's contents are told from those before: the surest first."""
+_answered: set[str] = set()
+"""The buckets that have answered this process, as scheme://bucket."""
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """Return the fsspec file system of a URL, and the path in it; raises ConfigError where it is not installed."""
+    import fsspec
+
+    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs the traceback of each error that it raises
+    try:
+        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
+    except (ImportError, ValueError) as error:
+        scheme = url.split("://", 1)[0]
+        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
+        hint = f"; {install_hint(extra)}" if extra else ""
+        raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
+
+
+@contextlib.contextmanager
+def reading(url: str) -> Iterator[tuple[Any, str]]:
+    """Yield what `file_system` returns, and raise InputError for whatever error of the file system the block raises.
+
+    FileNotFoundError passes through: the caller says what was expected.
+    """
+    try:
+        fs, path = file_system(url)
+        _require_answer(fs, path, url)
+        yield fs, path
+    except (BertDataError, FileNotFoundError):
+        raise
+    except Exception as error:
+        raise InputError(store_problem(error, url), path=url) from error
+
+
+@contextlib.contextmanager
+def writing(url: str) -> Iterator[tuple[Any, str]]:
+    """Yield what `file_system` returns, and raise OutputError for whatever error of the file system the block raises.
+
+    FileNotFoundError, which a file to be deleted may raise, and FileExistsError pass through, but where there is no
+    such bucket.
+    """
+    try:
+        fs, path = file_system(url)
+        _require_answer(fs, path, url)
+        yield fs, path
+    except FileNotFoundError as error:
+        if problem := missing_bucket(url):
+            raise OutputError(problem, path=url) from error
+        raise
+    except (BertDataError, FileExistsError):
+        raise
+    except Exception as error:
+        raise OutputError(store_problem(error, url), path=url) from error
+
+
+def missing_bucket(url: str) -> str:
+    """Return what to tell the user if the bucket of a URL does not exist; "" if it does, or cannot be known.
+
+    To be asked once something was not found: it takes a request.
+    """
+    if bucket := bucket_of(url):
+        with contextlib.suppress(Exception):
+            fs, _ = file_system(url)
+            try:
+                fs.invalidate_cache()
+                fs.info(bucket)
+            except FileNotFoundError:
+                return no_bucket(url)
+    return ""
+
+
+def _require_answer(fs: Any, path: str, url: str) -> None:
+    """Raise the error of the first request of this process to a bucket, or TimeoutError after `ANSWER_SECONDS`.
+
+    The clients try for minutes, as they should once a server has answered.
+    """
+    place = "/".join(url.split("/", 3)[:3])
+    if bucket_of(url) and place not in _answered:
+        outcome: list[BaseException | None] = []
+
+        def ask() -> None:
+            try:
+                fs.info(path)
+                outcome.append(None)
+            except FileNotFoundError:
+                outcome.append(None)
+            except BaseException as error:
+                outcome.append(error)
+
+        thread = threading.Thread(target=ask, daemon=True, name="bertdata-first-request")
+        thread.start()
+        thread.join(ANSWER_SECONDS)
+        if not outcome:
+            raise TimeoutError(f"no answer within {ANSWER_SECONDS:.0f} s")
+        if outcome[0] is not None:
+            raise outcome[0]
+        _answered.add(place)
+
+
+def version(info: dict[str, Any]) -> str:
+    """Return what tells the contents of an object from others that had its name; "" where the store does not say.
+
+    >>> version({"name": "b/x", "size": 3, "ETag": '"5d41"', "LastModified": "Monday"}), version({"name": "b/x"})
+    ('"5d41"', '')
+    """
+    return next((str(info[name]) for name in _VERSIONS if info.get(name)), "")
+
+
+def at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return what a function that waits for a store returns for each item, in order; raises the first of its errors.
+
+    >>> at_once(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    listed = list(items)
+    if len(listed) < 2:
+        return [function(item) for item in listed]
+    with ThreadPoolExecutor(min(len(listed), REQUESTS_AT_ONCE), "bertdata-requests") as pool:
+        return list(pool.map(function, listed))

@@ -1,0 +1,122 @@
+"""Errors of object stores, as messages that name the bucket and the remedy.
+
+The clients (s3fs on botocore and aiohttp, gcsfs on google-auth and aiohttp) raise classes of their own, which are known
+here by their names, so that none of them needs to be installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class _Store:
+    """What users of one kind of store set, type and grant."""
+
+    credentials: str
+    rights: str
+    endpoint: str
+    create: str
+
+
+_S3 = _Store(
+    "run `aws configure`, name a profile by AWS_PROFILE, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject",
+    "AWS_ENDPOINT_URL",
+    "aws s3 mb s3://{}",
+)
+_GCS = _Store(
+    "run `gcloud auth application-default login`, or name a key file by GOOGLE_APPLICATION_CREDENTIALS",
+    "roles/storage.objectUser",
+    "STORAGE_EMULATOR_HOST",
+    "gcloud storage buckets create gs://{}",
+)
+_STORES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
+_NO_CREDENTIALS = {
+    "NoCredentialsError",
+    "PartialCredentialsError",
+    "CredentialRetrievalError",
+    "ProfileNotFound",
+    "DefaultCredentialsError",
+}
+_EXPIRED = ("ExpiredToken", "token has expired", "Token has expired", "Invalid Credentials")
+_UNREACHABLE = {
+    "EndpointConnectionError",
+    "ConnectTimeoutError",
+    "ConnectionClosedError",
+    "ReadTimeoutError",
+    "ClientConnectorError",
+    "ClientConnectorDNSError",
+    "ServerDisconnectedError",
+    "ServerTimeoutError",
+    "FSTimeoutError",
+    "TimeoutError",
+    "ConnectionRefusedError",
+    "ConnectionResetError",
+    "gaierror",
+}
+
+
+def bucket_of(url: str) -> str:
+    """Return the bucket of a URL of S3 or Google Cloud Storage; "" of any other.
+
+    >>> bucket_of("s3://corpora/enwiki"), bucket_of("hf://datasets/x")
+    ('corpora', '')
+    """
+    parts = urlsplit(url)
+    return parts.netloc if parts.scheme in _STORES else ""
+
+
+def store_problem(error: BaseException, url: str) -> str:
+    """Return what an error of a file system means for the user of a URL, and what to do.
+
+    >>> store_problem(PermissionError("Access Denied"), "s3://corpora/x").split("; ")[0]
+    "access to the bucket 'corpora' is denied (Access Denied)"
+    >>> store_problem(OSError("no route"), "hf://datasets/x").split(";")[0]
+    'cannot be reached (OSError: no route)'
+    """
+    reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    store = _STORES.get(urlsplit(url).scheme)
+    if store is not None:
+        bucket, known = repr(bucket_of(url)), {type(cause).__name__ for cause in _causes(error)}
+        texts = [str(cause) for cause in _causes(error)]
+        if known & _NO_CREDENTIALS:
+            return f"there are no credentials for the bucket {bucket} ({reason}); {store.credentials}"
+        if any(mark in text for text in texts for mark in _EXPIRED) or getattr(error, "code", None) == 401:
+            return f"the credentials for the bucket {bucket} are not valid, or not any more ({reason}); " + (
+                store.credentials
+            )
+        if isinstance(error, PermissionError) or reason.startswith("Forbidden") or getattr(error, "code", None) == 403:
+            return (
+                f"access to the bucket {bucket} is denied ({reason}); the credentials in use need {store.rights} there "
+                f"(to read, only what lists and gets), or choose others: {store.credentials}"
+            )
+        if known & _UNREACHABLE:
+            return (
+                f"the server of the bucket {bucket} cannot be reached ({reason}); check the network, the proxy if "
+                f"there is one, and {store.endpoint} if it is set"
+            )
+    return f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials"
+
+
+def no_bucket(url: str) -> str:
+    """Return that there is no bucket of the name in a URL of S3 or Google Cloud Storage, and how one is made.
+
+    >>> no_bucket("gs://corpora/enwiki")
+    "there is no bucket 'corpora'; check its name, or make it: gcloud storage buckets create gs://corpora"
+    """
+    bucket = bucket_of(url)
+    create = _STORES[urlsplit(url).scheme].create.format(bucket)
+    return f"there is no bucket {bucket!r}; check its name, or make it: {create}"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and its causes, each once."""
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__

@@ -1,0 +1,67 @@
+"""What a build at a URL asks of the store outside of its pipelines: as much for many parts as for few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from bertdata.beam.runner import Runner
+from bertdata.curation.settings import DedupConfig
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.shards.phases import PhaseConfig
+from bertdata.sources.settings import CleaningConfig
+from pipelines.build_corpus import Settings, build_corpus
+from tests.pipelines.builds import SAMPLE, SETTINGS
+from tests.store import CountedStore
+
+OUTPUT = "counted://corpora/sample"
+PARTS = replace(SETTINGS, cleaning=CleaningConfig(range_bytes=12_000), dedup=DedupConfig(dedup="near"))
+FOLDERS = 11
+"""The folders of a build in which parts or their records lie."""
+
+
+@dataclass
+class Counting(Runner):
+    """A runner that counts the requests of its pipelines."""
+
+    requests: int = 0
+
+    def run(self, *arguments: Any) -> None:
+        before = CountedStore.requests.total()
+        super().run(*arguments)
+        self.requests += CountedStore.requests.total() - before
+
+
+def requests_of(settings: Settings) -> tuple[int, list[str]]:
+    """Build; returns the requests outside of pipelines, and what pipelines ran."""
+    CountedStore.requests.clear()
+    runner = Counting(1, quiet=True)
+    build_corpus(SAMPLE, OUTPUT, settings, runner)
+    return CountedStore.requests.total() - runner.requests, [title for title, _ in runner.seconds]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def corpus() -> Iterator[None]:
+    CountedStore.clear()
+    build_corpus(SAMPLE, OUTPUT, PARTS, Runner(1, quiet=True))
+    yield
+    CountedStore.clear()
+
+
+def test_another_seed_takes_a_few_requests_for_each_folder_of_parts_and_not_for_each_part() -> None:
+    records = [path for path in CountedStore.store if "/stages/" in path and path.endswith(".json")]
+    assert len({path.rsplit("/", 1)[0] for path in records}) == FOLDERS
+    assert len(records) > 8 * FOLDERS
+    asked, ran = requests_of(replace(PARTS, phases=(PhaseConfig(examples=ExamplesConfig(seed=7)),)))
+    assert ran == ["tokenize and write shards"]
+    assert asked <= 4 * FOLDERS + 100  # the tokenizer, the files beside the shards, the manifest, the origin
+
+
+def test_a_finished_build_is_known_by_fewer_requests() -> None:
+    requests_of(PARTS)
+    asked, ran = requests_of(PARTS)
+    assert ran == []
+    assert asked <= 60
