@@ -77,7 +77,7 @@ def refuse_own(directory: str, paths: Sequence[str]) -> None:
 
 def _check_kind(marker: str, directory: str, kind: str) -> None:
     """Write the kind into a new marker: in place, since the lock is held on this file."""
-    if not files.exists(marker) or files.size(marker) == 0:
+    if not files.read_if_there(marker):
         if files.is_remote(marker):
             files.write_json(marker, {"kind": kind})
             return

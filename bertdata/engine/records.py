@@ -29,9 +29,11 @@ def load_all(tasks: Sequence[Task], *, write_index: bool = False) -> list[PartMe
     if not any(files.is_remote(path) for task in tasks for path in (task.path, task.record_path)):
         return [load(task) for task in tasks]
     folders = sorted({folder for task in tasks for folder in (task.directory, _records_of(task))})
-    listed = dict(zip(folders, remote.at_once(files.entries, folders), strict=True))
     places = sorted({_records_of(task) for task in tasks})
-    known = dict(zip(places, remote.at_once(lambda place: _Known.of(place, listed[place]), places), strict=True))
+    answers = remote.at_once(_ask, [*((folder, False) for folder in folders), *((place, True) for place in places)])
+    listed = {folder: entries for folder, (entries, _) in zip(folders, answers, strict=False)}
+    indexes = zip(places, answers[len(folders) :], strict=True)
+    known = {place: _Known(place, listed[place], dict(_current(data, listed[place]))) for place, (_, data) in indexes}
     there = [task for task in tasks if files.name(task.path) in listed[task.directory]]
     unknown = [task for task in there if known[_records_of(task)].must_read(_record_name(task))]
     for task, record in zip(unknown, remote.at_once(lambda task: read_record(task.record_path), unknown), strict=True):
@@ -55,6 +57,14 @@ def records_there(tasks: Iterable[Task]) -> set[str]:
     return {files.join(folder, name) for folder, found in names for name in found}
 
 
+def _ask(question: tuple[str, bool]) -> tuple[dict[str, Entry], bytes]:
+    """Return what is in a folder, or its index."""
+    folder, index = question
+    if not index:
+        return files.entries(folder), b""
+    return {}, (files.read_if_there(files.join(folder, INDEX)) or b"") if files.is_remote(folder) else b""
+
+
 def _records_of(task: Task) -> str:
     return task.records or task.directory
 
@@ -71,14 +81,6 @@ class _Known:
     listed: Mapping[str, Entry]
     records: dict[str, PartMetadata] = field(default_factory=dict)
     added: bool = False
-
-    @staticmethod
-    def of(folder: str, listed: Mapping[str, Entry]) -> _Known:
-        """Return what the index of a folder says, if it is there and whole."""
-        if not files.is_remote(folder) or INDEX not in listed:
-            return _Known(folder, listed)
-        data = files.read_if_there(files.join(folder, INDEX)) or b""
-        return _Known(folder, listed, dict(_current(data, listed)))
 
     def must_read(self, name: str) -> bool:
         """Return whether a record is there and not known."""

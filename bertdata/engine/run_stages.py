@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from bertdata.engine.parts import PartMetadata, PartResult, Task, delete_orphans, read_record
 from bertdata.engine.records import load_all, records_there
 from bertdata.engine.stages import Plan, Stage, Standing, Step
 from bertdata.errors import BertDataError, printable
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.io.digests import damaged
 
 
@@ -58,12 +59,16 @@ def _run_plan(plan: Plan, runner: StageRunner) -> Standing:
     plan.prepare()
     done = make_parts(plan.steps, runner, plan.inputs)
     tasks = [task for step in done for task, _ in step]
-    for folder in plan.folders:
-        if kept := [task for task in tasks if folder in (task.directory, task.records)]:
-            delete_orphans(folder, kept)
-        else:
-            files.remove(folder)
+    remote.at_once(partial(_tidy, tasks), plan.folders)
     return plan.finish(done)
+
+
+def _tidy(tasks: Sequence[Task], folder: str) -> None:
+    """Delete the parts in a folder that are of none of the tasks, and the folder if it has none of theirs."""
+    if kept := [task for task in tasks if folder in (task.directory, task.records)]:
+        delete_orphans(folder, kept)
+    else:
+        files.remove(folder)
 
 
 def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str] = ()) -> list[list[PartResult]]:

@@ -142,7 +142,7 @@ def finished_manifest(
     """
     path = files.join(directory, FINISHED)
     try:
-        finished = files.read_json(path) if files.exists(path) else {}
+        finished = files.read_json_if_there(path) or {}
     except InputError:
         return None
     if not is_sealed(finished) or finished.get("fingerprint") != made_from:

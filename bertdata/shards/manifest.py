@@ -10,7 +10,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.shards.contents import file_digests
 from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.shards.plan import ShardPlan
@@ -107,8 +107,7 @@ def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) 
     `bertdata.shards.contents`), except the card, which people edit.
     """
     others = dataset_files(manifest["splits"], info)
-    for name, value in others.items():
-        files.write_json(files.join(output, name), value)
+    remote.at_once(lambda item: files.write_json(files.join(output, item[0]), item[1]), others.items())
     files.write_bytes(files.join(output, "README.md"), info.card(manifest).encode())
     written = sealed(manifest | {"files": file_digests(output, others)})
     files.write_json(files.join(output, "manifest.json"), written)
