@@ -6,13 +6,23 @@ Run: pip install "moto[server,s3]" s3fs gcsfs gcp-storage-emulator; pytest tests
 from __future__ import annotations
 
 import socket
+import time
+import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import fsspec
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.engine import records, remote_lock
+from bertdata.engine.output_lock import output_lock
+from bertdata.engine.parts import Counters, Task, read_record, run_once
+from bertdata.engine.records import load_all
+from bertdata.errors import InputError, OutputError
+from bertdata.io import files, remote
 from bertdata.loader import numpy_batches
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards import open_shards
@@ -20,7 +30,7 @@ from bertdata.shards.cache import ShardCache
 from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines.build_corpus import build_corpus
-from tests.pipelines.builds import SETTINGS, build
+from tests.pipelines.builds import SETTINGS, build, with_examples
 
 pytestmark = [
     pytest.mark.slow,
@@ -41,7 +51,9 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     running = server.ThreadedMotoServer(port=0)
     running.start()
     host, port = running.get_host_and_port()
-    monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": f"http://{host}:{port}"})
+    url = f"http://{host}:{port}"
+    urllib.request.urlopen(urllib.request.Request(f"{url}/moto-api/reset", method="POST")).close()
+    monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": url})
     fsspec.filesystem("s3").mkdir("corpora")
     yield "s3://corpora"
     fsspec.filesystem("s3").clear_instance_cache()
@@ -79,3 +91,113 @@ def test_a_build_in_an_object_store_is_the_local_one_and_is_read_from_there(
     for ours, theirs in zip(numpy_batches(remote, 8, seed=1), numpy_batches(local, 8, seed=1), strict=True):
         assert ours.keys() == theirs.keys()
         assert all((ours[name] == theirs[name]).all() for name in ours)
+
+
+@pytest.mark.parametrize("store", ["s3", "gs"])
+def test_documents_of_a_folder_in_an_object_store_are_made_once(
+    store: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    bucket = request.getfixturevalue(store)
+    files.write_bytes(f"{bucket}/dumps/{files.name(SAMPLE_DUMP)}", Path(SAMPLE_DUMP).read_bytes())
+    ran = []
+    for seed in range(3):
+        runner = Runner(1, quiet=True)
+        build_corpus(Sources((f"{bucket}/dumps",)), f"{bucket}/build", with_examples(seed=seed), runner)
+        ran.append([title for title, _ in runner.seconds])
+    assert ran[0][0] == "clean wikipedia"
+    assert ran[1:] == [["tokenize and write shards"]] * 2
+
+
+@pytest.mark.parametrize("store", ["s3", "gs"])
+def test_records_in_an_object_store_come_from_the_index_until_they_change(
+    store: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    folder = f"{request.getfixturevalue(store)}/stage"
+    some = [Task(folder, f"part-{number:05d}", ".arrow", f"f{number}", 1, None) for number in range(40)]
+    found = [run_once(task, write_name) for task in some]
+    assert load_all(some, write_index=True) == found
+    read: list[str] = []
+    monkeypatch.setattr(records, "read_record", lambda path: read.append(path) or read_record(path))
+    assert load_all(some) == found
+    assert read == []
+    other = replace(some[3], fingerprint="other")
+    run_once(other, write_name)
+    files.remove_files([some[4].path, some[5].record_path])
+    assert [record is not None for record in load_all([*some[:3], other, *some[4:]])] == [
+        number not in (4, 5) for number in range(40)
+    ]
+    assert read == [other.record_path]
+
+
+def write_name(task: Task, file: BinaryIO) -> Counters:
+    file.write(task.name.encode())
+    return Counters({"parts": 1})
+
+
+@pytest.mark.parametrize("store", ["s3", "gs"])
+def test_one_build_at_a_time_writes_into_an_object_store(
+    store: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    output = f"{request.getfixturevalue(store)}/build"
+    monkeypatch.setattr(remote_lock, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(remote_lock, "LEASE_SECONDS", 2.0)
+    with output_lock(output, "build"), pytest.raises(OutputError, match="another build is writing here"):
+        claim(output)
+    claim(output)
+    lock = f"{output}/{remote_lock.LOCK}"
+    assert not files.exists(lock)
+    files.write_json(lock, {"token": "of one that was killed elsewhere"})
+    claim(output)
+    if store == "s3":  # the emulator of Google Cloud Storage overwrites in spite of ifGenerationMatch
+        files.create(lock, b"{}")
+        with pytest.raises(FileExistsError):
+            files.create(lock, b"{}")
+
+
+def claim(output: str) -> None:
+    with output_lock(output, "build"):
+        pass
+
+
+@pytest.mark.parametrize("store", ["s3", "gs"])
+def test_a_bucket_that_does_not_exist_is_told(store: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    missing = request.getfixturevalue(store).replace("corpora", "no-such-bucket")
+    with pytest.raises(InputError, match="there is no bucket 'no-such-bucket'; check its name, or make it: "):
+        build_corpus(Sources((f"{missing}/dumps",)), str(tmp_path), SETTINGS, Runner(1, quiet=True))
+    with pytest.raises(OutputError, match="there is no bucket 'no-such-bucket'; check its name, or make it: "):
+        build_corpus(Sources((SAMPLE_DUMP,)), f"{missing}/build", SETTINGS, Runner(1, quiet=True))
+
+
+def test_a_user_without_credentials_is_told_what_to_set(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fsspec.filesystem("s3").clear_instance_cache()
+    monkeypatch.setattr(remote, "_answered", set())
+    with pytest.raises(InputError, match=r"there are no credentials for the bucket 'corpora' \(.*\); run `aws configu"):
+        files.exists(f"{s3}/build")
+
+
+@pytest.mark.parametrize("scheme", ["s3", "gs"])
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_server_that_is_down_is_told_within_the_time_limit(
+    scheme: str, listens: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip({"s3": "s3fs", "gs": "gcsfs"}[scheme])
+    monkeypatch.setattr(remote, "_answered", set())
+    monkeypatch.setattr(remote, "ANSWER_SECONDS", 3.0)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        if listens:
+            server.listen()
+        options = {"endpoint_url": f"http://127.0.0.1:{server.getsockname()[1]}"}
+        monkeypatch.setitem(fsspec.config.conf, scheme, options | ({"token": "anon"} if scheme == "gs" else {}))
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "anything")
+        began = time.monotonic()
+        with pytest.raises(InputError, match="the server of the bucket 'corpora' cannot be reached"):
+            files.exists(f"{scheme}://corpora/build")
+        assert time.monotonic() - began < 10

@@ -1,0 +1,195 @@
+"""Errors of object stores name the bucket and the remedy, and a server that is down is one within a time limit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bertdata.errors import BertDataError, InputError, OutputError
+from bertdata.io import files, remote
+
+
+class NoCredentialsError(Exception):
+    """As botocore's."""
+
+
+class DefaultCredentialsError(Exception):
+    """As google-auth's."""
+
+
+class EndpointConnectionError(Exception):
+    """As botocore's."""
+
+
+class HttpError(Exception):
+    """As gcsfs's."""
+
+    code = 401
+
+
+class Store:
+    """A file system whose requests wait, and then fail with an error, where the bucket exists."""
+
+    def __init__(self, error: BaseException | None, *, bucket: bool = True, seconds: float = 0.0) -> None:
+        self.error, self.bucket, self.seconds = error, bucket, seconds
+
+    def invalidate_cache(self) -> None:
+        pass
+
+    def info(self, path: str) -> Any:
+        if path == "corpora" and self.bucket:
+            return {"name": path, "type": "directory", "size": 0}
+        return self._fail()
+
+    def exists(self, path: str) -> bool:
+        try:
+            return bool(self.info(path))
+        except FileNotFoundError:
+            return False
+
+    isfile = isdir = exists
+
+    def size(self, path: str) -> int:
+        return int(self.info(path)["size"])
+
+    def glob(self, path: str, detail: bool) -> dict[str, Any]:
+        return {}
+
+    def _fail(self, *arguments: Any, **options: Any) -> Any:
+        time.sleep(self.seconds)
+        raise self.error or FileNotFoundError("http://storage/upload/b/corpora/o")
+
+    ls = find = cat_file = open = put_file = pipe_file = rm = rm_file = _fail
+
+
+@pytest.fixture(autouse=True)
+def nothing_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_answered", set())
+
+
+def use(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
+    monkeypatch.setattr(remote, "file_system", lambda url: (store, url.split("://")[1]))
+
+
+READS: list[Callable[[str], Any]] = [
+    files.exists,
+    files.size,
+    files.names,
+    files.open_raw,
+    files.sha256,
+    files.identity,
+    files.read_if_there,
+    files.read_json,
+    lambda url: files.expand([url], (".txt",)),
+]
+WRITES: list[Callable[[str], Any]] = [
+    lambda url: files.write_bytes(url, b"1"),
+    lambda url: files.create(url, b"1"),
+    files.remove,
+    lambda url: files.remove_files([url]),
+]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "error", "told"),
+    [
+        (
+            "s3",
+            NoCredentialsError("Unable to locate credentials"),
+            "there are no credentials for the bucket 'corpora' (Unable to locate credentials); run `aws configure`",
+        ),
+        (
+            "gs",
+            DefaultCredentialsError("Your default credentials were not found."),
+            "there are no credentials for the bucket 'corpora' (Your default credentials were not found.); run `gcloud",
+        ),
+        (
+            "s3",
+            PermissionError("Access Denied"),
+            "access to the bucket 'corpora' is denied (Access Denied); the credentials in use need s3:ListBucket",
+        ),
+        (
+            "gs",
+            OSError("Forbidden: b/corpora/o\nx does not have storage.objects.get access"),
+            "access to the bucket 'corpora' is denied (Forbidden: b/corpora/o); the credentials in use need roles/",
+        ),
+        ("gs", HttpError("Invalid Credentials, 401"), "the credentials for the bucket 'corpora' are not valid, or not"),
+        ("s3", TimeoutError("ExpiredToken"), "the credentials for the bucket 'corpora' are not valid, or not any more"),
+        (
+            "s3",
+            EndpointConnectionError("Could not connect to the endpoint"),
+            "the server of the bucket 'corpora' cannot be reached (Could not connect to the endpoint); check the",
+        ),
+        ("s3", ValueError("odd"), "cannot be reached (ValueError: odd); check the address"),
+    ],
+)
+@pytest.mark.parametrize("call", [*READS, *WRITES])
+def test_an_error_of_a_store_names_the_bucket_and_the_remedy(
+    scheme: str, error: Exception, told: str, call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Store(error))
+    url = f"{scheme}://corpora/enwiki/x.txt"
+    with pytest.raises(InputError if call in READS else OutputError) as caught:
+        call(url)
+    assert str(caught.value).startswith(f"{url}: {told}")
+
+
+@pytest.mark.parametrize("call", [files.size, files.open_raw, files.sha256, files.read_json, READS[-1], WRITES[0]])
+def test_a_bucket_that_does_not_exist_is_told(call: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Store(None, bucket=False))
+    with pytest.raises(BertDataError) as caught:
+        call("gs://corpora/enwiki/x.txt")
+    assert str(caught.value) == (
+        "gs://corpora/enwiki/x.txt: there is no bucket 'corpora'; check its name, or make it: gcloud storage buckets "
+        "create gs://corpora"
+    )
+
+
+def test_in_a_bucket_that_exists_the_file_is_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Store(None))
+    with pytest.raises(InputError, match="there is no such file; check the path"):
+        files.size("s3://corpora/x")
+    with pytest.raises(InputError, match="this path matches nothing"):
+        files.expand(["s3://corpora/x"], (".txt",))
+    assert files.names("s3://corpora/x") == []
+    files.remove_files(["s3://corpora/x"])
+    files.remove("s3://corpora/x")
+
+
+def test_a_server_that_does_not_answer_is_an_error_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, Store(None, seconds=5))
+    monkeypatch.setattr(remote, "ANSWER_SECONDS", 0.1)
+    began = time.monotonic()
+    with pytest.raises(InputError, match=r"bucket 'corpora' cannot be reached \(no answer within 0 s\); check the net"):
+        files.exists("s3://corpora/x")
+    with pytest.raises(OutputError, match="AWS_ENDPOINT_URL if it is set"):
+        files.write_bytes("s3://corpora/x", b"1")
+    assert time.monotonic() - began < 3
+
+
+def test_a_bucket_that_has_answered_is_not_asked_first_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(None)
+    asked: list[str] = []
+    monkeypatch.setattr(store, "info", lambda path: asked.append(path) or {"size": 3, "ETag": "x", "type": "file"})
+    use(monkeypatch, store)
+    for _ in range(3):
+        assert files.size("s3://corpora/x") == 3
+    assert len(asked) == 1 + 3
+
+
+def test_requests_at_once_come_in_order_and_raise_what_one_raises() -> None:
+    began = time.monotonic()
+    assert remote.at_once(lambda number: time.sleep(0.1) or number, range(20)) == list(range(20))
+    assert time.monotonic() - began < 1
+    with pytest.raises(ZeroDivisionError):
+        remote.at_once(lambda number: 1 // number, [1, 0])
+    assert remote.at_once(abs, []) == []
+
+
+def test_a_version_is_the_surest_that_the_store_says() -> None:
+    assert remote.version({"ETag": '"a"', "LastModified": "Monday"}) == '"a"'
+    assert remote.version({"mtime": 12.5, "size": 3}) == "12.5"
+    assert remote.version({"size": 3}) == ""
