@@ -1,6 +1,6 @@
 """What a build in an object store takes outside of its pipelines: requests and seconds, with a pause for each request.
 
-Run: python benchmarks/store.py [--pause 0.03] [--parts 145] [--rounds 1]; it needs s3fs and moto[server,s3].
+Run: python benchmarks/store.py [--pause 0.03] [--range-bytes 8000]; it needs s3fs and moto[server,s3].
 The sample corpus is built in a local S3 whose server answers each request after the pause: first as it is, without a
 pause, then again unchanged, with another --seed, and with another --seed after all indexes of records are deleted.
 """

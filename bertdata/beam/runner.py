@@ -31,7 +31,7 @@ from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
@@ -294,8 +294,9 @@ def _refused(error: Exception) -> ConfigError:
 
 def _failures(steps: Sequence[Expected]) -> list[str]:
     expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
-    folders = {folder for step in steps for folder in step.directories()}
-    return sorted(expected & {files.join(folder, name) for folder in folders for name in files.names(folder)})
+    folders = sorted({folder for step in steps for folder in step.directories()})
+    names = zip(folders, remote.at_once(files.names, folders), strict=True)
+    return sorted(expected & {files.join(folder, name) for folder, found in names for name in found})
 
 
 def _worker_error(steps: Sequence[Expected]) -> BertDataError | None:

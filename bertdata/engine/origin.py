@@ -74,12 +74,16 @@ class Origin:
         return [_as_flag(name, old[name]) for name in left]
 
 
+_Held = tuple[Origin | None, Origin | None]
+"""The origins of the last finished run in an output, and of the last that was started."""
+
+
 def absolute(path: str) -> str:
     """Return a path that means the same from another working directory; a URL as it is."""
     return path if files.is_remote(path) else os.path.abspath(os.path.expanduser(path))
 
 
-def read_origin(directory: str) -> tuple[Origin | None, Origin | None]:
+def read_origin(directory: str) -> _Held:
     """Return the origins of the last finished run in an output and of the last that was started, or None."""
     path = files.join(directory, ORIGIN)
     value = files.read_json_if_there(path)
@@ -99,12 +103,12 @@ def begin(directory: str, origin: Origin, *, force: bool = False, named: Collect
 
     Raises OutputError for the reason that `refusal` returns, unless `force` is given.
     """
-    refused = refusal(directory, origin, named)
+    held = read_origin(directory)
+    refused = _refusal(held, origin, named)
     if refused and not force:
         raise OutputError(refused, path=directory)
-    messages = [f"{what}: {text}" for what, text in changes(directory, origin)]
-    _write(directory, None if refused else read_origin(directory)[0], origin)
-    return messages
+    _write(directory, held, (None if refused else held[0], origin))
+    return [f"{what}: {text}" for what, text in _changes(directory, held, origin)]
 
 
 def refusal(directory: str, origin: Origin, named: Collection[str] | None = None) -> str:
@@ -113,7 +117,11 @@ def refusal(directory: str, origin: Origin, named: Collection[str] | None = None
     These are files, phases, and settings where a command takes the sources of the output: `named` are the names of
     the settings that it gives, itself or by a recipe. The sample corpus may always be replaced.
     """
-    finished, _ = read_origin(directory)
+    return _refusal(read_origin(directory), origin, named)
+
+
+def _refusal(held: _Held, origin: Origin, named: Collection[str] | None) -> str:
+    finished, _ = held
     if finished is None or finished.given is None:
         return ""
     if lost := finished.left_out(origin):
@@ -137,18 +145,22 @@ def refusal(directory: str, origin: Origin, named: Collection[str] | None = None
 
 def finish(directory: str, origin: Origin) -> None:
     """Record that a run of this origin is finished."""
-    _write(directory, origin, origin)
+    _write(directory, read_origin(directory), (origin, origin))
 
 
-def _write(directory: str, finished: Origin | None, begun: Origin) -> None:
-    if read_origin(directory) != (finished, begun):
-        value = {"finished": asdict(finished) if finished else None, "begun": asdict(begun)}
+def _write(directory: str, held: _Held, wanted: _Held) -> None:
+    if held != wanted:
+        value = {name: asdict(one) if one else None for name, one in zip(("finished", "begun"), wanted, strict=True)}
         files.write_json(files.join(directory, ORIGIN), sealed(value))
 
 
 def changes(directory: str, origin: Origin) -> list[tuple[str, str]]:
     """Return the differences from the last run in an output: files left out, added or changed, and settings."""
-    finished, begun = read_origin(directory)
+    return _changes(directory, read_origin(directory), origin)
+
+
+def _changes(directory: str, held: _Held, origin: Origin) -> list[tuple[str, str]]:
+    finished, begun = held
     last = finished or begun
     if last is None:
         return []

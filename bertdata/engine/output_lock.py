@@ -45,7 +45,7 @@ def locked(directory: str, kind: str) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if is_new and files.names(directory) == [MARKER]:
+            if is_new and {*files.names(directory)} - {LOCK} == {MARKER}:
                 files.remove(marker if is_there else directory)
             raise
 
@@ -77,14 +77,15 @@ def refuse_own(directory: str, paths: Sequence[str]) -> None:
 
 def _check_kind(marker: str, directory: str, kind: str) -> None:
     """Write the kind into a new marker: in place, since the lock is held on this file."""
-    if not files.read_if_there(marker):
+    data = files.read_if_there(marker)
+    if not data:
         if files.is_remote(marker):
             files.write_json(marker, {"kind": kind})
             return
         with open(marker, "wb") as file:
             file.write(json.dumps({"kind": kind}).encode())
         return
-    held = files.read_json(marker)
+    held = files.parse_json(data, marker)
     held_kind = held.get("kind") if isinstance(held, dict) else None
     if held_kind != kind:
         raise OutputError(

@@ -254,7 +254,7 @@ def read_if_there(path: str) -> bytes | None:
     try:
         if is_remote(path):
             with remote.reading(path) as (fs, place):
-                return bytes(fs.cat_file(place))
+                return bytes(fs.cat_file(place, **remote.by_one_request(fs)))
         with io.BufferedReader(ReadFile(path), _BUFFER) as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -325,7 +325,8 @@ def remove(path: str) -> None:
     if is_remote(path):
         with contextlib.suppress(FileNotFoundError), remote.writing(path) as (fs, place):
             fs.invalidate_cache()
-            fs.rm(place, recursive=True)
+            if fs.find(place, withdirs=True):
+                fs.rm(place, recursive=True)
     elif os.path.isdir(path):
         shutil.rmtree(path)
     elif os.path.exists(path):
@@ -395,16 +396,17 @@ def read_json(path: str) -> Any:
     data = read_if_there(path)
     if data is None:
         raise _missing(path)
-    return _parse_json(data, path)
+    return parse_json(data, path)
 
 
 def read_json_if_there(path: str) -> Any:
     """Read a JSON file, None where there is none; raises InputError where it is not JSON."""
     data = read_if_there(path)
-    return None if data is None else _parse_json(data, path)
+    return None if data is None else parse_json(data, path)
 
 
-def _parse_json(data: bytes, path: str) -> Any:
+def parse_json(data: bytes, path: str) -> Any:
+    """Return the value that the bytes of a JSON file hold; raises InputError, which names it, where they hold none."""
     if not data:
         raise _empty(path)
     try:

@@ -6,6 +6,7 @@ A request to an object store takes 10 to 100 ms, whatever it asks for, so what a
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -119,6 +120,12 @@ def _require_answer(fs: Any, path: str, url: str) -> None:
         if outcome[0] is not None:
             raise outcome[0]
         _answered.add(place)
+
+
+def by_one_request(fs: Any) -> dict[str, int]:
+    """Return the options of `cat_file` by which a file system does not ask for the size of a small file first."""
+    parameters = inspect.signature(getattr(fs, "_cat_file", fs.cat_file)).parameters
+    return {"max_concurrency": 1} if "max_concurrency" in parameters else {}
 
 
 def version(info: dict[str, Any]) -> str:

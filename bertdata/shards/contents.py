@@ -126,7 +126,7 @@ def mark_finished(directory: str, made_from: str) -> None:
     """Note that a build is finished, from which settings and inputs, and what its manifests are."""
     phases = files.read_json(files.join(directory, MANIFEST)).get("phases", [])
     paths = [MANIFEST, *(f"{name}/{MANIFEST}" for name in phases)]
-    manifests = {path: files.sha256(files.join(directory, path)) for path in paths}
+    manifests = {path: _sha256(files.join(directory, path)) for path in paths}
     files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": made_from, "manifests": manifests}))
 
 

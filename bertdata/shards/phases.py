@@ -174,7 +174,7 @@ def _phases_before(output: str) -> list[str]:
     """Return the phases that the manifest of the output names."""
     manifest = files.join(output, "manifest.json")
     try:
-        return phase_names(files.read_json(manifest)) if files.exists(manifest) else []
+        return phase_names(files.read_json_if_there(manifest))
     except InputError:
         return []
 

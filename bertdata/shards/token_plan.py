@@ -117,7 +117,8 @@ class TokenPlan:
         phases = plan_phases(self.output, self.phases)
         delete_other_layout(self.output, phases)
         longest = max(phase.config.examples.max_seq_length for phase in phases)
-        files.remove_files(files.join(phase.output, "manifest.json") for phase in phases)
+        others = [phase.output for phase in phases if phase.output != self.output]
+        files.remove_files(files.join(output, "manifest.json") for output in others)
         for phase, (_, table, _), counts in zip(phases, self.masks, self.counts, strict=True):
             replace_saved(self.tokenizer, files.join(phase.output, "tokenizer"), longest)
             save(table, phase.output, SIMILAR_WORDS)

@@ -171,18 +171,26 @@ def test_a_server_that_does_not_answer_is_an_error_after_the_time_limit(monkeypa
 
 
 def test_a_bucket_that_has_answered_is_not_asked_first_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(None)
     asked: list[str] = []
-    monkeypatch.setattr(store, "info", lambda path: asked.append(path) or {"size": 3, "ETag": "x", "type": "file"})
-    use(monkeypatch, store)
+
+    class Answering(Store):
+        def info(self, path: str) -> Any:
+            asked.append(path)
+            return {"size": 3, "ETag": "x", "type": "file"}
+
+    use(monkeypatch, Answering(None))
     for _ in range(3):
         assert files.size("s3://corpora/x") == 3
     assert len(asked) == 1 + 3
 
 
 def test_requests_at_once_come_in_order_and_raise_what_one_raises() -> None:
+    def wait(number: int) -> int:
+        time.sleep(0.1)
+        return number
+
     began = time.monotonic()
-    assert remote.at_once(lambda number: time.sleep(0.1) or number, range(20)) == list(range(20))
+    assert remote.at_once(wait, range(20)) == list(range(20))
     assert time.monotonic() - began < 1
     with pytest.raises(ZeroDivisionError):
         remote.at_once(lambda number: 1 // number, [1, 0])

@@ -19,7 +19,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.engine import records, remote_lock
 from bertdata.engine.output_lock import output_lock
-from bertdata.engine.parts import Counters, Task, read_record, run_once
+from bertdata.engine.parts import Counters, PartMetadata, Task, read_record, run_once
 from bertdata.engine.records import load_all
 from bertdata.errors import InputError, OutputError
 from bertdata.io import files, remote
@@ -117,7 +117,12 @@ def test_records_in_an_object_store_come_from_the_index_until_they_change(
     found = [run_once(task, write_name) for task in some]
     assert load_all(some, write_index=True) == found
     read: list[str] = []
-    monkeypatch.setattr(records, "read_record", lambda path: read.append(path) or read_record(path))
+
+    def reading(path: str) -> PartMetadata | None:
+        read.append(path)
+        return read_record(path)
+
+    monkeypatch.setattr(records, "read_record", reading)
     assert load_all(some) == found
     assert read == []
     other = replace(some[3], fingerprint="other")
