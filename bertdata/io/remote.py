@@ -32,10 +32,13 @@ def file_system(url: str) -> tuple[Any, str]:
     import fsspec
 
     logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs the traceback of each error that it raises
+    scheme, options = url.split("://", 1)[0], {}
+    if scheme in ("s3", "s3a"):  # botocore has 10 connections unless told
+        own = fsspec.config.conf.get(scheme, {}).get("config_kwargs", {})
+        options["config_kwargs"] = {"max_pool_connections": REQUESTS_AT_ONCE} | own
     try:
-        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url))
+        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **options))
     except (ImportError, ValueError) as error:
-        scheme = url.split("://", 1)[0]
         extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
         hint = f"; {install_hint(extra)}" if extra else ""
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
+from bertdata.io import files, remote
 
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 CARD = "card.json"
@@ -86,8 +86,8 @@ def load_parameters(name: str) -> PunktParameters:
 
 def save_parameters(parameters: PunktParameters, directory: str) -> None:
     """Write parameters as four sorted tables and `card.json`: the same bytes for the same parameters."""
-    for name, text in _tables(parameters).items():
-        files.write_bytes(files.join(directory, name), _encode(text))
+    tables = _tables(parameters).items()
+    remote.at_once(lambda item: files.write_bytes(files.join(directory, item[0]), _encode(item[1])), tables)
     files.write_json(files.join(directory, CARD), dict(parameters.card))
 
 

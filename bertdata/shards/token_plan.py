@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 from bertdata.documents import cut_ranges
 from bertdata.engine.parts import PartFunction, Task
-from bertdata.io import files
+from bertdata.io import files, remote
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
@@ -119,8 +119,11 @@ class TokenPlan:
         longest = max(phase.config.examples.max_seq_length for phase in phases)
         others = [phase.output for phase in phases if phase.output != self.output]
         files.remove_files(files.join(output, "manifest.json") for output in others)
+        writes: list[Callable[[], None]] = [
+            partial(self.segmenter.save_pretrained, files.join(self.output, "sentences"))
+        ]
         for phase, (_, table, _), counts in zip(phases, self.masks, self.counts, strict=True):
-            replace_saved(self.tokenizer, files.join(phase.output, "tokenizer"), longest)
-            save(table, phase.output, SIMILAR_WORDS)
-            save(counts, phase.output, TOKEN_COUNTS)
-        self.segmenter.save_pretrained(files.join(self.output, "sentences"))
+            writes.append(partial(replace_saved, self.tokenizer, files.join(phase.output, "tokenizer"), longest))
+            writes.append(partial(save, table, phase.output, SIMILAR_WORDS))
+            writes.append(partial(save, counts, phase.output, TOKEN_COUNTS))
+        remote.at_once(lambda write: write(), writes)
