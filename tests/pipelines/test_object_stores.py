@@ -5,7 +5,10 @@ Run: pip install "moto[server,s3]" s3fs gcsfs gcp-storage-emulator; pytest tests
 
 from __future__ import annotations
 
+import json
+import signal
 import socket
+import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -30,7 +33,7 @@ from bertdata.shards.cache import ShardCache
 from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines.build_corpus import build_corpus
-from tests.pipelines.builds import SETTINGS, build, with_examples
+from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
 
 pytestmark = [
     pytest.mark.slow,
@@ -106,6 +109,29 @@ def test_documents_of_a_folder_in_an_object_store_are_made_once(
         ran.append([title for title, _ in runner.seconds])
     assert ran[0][0] == "clean wikipedia"
     assert ran[1:] == [["tokenize and write shards"]] * 2
+
+
+def test_a_build_in_an_object_store_that_is_killed_goes_on_at_once_to_the_same_shards(s3: str, tmp_path: Path) -> None:
+    output = f"{s3}/build"
+    settings = json.dumps(fsspec.config.conf["s3"])
+    killed = subprocess.Popen(
+        [*command(Path("unused"), "--output", output, "--wikipedia", SAMPLE_DUMP), "--workers", "1"],
+        env=environment() | {"FSSPEC_S3": settings},
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+    )
+    while killed.poll() is None and len(files.names(f"{output}/stages/words")) < 4:
+        time.sleep(0.05)
+    killed.kill()
+    assert killed.wait() == -signal.SIGKILL
+    assert files.exists(f"{output}/{remote_lock.LOCK}")
+    began = time.monotonic()
+    claim(output)
+    assert time.monotonic() - began < remote_lock.LEASE_SECONDS / 2
+    manifest, _ = build_corpus(Sources((SAMPLE_DUMP,)), output, SETTINGS, Runner(1, quiet=True))
+    assert manifest == build(tmp_path / "local", sources=Sources((SAMPLE_DUMP,)))
+    assert verify(output) == verify(tmp_path / "local")
+    assert not files.exists(f"{output}/{remote_lock.LOCK}")
 
 
 @pytest.mark.parametrize("store", ["s3", "gs"])
