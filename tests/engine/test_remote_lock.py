@@ -218,6 +218,19 @@ def test_two_that_take_over_one_lease_are_not_both_let_in(output: str) -> None:
     assert held == [1]
 
 
+def test_on_a_store_that_does_not_refuse_to_create_it_twice_the_last_writer_holds_it(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def create(url: str, data: bytes) -> None:
+        files.write_bytes(url, data)
+        threading.Timer(0.01, write, [output]).start()
+
+    monkeypatch.setattr(files, "create", create)
+    with pytest.raises(OutputError, match="another build is writing here"):
+        enter(output)
+    assert lease(output)["token"] == "theirs"
+
+
 def test_a_lock_alone_does_not_make_an_output_someone_elses(output: str) -> None:
     write(output)
     with output_lock(output, "build"):
