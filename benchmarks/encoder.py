@@ -19,19 +19,20 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import torch
+from _fresh import write_fresh as fresh_model
+from _word_tasks import LENGTHS, TASKS, write_examples
 
 from bertdata.counter_rng import bernoulli, bits, key, text_bits
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
-from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ShardDataset
+from bertdata.torch import BertForPreTraining, PretrainingCollator, ShardDataset
 from bertdata.torch.training.curves import draw, smoothed
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.losses import Sums, count
@@ -76,12 +77,8 @@ def pretrain(place: Path, steps: int) -> None:
 
 def write_fresh(place: Path, seed: int) -> Path:
     """Write a model that has learned nothing, with the vocabulary of the builds, and return where."""
-    fresh = place / "models" / f"fresh-{seed}"
-    tokenizer = WordPieceTokenizer.from_pretrained(place / "dynamic" / "32" / "tokenizer")
-    torch.manual_seed(seed)
-    BertForPreTraining(BertConfig.tiny(vocab_size=tokenizer.vocab_size, **SHAPE)).save_pretrained(fresh)
-    tokenizer.save_pretrained(fresh)
-    return fresh
+    output = place / "models" / f"fresh-{seed}"
+    return fresh_model(place / "dynamic" / "32", "tiny", output, seed, SHAPE)
 
 
 def draw_losses(place: Path, pictures: Path) -> None:
@@ -130,34 +127,6 @@ def model_of(place: Path, name: str) -> Path:
     return max((output / "checkpoints").iterdir())
 
 
-def capitals(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return words, and which have a capital letter, as entities; not the first of a sentence, nor "I".
-
-    >>> capitals("The town of New York and I .".split())[1]
-    ['O', 'O', 'O', 'B-CAP', 'I-CAP', 'O', 'O', 'O']
-    """
-    tags: list[str] = []
-    for number, word in enumerate(words):
-        bare = word.strip("\"'()[].,;:!?")
-        capital = number > 0 and bare[:1].isupper() and bare.split("'")[0] != "I"
-        tags.append(("I-CAP" if tags[-1] != "O" else "B-CAP") if capital else "O")
-    return list(words), tags
-
-
-def order(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return words of which two neighbours changed places, drawn by the words, and those two as an entity.
-
-    >>> order("the town is old".split())
-    (['the', 'is', 'town', 'old'], ['O', 'B-CHANGED', 'I-CHANGED', 'O'])
-    """
-    place = int(bits(key(0, "encoder task change"), text_bits(" ".join(words)))) % (len(words) - 1)
-    changed = [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
-    return changed, ["B-CHANGED" if n == place else "I-CHANGED" if n == place + 1 else "O" for n in range(len(words))]
-
-
-TASKS = {"order": order, "capitals": capitals}
-
-
 def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
     """Yield (held out, words) of sentences of 5 to 16 words, ordered and parted by hash; documents stay whole."""
     candidates = []
@@ -166,7 +135,7 @@ def sentences(data: Path) -> Iterator[tuple[bool, list[str]]]:
             document = json.loads(line)
             held = bool(bernoulli(bits(key(0, "encoder task"), text_bits(document["doc"])), 0.25))
             rows = [sentence.split() for paragraph in document["paragraphs"] for sentence in paragraph]
-            candidates += [(held, words) for words in rows if 5 <= len(words) <= 16]
+            candidates += [(held, words) for words in rows if len(words) in LENGTHS]
     order = sorted(range(len(candidates)), key=lambda place: int(bits(key(0, "encoder task order"), place)))
     return (candidates[place] for place in order)
 
@@ -180,16 +149,11 @@ def encode(data: Path, place: Path) -> None:
     for name, task in TASKS.items():
         folder = place / "tasks" / name
         folder.mkdir(parents=True, exist_ok=True)
-        validation = _write(folder / "validation.jsonl", map(task, parts[True][:500]))
+        validation = write_examples(folder / "validation.jsonl", map(task, parts[True][:500]))
         for size in TRAIN_SIZES:
-            train = _write(folder / f"train-{size}.jsonl", map(task, parts[False][:size]))
+            train = write_examples(folder / f"train-{size}.jsonl", map(task, parts[False][:size]))
             config = TaskConfig(task="token-classification", max_seq_length=32)
             encode_task(folder / str(size), tokenizer, {"train": train, "validation": validation}, config)
-
-
-def _write(path: Path, examples: Iterable[tuple[list[str], list[str]]]) -> str:
-    path.write_text("".join(json.dumps({"tokens": words, "tags": tags}) + "\n" for words, tags in examples))
-    return str(path)
 
 
 def tune(place: Path, seeds: int) -> dict[tuple[str, int, str], list[float]]:
