@@ -211,8 +211,8 @@ def draw(folder: Path, names: Sequence[str]) -> None:
     (folder / "curves.svg").write_text(markup(line_chart(curves, x_label="step", title=", ".join(names))))
 
 
-def main() -> None:
-    """Do what the first argument names, and print what came of it."""
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     task = verbs.add_parser("task", help="write a task of the held-out documents of a build")
@@ -228,7 +228,12 @@ def main() -> None:
     reported = verbs.add_parser("report", help="compare finished runs")
     reported.add_argument("folder", type=Path)
     reported.add_argument("names", nargs="+")
-    arguments = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Do what the first argument names, and print what came of it."""
+    arguments = make_parser().parse_args()
     if arguments.verb == "task":
         print(write_task(arguments.corpus, arguments.output, arguments.task, arguments.sentences))
     elif arguments.verb == "fresh":

@@ -32,9 +32,9 @@ export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 # one core for each of two models: fa
 #    then what stands beside what. With 25 million tokens or more (a glob of Wikipedia files of 60 MB) none is read twice.
 step "text"
 text=${TEXT:-${BERTDATA_DATA:+$BERTDATA_DATA/wikipedia-plain}}
-steps=${STEPS:-4000} held_out=0.02
+steps=${STEPS:-2000} held_out=0.02
 case "${text:-sample}" in
-    sample) sources=() steps=${STEPS:-1000} held_out=0.1 ;;
+    sample) sources=() steps=${STEPS:-500} held_out=0.1 ;;
     download)
         bertdata download wikipedia --language simple --output "$folder/simplewiki"
         sources=(--wikipedia "$folder/simplewiki")
@@ -46,7 +46,7 @@ esac
 #    20 to 60 seconds for 140 MB of text. ModernBERT has no pair head, so the objective is RoBERTa's full sentences. The
 #    vocabulary is small (2,000 tokens) because 0.7 million parameters with 30,000 tokens would all be embeddings.
 step "build"
-bertdata build ${sources[@]+"${sources[@]}"} --objective full-sentences --vocab-size "${VOCAB_SIZE:-2000}" --max-seq-length 64 \
+bertdata build ${sources[@]+"${sources[@]}"} --objective full-sentences --vocab-size "${VOCAB_SIZE:-2000}" --max-seq-length 32 \
     --validation-fraction "$held_out" --output "$folder/corpus"
 
 # 4. Verify: recounts every number of the manifest from the bytes of the shards; then two rows with their masks marked.
@@ -61,16 +61,16 @@ bertdata show "$folder/corpus" --count 2
 #    100 steps, which is the entropy of the tokens. ModernBERT, which knows distances between tokens from its rotary
 #    positions, goes on at once; BERT has to learn its position embeddings first.
 step "pretrain"
-settings=(--max-steps "$steps" --batch-size 64 --learning-rate 2e-3 --warmup-ratio 0.05)
+settings=(--max-steps "$steps" --batch-size 128 --learning-rate 2e-3 --warmup-ratio 0.05)
 settings+=(--logging-steps 50 --eval-steps 250 --save-steps 500 --num-workers 0 --device cpu)
 pretrain() { # name, preset, changes of its config
     local output="$folder/$1" preset=$2
     shift 2
     bertdata pretrain "$folder/corpus" --config "$preset" --config-overrides "$@" --output "$output" "${settings[@]}"
 }
-pretrain bert tiny max_position_embeddings=64 hidden_dropout_prob=0 attention_probs_dropout_prob=0 >"$folder/bert.txt" &
+pretrain bert tiny max_position_embeddings=32 hidden_dropout_prob=0 attention_probs_dropout_prob=0 >"$folder/bert.txt" &
 running=$!
-pretrain modernbert modernbert-tiny max_position_embeddings=64 intermediate_size=96 >"$folder/modernbert.txt"
+pretrain modernbert modernbert-tiny max_position_embeddings=32 intermediate_size=88 >"$folder/modernbert.txt"
 wait "$running"
 
 # 6. Validation: 2,048 held-out rows with the same masks each time were scored every 250 steps and at the end.
@@ -84,7 +84,7 @@ grep -h -e "^validation" -e "^loss" -e "^output" "$folder/bert.txt" "$folder/mod
 step "fine-tune"
 task="$folder/${TASK:-order}"
 [ -e "$task/train.jsonl" ] || python benchmarks/side_by_side.py task "$folder/corpus" "$task" --task "${TASK:-order}"
-bertdata encode-task --task token-classification --max-seq-length 64 --train "$task/train.jsonl" \
+bertdata encode-task --task token-classification --max-seq-length 32 --train "$task/train.jsonl" \
     --validation "$task/validation.jsonl" --vocab "$folder/corpus/tokenizer" --output "$task/shards"
 finetune() { # model, name, seed
     local output="$folder/tuned/$2-$3"

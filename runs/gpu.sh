@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# What one GPU does with bertdata's shards and encoders, in under 10 minutes: BERT-base on rows of 128 and of 512, and
+# ModernBERT-base on packed rows of 1,024, each with and without torch.compile. Tokens per second, MFU, the share of time
+# spent waiting for data; masks drawn on the GPU against those of the CPU, packed against padded rows; the loader alone.
+#
+#     runs/gpu.sh                              # writes gpu-run/report.md and gpu-run/report.json
+#     DOCS=docs/encoder.md runs/gpu.sh         # also puts the report between the two markers of a page
+#     DEVICE=cpu STEPS=3 runs/gpu.sh folder    # tries the same commands on a CPU, with tiny models, in a few minutes
+#
+# It needs an environment with ".[torch]" and no network. Sizes: STEPS (of each length), BATCH (rows of 128, 512),
+# PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), TEXT (files for `--documents`
+# in place of the sample corpus). Run again, it keeps the builds and the finished runs; delete gpu-run/runs to measure anew.
+set -euo pipefail
+folder=$(mkdir -p "${1:-gpu-run}" && cd "${1:-gpu-run}" && pwd)
+cd "$(dirname "$0")/.."
+step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
+
+# 1. The device. Without CUDA there is nothing to measure; DEVICE=cpu tries the commands at sizes that a CPU takes.
+step "device"
+device=${DEVICE:-cuda}
+if [ "$device" = cpu ]; then
+    bert=tiny modernbert=modernbert-tiny lengths="32 64" long=256
+    steps=${STEPS:-3} batch=${BATCH:-8} packed=${PACKED_BATCH:-2} workers=0 copies=1 ways=(eager) logging=1
+    echo "on a CPU, with tiny models: the figures say nothing about a GPU"
+else
+    if ! python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then
+        echo "torch finds no CUDA device here; DEVICE=cpu $0 tries the same commands on a CPU" >&2
+        exit 2
+    fi
+    bert=base modernbert=modernbert-base lengths="128 512" long=1024
+    steps=${STEPS:-100} batch=${BATCH:-256} packed=${PACKED_BATCH:-64} workers=4 copies=50 ways=(eager compiled) logging=5
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || true
+fi
+
+# 2. Shards: the sample corpus in 50 copies, 5 million tokens, with the vocabularies that ship: pairs in rows of 128 and
+#    512 for BERT, packed rows of 1,024 with 30% masked for ModernBERT. Half a minute, and the kernels are compiled.
+step "build"
+sources=() && [ -z "${TEXT:-}" ] || sources=(--documents "text=$TEXT") copies=1
+# shellcheck disable=SC2086  # two lengths
+bertdata build ${sources[@]+"${sources[@]}"} --vocab bertdata-30k-uncased --max-seq-length $lengths \
+    --dupe-factor "$copies" --output "$folder/bert"
+bertdata build ${sources[@]+"${sources[@]}"} --vocab bertdata-32k-bpe --max-seq-length "$long" --objective doc-chunks \
+    --pack --masked-lm-prob 0.3 --dupe-factor "$copies" --output "$folder/modernbert"
+
+# 3. Checks: masks of the GPU and of the CPU are the same bits; packed rows, which go through torch's attention for
+#    sequences of any length, give the logits of padded ones up to bfloat16. A failure is in the report, and at the end.
+step "checks"
+failed=0
+python benchmarks/gpu.py checks "$folder" --device "$device" || failed=1
+
+# 4. Pretraining in bfloat16, as a user would start it. A build of two lengths is one run: half of the steps on short rows,
+#    half on long ones. Compilation takes a minute or two at the first step of each shape; the report takes the second half
+#    of the lines of each length. A run that fails leaves its message here and a line in the report.
+names=()
+pretrain() { # name, build, preset, further flags
+    local name=$1 build=$2 preset=$3
+    shift 3
+    names+=("$name")
+    step "pretrain $name"
+    bertdata pretrain "$folder/$build" --config "$preset" --output "$folder/runs/$name" --bf16 --device "$device" \
+        --gradient-accumulation-steps "${ACCUMULATION:-1}" --num-workers "$workers" --logging-steps "$logging" \
+        --eval-steps 0 --save-steps 1000000 "$@" || failed=1
+}
+for way in "${ways[@]}"; do
+    flags=() && [ "$way" = eager ] || flags=(--compile)
+    pretrain "bert-$way" bert "$bert" --max-steps $((2 * steps)) --last-share 0.5 --batch-size "$batch" \
+        ${flags[@]+"${flags[@]}"}
+    pretrain "modernbert-packed-$way" modernbert "$modernbert" --max-steps "$steps" --batch-size "$packed" --packing \
+        ${flags[@]+"${flags[@]}"}
+done
+
+# 5. Report. MFU is the share of the device's peak in bfloat16 (Chowdhery et al. 2022, appendix B), which is known by name
+#    for some GPUs. BERT-base needs 0.55 GFLOP for a token: at 40% of an H200's 989 TFLOP/s, 0.7 million tokens/s.
+step "report"
+docs=() && [ -z "${DOCS:-}" ] || docs=(--docs "$DOCS")
+python benchmarks/gpu.py report "$folder" "${names[@]}" --device "$device" ${docs[@]+"${docs[@]}"}
+step "done"
+exit "$failed"
