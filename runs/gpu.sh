@@ -9,7 +9,7 @@
 #
 # It needs an environment with ".[torch]" and no network. Sizes: STEPS (of each length), BATCH (rows of 128, 512),
 # PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), TEXT (files for `--documents`
-# in place of the sample corpus). Run again, it keeps the builds and the finished runs; delete gpu-run/runs to measure anew.
+# in place of the sample corpus). Run again, it keeps builds and finished runs; delete gpu-run/runs to measure anew.
 set -euo pipefail
 folder=$(mkdir -p "${1:-gpu-run}" && cd "${1:-gpu-run}" && pwd)
 cd "$(dirname "$0")/.."
@@ -48,9 +48,9 @@ step "checks"
 failed=0
 python benchmarks/gpu.py checks "$folder" --device "$device" || failed=1
 
-# 4. Pretraining in bfloat16, as a user would start it. A build of two lengths is one run: half of the steps on short rows,
-#    half on long ones. Compilation takes a minute or two at the first step of each shape; the report takes the second half
-#    of the lines of each length. A run that fails leaves its message here and a line in the report.
+# 4. Pretraining in bfloat16, as a user would start it. A build of two lengths is one run: half of the steps on short
+#    rows, half on long ones. Compilation takes a minute or two at the first step of each shape; the report takes the
+#    second half of the lines of each length. A run that fails leaves its message here and a line in the report.
 names=()
 pretrain() { # name, build, preset, further flags
     local name=$1 build=$2 preset=$3

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# From nothing to fine-tuned models on two CPU cores, read from top to bottom: a BERT and a ModernBERT with the same number
-# of parameters (0.68 million) read the same rows with the same masks, and are then fine-tuned on the same task.
+# From nothing to fine-tuned models on two CPU cores, read from top to bottom: a BERT and a ModernBERT of the same size, 0.67
+# million parameters, read the same rows with the same masks, and are then fine-tuned on the same task.
 #
-#     runs/tiny.sh                             # the sample corpus that ships with bertdata; about 10 minutes
-#     TEXT=articles.jsonl.zst runs/tiny.sh     # files, folders or a glob that `--documents` takes; 20 to 30 minutes
+#     runs/tiny.sh                             # the sample corpus that ships with bertdata
+#     TEXT=articles.jsonl.zst runs/tiny.sh     # what `--documents` takes: files, a folder or a glob in quotes
 #     TEXT=download runs/tiny.sh               # Simple English Wikipedia: a download of some hundred megabytes first
-#     STEPS=20 SEEDS=0 runs/tiny.sh folder     # tries each command, in about two minutes
+#     STEPS=20 SEEDS=0 runs/tiny.sh folder     # tries each command, in a minute or two
 #
-# Everything is written to ./tiny-run, or the folder given. After an interruption run the same command again: what is done
-# is kept, builds and pretraining continue where they were. BERTDATA_DATA, if set, is a folder of real text with a
-# `wikipedia-plain` in it, as the tests use it.
+# Everything is written to ./tiny-run, or the folder given. After an interruption run the same command again: what is
+# done is kept, and the build and pretraining continue where they were. BERTDATA_DATA, if set, is a folder of real text
+# with `wikipedia-plain` in it, as for the tests.
 set -euo pipefail
 folder=$(mkdir -p "${1:-tiny-run}" && cd "${1:-tiny-run}" && pwd)
 cd "$(dirname "$0")/.."
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT # what runs in the background ends with the script
 step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 
 # 1. Install. A virtual environment with torch and seqeval: a minute or two, most of it for torch. INSTALL=no takes the
-#    environment that is active. PyPI's torch for Linux brings CUDA (2.5 GB); without a GPU, install torch for CPUs first
-#    (pytorch.org has the command) and run this with INSTALL=no.
+#    environment that is active. On Linux pip's torch brings CUDA (2.5 GB); without a GPU, install torch for CPUs and
+#    ".[finetune]" in an environment of your own, and run this with INSTALL=no.
 step "install"
 if [ "${INSTALL:-yes}" = yes ]; then
     [ -x "$folder/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder/venv"
@@ -27,9 +28,9 @@ if [ "${INSTALL:-yes}" = yes ]; then
 fi
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 # one core for each of two models: faster than two cores for one so small
 
-# 2. Text. The sample is 250 kB of articles and books, so 1,000 steps already read its 110,000 tokens 40 times. Real text
-#    gets 4,000 steps, 16 million tokens: BERT learns little more than the frequency of tokens in the first 500 to 1,500,
-#    then what stands beside what. With 25 million tokens or more (a glob of Wikipedia files of 60 MB) none is read twice.
+# 2. Text. The sample is 250 kB of articles and books: 500 steps already read its 71,000 tokens nearly 30 times, enough to
+#    see each step work, not to learn English. Real text gets 2,000 steps, 8 million tokens, which takes 40 MB of it if no
+#    row is to be read twice.
 step "text"
 text=${TEXT:-${BERTDATA_DATA:+$BERTDATA_DATA/wikipedia-plain}}
 steps=${STEPS:-2000} held_out=0.02
@@ -42,24 +43,25 @@ case "${text:-sample}" in
     *) sources=(--documents "wikipedia=$text") ;;
 esac
 
-# 3. Build: clean the text, train a WordPiece vocabulary, cut sentences into rows of 64 tokens, hold out some documents.
-#    20 to 60 seconds for 140 MB of text. ModernBERT has no pair head, so the objective is RoBERTa's full sentences. The
-#    vocabulary is small (2,000 tokens) because 0.7 million parameters with 30,000 tokens would all be embeddings.
+# 3. Build: clean the text, train a WordPiece vocabulary, cut the sentences into rows of 32 tokens, hold out some
+#    documents. 20 to 60 seconds for 140 MB of text. ModernBERT has no head for pairs, so the objective is RoBERTa's full
+#    sentences. The vocabulary is small: 30,000 tokens would put nearly all weights of so small a model into embeddings.
+#    Rows are short: BERT learns 32 positions sooner than 128.
 step "build"
-bertdata build ${sources[@]+"${sources[@]}"} --objective full-sentences --vocab-size "${VOCAB_SIZE:-2000}" --max-seq-length 32 \
-    --validation-fraction "$held_out" --output "$folder/corpus"
+bertdata build ${sources[@]+"${sources[@]}"} --objective full-sentences --vocab-size 2000 \
+    --max-seq-length 32 --validation-fraction "$held_out" --output "$folder/corpus"
 
 # 4. Verify: recounts every number of the manifest from the bytes of the shards; then two rows with their masks marked.
 step "verify"
 bertdata verify "$folder/corpus"
 bertdata show "$folder/corpus" --count 2
 
-# 5. Pretrain. Both models are 128 wide. BERT-tiny has 2 layers; ModernBERT-tiny has 4, and a feed-forward layer of 96
-#    makes it as large (680,016 and 685,264 parameters). Dropout is off in both, for no row is read twice. The seed is the
-#    same, so step N has the same rows with the same masks for both. On one core of its own each, a step of 4,096 tokens
-#    takes 0.15 to 0.3 s: 10 to 20 minutes for 4,000. At the start the loss is ln(2000) = 7.6; it falls to about 5.7 in
-#    100 steps, which is the entropy of the tokens. ModernBERT, which knows distances between tokens from its rotary
-#    positions, goes on at once; BERT has to learn its position embeddings first.
+# 5. Pretrain. Both models are 128 wide. BERT-tiny has 2 layers; ModernBERT-tiny has 4, and a feed-forward layer of 88
+#    makes it as large (675,920 and 672,976 parameters). No dropout: no row of real text is read twice. The seed is the
+#    same, so step N has the same rows with the same masks for both. With a core of its own, a step of 4,000 tokens takes
+#    0.25 to 0.4 s: 8 minutes for the 2,000 of BERT, 12 for ModernBERT's. The loss begins at ln(2000) = 7.6 and is at 5.7,
+#    about the entropy of the tokens, after 100 steps. ModernBERT, whose rotary positions tell how far away a token is,
+#    goes on from there; BERT, whose embeddings of positions are random at first, needs some 500 steps to do so.
 step "pretrain"
 settings=(--max-steps "$steps" --batch-size 128 --learning-rate 2e-3 --warmup-ratio 0.05)
 settings+=(--logging-steps 50 --eval-steps 250 --save-steps 500 --num-workers 0 --device cpu)
@@ -77,13 +79,13 @@ wait "$running"
 step "validation"
 grep -h -e "^validation" -e "^loss" -e "^output" "$folder/bert.txt" "$folder/modernbert.txt"
 
-# 7. Fine-tune on a task that the held-out documents give: in 4,000 sentences two neighbouring words were swapped, and the
-#    model marks the two (F1 of both found, as seqeval counts entities; a random guess scores about 10%). TASK=capitals:
-#    mark the words that were written with a capital letter, which the vocabulary does not show. A run takes 1,250 updates
-#    of 16 sentences, 20 to 60 s; for three seeds the pretrained model, and the same architecture from random weights.
+# 7. Fine-tune on a task that the held-out documents give: in each of 2,000 sentences two neighbouring words were swapped,
+#    and the model marks these two (F1 of both found, as seqeval counts entities). Another 500 sentences, of other
+#    documents, give the score. Five epochs are 625 updates of 16 sentences, about a minute; three seeds each for the
+#    pretrained model and for the same architecture with random weights.
 step "fine-tune"
-task="$folder/${TASK:-order}"
-[ -e "$task/train.jsonl" ] || python benchmarks/side_by_side.py task "$folder/corpus" "$task" --task "${TASK:-order}"
+task="$folder/order"
+[ -e "$task/train.jsonl" ] || python benchmarks/side_by_side.py task "$folder/corpus" "$task" --task order
 bertdata encode-task --task token-classification --max-seq-length 32 --train "$task/train.jsonl" \
     --validation "$task/validation.jsonl" --vocab "$folder/corpus/tokenizer" --output "$task/shards"
 finetune() { # model, name, seed
@@ -104,8 +106,8 @@ running=$!
 tune modernbert >"$folder/modernbert-tuned.txt"
 wait "$running"
 
-# 8. Report: a table, and the curves of both models in one picture. It ends with a message if the two had different numbers
-#    of parameters (more than 2% apart) or of tokens.
+# 8. Report: a table, and the curves of both models in one picture. It ends with a message if the numbers of parameters
+#    are more than 2% apart, or the models have read different numbers of tokens.
 step "report"
 python benchmarks/side_by_side.py report "$folder" bert modernbert
 echo "written: $folder/report.md, $folder/curves.svg"

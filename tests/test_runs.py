@@ -176,6 +176,17 @@ def test_a_task_is_made_of_documents_that_no_model_was_pretrained_on(corpus: Pat
         assert sorted(tag for tag in example["tags"] if tag != "O") == ["B-CHANGED", "I-CHANGED"]
 
 
+def test_a_fresh_model_has_the_architecture_of_another_and_weights_by_the_seed(corpus: Path, tmp_path: Path) -> None:
+    from bertdata.torch import BertForMaskedLM
+
+    write_fresh = importlib.import_module("_fresh").write_fresh
+    first = write_fresh(corpus, "tiny", tmp_path / "first", 0, {"num_hidden_layers": 1})
+    files = {seed: write_fresh(corpus, str(first), tmp_path / str(seed), seed) / "model.safetensors" for seed in (0, 1)}
+    assert BertForMaskedLM.from_pretrained(tmp_path / "1").config.num_hidden_layers == 1
+    assert files[0].read_bytes() == (first / "model.safetensors").read_bytes()
+    assert files[1].read_bytes() != files[0].read_bytes()
+
+
 def write_log(run: Path, tokens_per_second: float, weights: int) -> None:
     """Write a finished run: its log of two lines, a config, and a model of so many weights."""
     safetensors = importlib.import_module("safetensors.torch")
