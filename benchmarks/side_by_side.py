@@ -198,7 +198,7 @@ def draw(folder: Path, names: Sequence[str]) -> None:
     panels = {
         "training loss": "mlm_loss",
         "validation loss": "validation_mlm_loss",
-        "accuracy": "validation_mlm_accuracy",
+        "validation accuracy": "validation_mlm_accuracy",
     }
     logs = {name: read(folder / name / LOG) for name in names}
     curves = {
