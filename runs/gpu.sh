@@ -32,7 +32,7 @@ else
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || true
 fi
 
-# 2. Shards: the sample corpus in 50 copies, 5 million tokens, with the vocabularies that ship: pairs in rows of 128 and
+# 2. Shards: the sample corpus in 50 copies, 3.4 million tokens, with the vocabularies that ship: pairs in rows of 128 and
 #    512 for BERT, packed rows of 1,024 with 30% masked for ModernBERT. Half a minute, and the kernels are compiled.
 step "build"
 sources=() && [ -z "${TEXT:-}" ] || sources=(--documents "text=$TEXT") copies=1
