@@ -62,10 +62,12 @@ class Contestant:
         return self._answer()
 
     def end(self) -> None:
-        """Close its input and wait for it."""
+        """Close its input, wait for it, and close its output."""
         assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
         self._errors.close()
 
     def _answer(self) -> dict[str, Any]:
