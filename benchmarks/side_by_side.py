@@ -27,8 +27,8 @@ from _word_tasks import LENGTHS, TASKS, write_examples
 
 from bertdata.counter_rng import bits, key, text_bits
 from bertdata.documents import slot
-from bertdata.io.charts import line_chart, markup
 from bertdata.sentences import SentenceSegmenter
+from bertdata.torch.training.curves import draw as curves_picture
 from bertdata.torch.training.finetune import SCORES
 from bertdata.torch.training.metrics_log import LOG, LogRecord, read
 
@@ -196,9 +196,9 @@ def report(folder: Path, names: Sequence[str]) -> str:
 def draw(folder: Path, names: Sequence[str]) -> None:
     """Draw the curves of all runs in one picture: the losses in training and validation, and the accuracy."""
     panels = {
-        "training loss": "mlm_loss",
-        "validation loss": "validation_mlm_loss",
-        "validation accuracy": "validation_mlm_accuracy",
+        "training_loss": "mlm_loss",
+        "validation_loss": "validation_mlm_loss",
+        "validation_accuracy": "validation_mlm_accuracy",
     }
     logs = {name: read(folder / name / LOG) for name in names}
     curves = {
@@ -208,7 +208,7 @@ def draw(folder: Path, names: Sequence[str]) -> None:
         }
         for label, field in panels.items()
     }
-    (folder / "curves.svg").write_text(markup(line_chart(curves, x_label="step", title=", ".join(names))))
+    (folder / "curves.svg").write_bytes(curves_picture(curves, x_label="step"))
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -33,7 +33,8 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import Settings, build_corpus
+from pipelines.build_corpus import build_corpus
+from pipelines.build_flags import Settings
 
 OUTPUT = "s3://corpora/sample"
 _TITLES = ("unchanged", "another --seed", "another --seed, no indexes of records")

@@ -22,7 +22,7 @@ pytest.importorskip("torch", reason="the scripts train models")
 from bertdata.cli import command_line
 from bertdata.cli.main import COMMANDS
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.pipelines import build_corpus
+from bertdata.pipelines import build_flags
 from bertdata.shards import open_shards
 from bertdata.tokenizers import load_tokenizer
 from tests.small_build import write_build
@@ -83,7 +83,7 @@ def parse(command: Sequence[str]) -> Any:
         return importlib.import_module(Path(arguments[0]).stem).make_parser().parse_args(arguments[1:])
     verb, *flags = arguments
     if verb == "build":
-        return build_corpus.settings_of_flags(command_line.parse(build_corpus.make_parser(), flags))
+        return build_flags.settings_of_flags(command_line.parse(build_flags.make_parser(), flags))
     parser = ArgumentParser(allow_abbrev=False)
     importlib.import_module(COMMANDS[verb].module).add_arguments(parser)
     return parser.parse_args(flags)

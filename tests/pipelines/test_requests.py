@@ -13,7 +13,8 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_corpus import Settings, build_corpus
+from pipelines.build_corpus import build_corpus
+from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS
 from tests.store import CountedStore
 
