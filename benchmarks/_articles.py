@@ -7,7 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from bertdata.io import compression, files
+from bertdata.io import compression
+from bertdata.io.patterns import expand
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
 
@@ -37,4 +38,4 @@ def texts(size: float) -> tuple[list[str], str]:
                 if size <= 0:
                     break
         return found, f"{len(found)} articles"
-    return [Path(path).read_text("utf-8") for path in files.expand([SAMPLE_BOOKS], [".txt"])], "the sample books"
+    return [Path(path).read_text("utf-8") for path in expand([SAMPLE_BOOKS], [".txt"])], "the sample books"

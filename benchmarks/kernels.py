@@ -145,12 +145,12 @@ def books() -> Row:
     """Return books, cleaned."""
     from _articles import DATA
 
-    from bertdata.io import files
+    from bertdata.io.patterns import expand
     from bertdata.sample import SAMPLE_BOOKS
     from bertdata.sources.books.read import clean_book
 
     folder = DATA / "books"
-    paths = [*map(str, sorted(folder.glob("*.txt"))[:16])] or [*map(str, files.expand([SAMPLE_BOOKS], [".txt"]))]
+    paths = [*map(str, sorted(folder.glob("*.txt"))[:16])] or [*map(str, expand([SAMPLE_BOOKS], [".txt"]))]
     bodies = [Path(path).read_text("utf-8", "replace") for path in paths]
 
     def run(compiled: bool) -> None:

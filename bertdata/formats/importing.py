@@ -23,7 +23,7 @@ from bertdata.formats.base import IMPORT_FORMATS, ImportFormat
 from bertdata.formats.shard import Fields
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
-from bertdata.io.files import ends_in
+from bertdata.io.patterns import ends_in, expand
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
@@ -49,7 +49,7 @@ def import_shards(
     tokenizer = load_tokenizer(vocab)
     require_rows(tokenizer, vocab, masked=True)
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
-    paths = {split: files.expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
+    paths = {split: expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
     info = _info(tokenizer, paths["train"], objective)
     origin = Origin.of("import", (path for found in paths.values() for path in found))

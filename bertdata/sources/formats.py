@@ -20,7 +20,7 @@ from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.compression import compression
-from bertdata.io.files import ends_in
+from bertdata.io.patterns import ends_in, expand
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
@@ -239,7 +239,7 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
 def find_kind(kind: str, paths: Sequence[str], own: Sequence[str] = ()) -> list[str]:
     """Return the files of a kind that paths, folders and globs name; raises InputError where there are none."""
     formats = formats_of(kind, own).values()
-    found = files.expand(paths, [suffix for one in formats for suffix in one.suffixes])
+    found = expand(paths, [suffix for one in formats for suffix in one.suffixes])
     for one in formats:
         found = one.select(found)
     return found

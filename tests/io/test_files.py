@@ -4,30 +4,19 @@ import errno
 import os
 import stat
 import tempfile
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import fsspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import compression, files, remote
+from bertdata.io.patterns import expand
 from bertdata.loader import ShardExamples
 from bertdata.shards import open_shards
-
-
-@pytest.fixture
-def memory() -> Iterator[str]:
-    """A fresh folder of fsspec's file system in memory."""
-    folder = f"memory://{uuid.uuid4().hex}"
-    yield folder
-    fs = fsspec.filesystem("memory")
-    if fs.exists(folder):
-        fs.rm(folder, recursive=True)
 
 
 def write(path: Path, data: bytes) -> str:
@@ -193,7 +182,7 @@ class Unreachable:
         files.size,
         files.names,
         files.open_raw,
-        lambda path: files.expand([path], (".txt",)),
+        lambda path: expand([path], (".txt",)),
     ],
 )
 def test_an_error_of_a_remote_file_system_is_told_in_one_line(
@@ -237,70 +226,6 @@ def test_what_is_no_path_is_refused_by_its_type(path: Any) -> None:
 def test_a_path_with_a_nul_character_is_refused() -> None:
     with pytest.raises(ConfigError, match="NUL"):
         open_shards("a\0b")
-
-
-# Finding
-
-
-def test_folders_globs_and_paths_give_each_file_once_and_sorted(tmp_path: Path) -> None:
-    for name in ("b/2.txt", "b/1.TXT", "a.txt", "c/deep/er/3.txt.gz", "skip.md"):
-        write(tmp_path / name, b"1")
-    expected = [str(tmp_path / name) for name in ("a.txt", "b/1.TXT", "b/2.txt", "c/deep/er/3.txt.gz")]
-    suffixes = (".txt", ".txt.gz")
-    given = [str(tmp_path / "c"), str(tmp_path), str(tmp_path / "*.txt"), str(tmp_path / "b" / ".." / "a.txt")]
-    found = files.expand(given, suffixes)
-    assert [os.path.realpath(path) for path in found] == expected
-    assert files.expand([str(tmp_path / "**" / "*.txt")], suffixes) == [expected[0], expected[2]]
-    assert files.expand([str(tmp_path / "[bc]")], suffixes) == expected[1:]
-
-
-def test_a_file_named_outright_is_taken_whatever_its_ending(tmp_path: Path) -> None:
-    path = write(tmp_path / "odd[1].data", b"1")
-    assert files.expand([path], (".txt",)) == [path]
-
-
-def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
-    for name in (".x.txt", ".git/y.txt", "a/.b/z.txt", "a/z.txt"):
-        write(tmp_path / name, b"1")
-    assert files.expand([str(tmp_path)], (".txt",)) == [str(tmp_path / "a" / "z.txt")]
-
-
-def test_links_to_one_file_count_once(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.txt", b"1")
-    os.symlink(path, tmp_path / "y.txt")
-    assert len(files.expand([str(tmp_path)], (".txt",))) == 1
-
-
-def test_a_pattern_that_matches_nothing_is_refused_by_name(tmp_path: Path, memory: str) -> None:
-    write(tmp_path / "x.md", b"1")
-    with pytest.raises(InputError, match=r"holds no file ending in \.txt, \.zip"):
-        files.expand([str(tmp_path)], (".txt", ".zip"))
-    for pattern in (str(tmp_path / "none"), str(tmp_path / "*.txt"), f"{memory}/none", f"{memory}/*.txt"):
-        with pytest.raises(InputError, match="this path matches nothing") as caught:
-            files.expand([str(tmp_path / "x.md"), pattern], (".txt",))
-        assert pattern in str(caught.value)
-
-
-def test_a_url_is_no_local_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
-    monkeypatch.chdir(tmp_path)
-    os.makedirs(f"{memory}/none")
-    with pytest.raises(InputError, match="this path matches nothing"):
-        files.expand([f"{memory}/none"], (".txt",))
-
-
-def test_urls_are_found_like_paths(memory: str) -> None:
-    for name in ("d/b.txt", "d/a.txt", "d/.hidden/x.txt", "d/.y.txt", "d/skip.md", "e/c.txt"):
-        files.write_bytes(f"{memory}/{name}", b"1")
-    found = [f"{memory.replace('://', ':///')}/{name}" for name in ("d/a.txt", "d/b.txt", "e/c.txt")]
-
-    def same(paths: list[str]) -> list[str]:
-        return [path.replace(":///", "://") for path in paths]
-
-    assert same(files.expand([f"{memory}/d"], (".txt",))) == same(found[:2])
-    assert same(files.expand([f"{memory}/*"], (".txt",))) == same(found)
-    assert same(files.expand([f"{memory}/d/*.txt", f"{memory}/d"], (".txt",))) == same(found[:2])
-    assert same(files.expand([f"{memory}/d/skip.md"], (".txt",))) == [f"{memory}/d/skip.md"]
-    assert same(files.expand([f"{memory}/d", f"{memory}/d/a.txt"], (".txt",))) == same(found[:2])
 
 
 def test_names_are_sorted_and_none_where_there_is_no_folder(tmp_path: Path, memory: str) -> None:
@@ -385,13 +310,6 @@ def test_paths_and_urls_are_joined_and_named() -> None:
     assert files.join("/a", "b", "c") == "/a/b/c"
     assert files.name("/a/b/") == "b"
     assert files.name("x") == "x"
-
-
-def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not(memory: str) -> None:
-    for name in (".kept/a.txt", ".kept/.hidden/b.txt", ".kept/.c.txt", ".kept/d/e.txt"):
-        files.write_bytes(f"{memory}/{name}", b"1")
-    found = files.expand([f"{memory}/.kept"], (".txt",))
-    assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from bertdata.errors import BertDataError, InputError, OutputError
 from bertdata.io import files, remote
+from bertdata.io.patterns import expand
 
 
 class NoCredentialsError(Exception):
@@ -83,7 +84,7 @@ READS: list[Callable[[str], Any]] = [
     files.identity,
     files.read_if_there,
     files.read_json,
-    lambda url: files.expand([url], (".txt",)),
+    lambda url: expand([url], (".txt",)),
 ]
 WRITES: list[Callable[[str], Any]] = [
     lambda url: files.write_bytes(url, b"1"),
@@ -153,7 +154,7 @@ def test_in_a_bucket_that_exists_the_file_is_what_is_missing(monkeypatch: pytest
     with pytest.raises(InputError, match="there is no such file; check the path"):
         files.size("s3://corpora/x")
     with pytest.raises(InputError, match="this path matches nothing"):
-        files.expand(["s3://corpora/x"], (".txt",))
+        expand(["s3://corpora/x"], (".txt",))
     assert files.names("s3://corpora/x") == []
     files.remove_files(["s3://corpora/x"])
     files.remove("s3://corpora/x")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.patterns import expand
 from bertdata.sources.names import (
     KINDS,
     MOST_SOURCES,
@@ -25,7 +26,7 @@ from bertdata.sources.names import (
 
 
 def find(given: Sequence[str], default: str = "documents") -> dict[str, str]:
-    return find_files(given, default, lambda paths: files.expand(paths, (".jsonl",)))
+    return find_files(given, default, lambda paths: expand(paths, (".jsonl",)))
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_
 from bertdata.engine.stages import Step
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.patterns import expand
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
@@ -121,7 +122,7 @@ class WikipediaFormat(SourceFormat):
         folder = config.rejects
         if folder and files.exists(folder):
             wanted = {task.payload.rejects for task in tasks}
-            for path in files.expand([files.join(folder, "*")], (".jsonl",)):
+            for path in expand([files.join(folder, "*")], (".jsonl",)):
                 if path not in wanted and _REJECTS.search(path):
                     files.remove(path)
 

@@ -1,0 +1,81 @@
+"""Paths, folders and globs name files: each once, sorted, hidden ones left out; at URLs as on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.io.patterns import expand
+from tests.io.test_files import write
+
+
+def test_folders_globs_and_paths_give_each_file_once_and_sorted(tmp_path: Path) -> None:
+    for name in ("b/2.txt", "b/1.TXT", "a.txt", "c/deep/er/3.txt.gz", "skip.md"):
+        write(tmp_path / name, b"1")
+    expected = [str(tmp_path / name) for name in ("a.txt", "b/1.TXT", "b/2.txt", "c/deep/er/3.txt.gz")]
+    suffixes = (".txt", ".txt.gz")
+    given = [str(tmp_path / "c"), str(tmp_path), str(tmp_path / "*.txt"), str(tmp_path / "b" / ".." / "a.txt")]
+    found = expand(given, suffixes)
+    assert [os.path.realpath(path) for path in found] == expected
+    assert expand([str(tmp_path / "**" / "*.txt")], suffixes) == [expected[0], expected[2]]
+    assert expand([str(tmp_path / "[bc]")], suffixes) == expected[1:]
+
+
+def test_a_file_named_outright_is_taken_whatever_its_ending(tmp_path: Path) -> None:
+    path = write(tmp_path / "odd[1].data", b"1")
+    assert expand([path], (".txt",)) == [path]
+
+
+def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
+    for name in (".x.txt", ".git/y.txt", "a/.b/z.txt", "a/z.txt"):
+        write(tmp_path / name, b"1")
+    assert expand([str(tmp_path)], (".txt",)) == [str(tmp_path / "a" / "z.txt")]
+
+
+def test_links_to_one_file_count_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.txt", b"1")
+    os.symlink(path, tmp_path / "y.txt")
+    assert len(expand([str(tmp_path)], (".txt",))) == 1
+
+
+def test_a_pattern_that_matches_nothing_is_refused_by_name(tmp_path: Path, memory: str) -> None:
+    write(tmp_path / "x.md", b"1")
+    with pytest.raises(InputError, match=r"holds no file ending in \.txt, \.zip"):
+        expand([str(tmp_path)], (".txt", ".zip"))
+    for pattern in (str(tmp_path / "none"), str(tmp_path / "*.txt"), f"{memory}/none", f"{memory}/*.txt"):
+        with pytest.raises(InputError, match="this path matches nothing") as caught:
+            expand([str(tmp_path / "x.md"), pattern], (".txt",))
+        assert pattern in str(caught.value)
+
+
+def test_a_url_is_no_local_folder_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    os.makedirs(f"{memory}/none")
+    with pytest.raises(InputError, match="this path matches nothing"):
+        expand([f"{memory}/none"], (".txt",))
+
+
+def test_urls_are_found_like_paths(memory: str) -> None:
+    for name in ("d/b.txt", "d/a.txt", "d/.hidden/x.txt", "d/.y.txt", "d/skip.md", "e/c.txt"):
+        files.write_bytes(f"{memory}/{name}", b"1")
+    found = [f"{memory.replace('://', ':///')}/{name}" for name in ("d/a.txt", "d/b.txt", "e/c.txt")]
+
+    def same(paths: list[str]) -> list[str]:
+        return [path.replace(":///", "://") for path in paths]
+
+    assert same(expand([f"{memory}/d"], (".txt",))) == same(found[:2])
+    assert same(expand([f"{memory}/*"], (".txt",))) == same(found)
+    assert same(expand([f"{memory}/d/*.txt", f"{memory}/d"], (".txt",))) == same(found[:2])
+    assert same(expand([f"{memory}/d/skip.md"], (".txt",))) == [f"{memory}/d/skip.md"]
+    assert same(expand([f"{memory}/d", f"{memory}/d/a.txt"], (".txt",))) == same(found[:2])
+
+
+def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not(memory: str) -> None:
+    for name in (".kept/a.txt", ".kept/.hidden/b.txt", ".kept/.c.txt", ".kept/d/e.txt"):
+        files.write_bytes(f"{memory}/{name}", b"1")
+    found = expand([f"{memory}/.kept"], (".txt",))
+    assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
