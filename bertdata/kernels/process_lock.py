@@ -8,12 +8,11 @@ import os
 import threading
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
 
 FILE = ".bertdata-lock"
 """The file whose bytes are locked: that at the CRC-32 of a name is the lock of the name."""
 _threads = threading.RLock()
-_files: dict[tuple[int, str], BinaryIO] = {}
+_files: dict[tuple[int, str], int] = {}
 
 
 @contextlib.contextmanager
@@ -40,9 +39,9 @@ def held(folder: str | None, name: str) -> Iterator[None]:
                     fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
 
 
-def _opened(folder: str) -> BinaryIO:
-    """Return the file of a folder, opened once by each process: closing it would release all locks in it."""
+def _opened(folder: str) -> int:
+    """Return a descriptor of the file of a folder, opened once by each process: closing it would release all locks."""
     key = os.getpid(), folder
     if key not in _files:
-        _files[key] = open(os.path.join(folder, FILE), "ab")  # noqa: SIM115
+        _files[key] = os.open(os.path.join(folder, FILE), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     return _files[key]

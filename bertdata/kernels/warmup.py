@@ -15,15 +15,19 @@ COMPILED_FROM = 32 << 20
 _always = False
 
 
-def compiling_pays(size: int, compiled: bool | None, least: int = COMPILED_FROM) -> bool:
-    """Tell whether work on `size` bytes of text runs compiled: as `compiled` says, or from `least` where it is None.
+def compiling_pays(size: int, compiled: bool | None, least: int | None = None) -> bool:
+    """Tell whether work on `size` bytes of text runs compiled: as `compiled` says, else from a least size on.
+
+    least: that size, COMPILED_FROM where it is None.
 
     It looks at the work alone and never at what the process did before, so that the same call takes the same path.
 
     >>> compiling_pays(1000, None), compiling_pays(COMPILED_FROM, None), compiling_pays(1000, True)
     (False, True, True)
     """
-    return _always or size >= least if compiled is None else compiled
+    if compiled is not None:
+        return compiled
+    return _always or size >= (COMPILED_FROM if least is None else least)
 
 
 @contextlib.contextmanager

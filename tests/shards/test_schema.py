@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata.errors import InputError
+from bertdata.errors import BertDataError, InputError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -82,7 +82,6 @@ def test_a_shard_of_another_format_is_refused() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"examples": {"objective": "guess"}},
         {"examples": None},
         {"masking": {"masked_lm_prob": 7}},
         {"vocab_size": "87"},
@@ -94,6 +93,12 @@ def test_a_shard_of_another_format_is_refused() -> None:
 def test_damaged_metadata_is_an_error_that_names_the_file(change: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"^x\.arrow: does not say .*; build again$"):
         PretrainingInfo.from_schema(with_metadata(asdict(info_of()) | change), "x.arrow")
+
+
+def test_an_objective_that_is_not_there_is_named_with_what_may_add_it() -> None:
+    schema = with_metadata(asdict(info_of()) | {"examples": {"objective": "guess"}})
+    with pytest.raises(BertDataError, match=r"^x\.arrow: there is no objective 'guess'; .* in BERTDATA_PLUGINS$"):
+        PretrainingInfo.from_schema(schema, "x.arrow")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "null"])
