@@ -5,10 +5,10 @@ Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE 
 Each extra is tried in a virtual environment with exactly what it declares; `base` has none. What one extra brought is
 removed for the next, which takes less time than a new environment, and the packages must then be those that were there
 before. In `base` every command is tried, in the others those that need an extra. Without names these are tried: beam,
-html, base, hdf5, aws, torch and finetune; gcp, tracking and examples install hundreds of megabytes and must be named.
-`--with` names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to read, by
-default one made with beam; it should be small, since kernels run as plain Python here. No environment may contain
-pandas, which no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
+html, dask, base, hdf5, aws, torch and finetune; gcp, tracking and examples install hundreds of megabytes and must be
+named. `--with` names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to
+read, by default one made with beam; it should be small, since kernels run as plain Python here. No environment may
+contain pandas, which no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune")
+USUAL = ("beam", "html", "dask", "base", "hdf5", "aws", "torch", "finetune")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
     "html": {"beam", "html"},
+    "dask": {"beam", "dask"},
     "hdf5": {"hdf5"},
     "aws": {"aws"},
     "torch": {"torch"},
@@ -70,6 +71,13 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         ("beam", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
         ("beam", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
         ("html", ["build", "--documents", pages, *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/pages"]),
+        (
+            "dask",
+            [
+                *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/by-dask"),
+                *("--", "--runner=dask"),
+            ],
+        ),
         ("aws", ["show", "s3://no-such-bucket.invalid/corpus"]),
         ("gcp", ["show", "gs://no-such-bucket.invalid/corpus"]),
         ("torch", ["pretrain", corpus, *tiny, "--output", f"{out}/model"]),
@@ -185,7 +193,9 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
     if not need or need in held:
         return f"ends with {code}" if code else ""
-    wanted = {need} | {"finetune": {"torch"}, "tracking": {"torch"}, "html": {"beam"}}.get(need, set())
+    wanted = {need} | {"finetune": {"torch"}, "tracking": {"torch"}, "html": {"beam"}, "dask": {"beam"}}.get(
+        need, set()
+    )
     line = [text for text in told.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"

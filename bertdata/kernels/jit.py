@@ -23,6 +23,7 @@ import hashlib
 import inspect
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -177,10 +178,14 @@ def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _one_process_at_a_time(compile_any: Callable[[Any], Any], kept: Any, name: str) -> Callable[[Any], Any]:
-    """Return a method that compiles a kernel while others that keep it in the same place wait, and then load it."""
+    """Return a method that compiles a kernel while others that keep it in the same place wait, and then load it.
+
+    Machine code of another Python or numba is another one, which they do not wait for.
+    """
+    lock = f"{name} {sys.implementation.cache_tag} {numba.__version__}"
 
     def compile_alone(given: Any) -> Any:
-        with held(kept.cache_path, name):
+        with held(kept.cache_path, lock):
             return compile_any(given)
 
     return compile_alone
