@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,19 @@ def test_the_benchmark_of_examples_makes_the_shards_that_it_measures(
     examples.prepare(str(tmp_path), 20_000)
     assert {path.parent.name for path in tmp_path.rglob("manifest.json")} == {"dynamic"}
     assert (tmp_path / "work.pickle").is_file()
+
+
+@pytest.mark.slow
+def test_what_a_step_costs_is_measured_for_each_way() -> None:
+    pytest.importorskip("torch")
+    command = [sys.executable, ROOT / "benchmarks" / "costs.py", "--steps", "12", "--rounds", "1", "--only"]
+    names = ["BERT, padded", "ModernBERT, packed", "BERT, minilm", "DeBERTa-v2, replaced-token-detection"]
+    done = subprocess.run([*command, *names], check=True, stdout=subprocess.PIPE, text=True)
+    rows = [[cell.strip() for cell in line.split("|")] for line in done.stdout.splitlines()[4:]]
+    cells = {row[1]: row[2:6] for row in rows}
+    assert list(cells) == names
+    assert cells["BERT, padded"][2] == "1.00"
+    assert all(float(row[0].removesuffix(" M")) > 5 and int(row[1].replace(",", "")) > 0 for row in cells.values())
 
 
 def test_a_structured_export_is_gold_for_the_prose_of_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,15 +90,16 @@ def pretrain(
         phases = open_phases(shards, settings, rows, parts)
         tokenizer = phases[0].dataset.shards.tokenizer()
         with output_lock(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
-            if restart and group.first:
-                files.remove(files.join(output, "checkpoints"))
-            group.barrier()
             lesson = None
             if teacher:
                 learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings)
                 lesson = Lesson.of(os.fspath(teacher), *learned, quiet=not group.first)
             place = (LIBRARIES[library], os.fspath(branch), lesson)
-            run = _start(config, config_overrides, phases, output, settings, group, *place)
+            kept = None if restart else checkpoint.newest(files.join(output, "checkpoints"))
+            run = _start(config, config_overrides, phases, output, settings, group, kept, *place)
+            group.barrier()
+            if restart and group.first:  # now that all settings are known to fit
+                files.remove(files.join(output, "checkpoints"))
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             names = settings.report_to if group.first else ()
             with trackers.opened(names, output, run.settings, run.first) as track:
@@ -132,11 +133,12 @@ def _start(
     output: str,
     settings: PretrainSettings,
     group: Group,
+    last: checkpoint.Checkpoint | None,
     library: Library,
     branch: str,
     lesson: Lesson | None,
 ) -> Run:
-    info, last = longest_info(phases), checkpoint.newest(files.join(output, "checkpoints"))
+    info = longest_info(phases)
     parent = checkpoint.of_branch(branch) if branch and last is None else None
     if last is not None and branch:
         config = last.directory

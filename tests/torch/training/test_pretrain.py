@@ -88,6 +88,14 @@ def test_a_finished_run_is_not_run_again_unless_restarted(dynamic_build: Path, t
         pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, restart=True, report=stop_at(1))
 
 
+def test_a_restart_with_settings_that_do_not_fit_leaves_the_checkpoints(dynamic_build: Path, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, max_steps=3)
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
+    with pytest.raises(ConfigError, match="rotary positions"):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, replace(settings, phase_rope_thetas=("1e4",)), restart=True)
+    assert pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(1))["steps"] == 3
+
+
 def test_the_output_opens_in_transformers_with_its_tokenizer(whole: Path) -> None:
     model = transformers.AutoModel.from_pretrained(whole)
     assert model.config.hidden_size == 32
