@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENTS = "BERTDATA_BENCHMARK_ENVIRONMENTS"
+"""The environment variable with a file that gets the versions of the peers, a JSON object a line."""
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bertdata-benchmarks"
 
 
@@ -33,7 +36,19 @@ def environment_of(name: str, requirements: Sequence[str], *, pip_flags: Sequenc
         venv.create(folder, with_pip=True, clear=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", *pip_flags, *requirements], check=True)
         (folder / "whole").touch()
+    if os.environ.get(ENVIRONMENTS):
+        with open(os.environ[ENVIRONMENTS], "a") as file:
+            file.write(json.dumps(versions(python, requirements)) + "\n")
     return python
+
+
+def versions(python: Path, requirements: Sequence[str]) -> dict[str, str]:
+    """Return the versions of required packages that an environment holds, by their names."""
+    names = [re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in requirements]
+    ask = "import importlib.metadata as m, json, sys; print(json.dumps({n: m.version(n) for n in sys.argv[1:]}))"
+    done = subprocess.run([python, "-c", ask, *names], check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
 
 
 class Contestant:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def test_the_benchmark_of_examples_makes_the_shards_that_it_measures(
 @pytest.mark.slow
 def test_what_a_step_costs_is_measured_for_each_way() -> None:
     pytest.importorskip("torch")
-    command = [sys.executable, ROOT / "benchmarks" / "costs.py", "--steps", "12", "--rounds", "1", "--only"]
+    command = [sys.executable, str(ROOT / "benchmarks" / "costs.py"), "--steps", "12", "--rounds", "1", "--only"]
     names = ["BERT, padded", "ModernBERT, packed", "BERT, minilm", "DeBERTa-v2, replaced-token-detection"]
     done = subprocess.run([*command, *names], check=True, stdout=subprocess.PIPE, text=True)
     rows = [[cell.strip() for cell in line.split("|")] for line in done.stdout.splitlines()[4:]]
@@ -56,3 +57,48 @@ def test_the_language_of_a_dump_is_that_of_its_name(monkeypatch: pytest.MonkeyPa
     wikitext = importlib.import_module("wikitext")
     names = ["dewiki.xml.bz2", "wp_jawiki-x.xml", "enwiki-dev-pages.xml.bz2", "wiki.xml", "dump_ruwiki_small.xml"]
     assert [wikitext.language_of(Path(name)) for name in names] == ["de", "ja", "en", "", "ru"]
+
+
+def test_a_run_of_the_benchmarks_replaces_their_tables_and_the_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    pages = importlib.import_module("update_pages")
+    printed = "| tool | MB/s |\\n| --- | ---: |\\n| bertdata | {} |\\n| `bzip2 -dc` | 2.0 |"
+    (tmp_path / "dump.py").write_text(f"print('one core\\n\\n{printed.format(8.0)}\\n')")
+    (tmp_path / "other.py").write_text("raise SystemExit(3)")
+    dump, other = f"python {tmp_path}/dump.py --rounds 1", f"python {tmp_path}/other.py"
+    page, readme, figures = tmp_path / "page.md", tmp_path / "README.md", tmp_path / "figures.jsonl"
+    kept = f"<!-- begin: {other}; table 1 -->\nstays\n<!-- end -->"
+    places = [f"<!-- begin: {dump}; {place} -->\nold\n<!-- end -->" for place in ("table 1", "run")]
+    page.write_text("\n".join([*places, kept]))
+    readme.write_text("<!-- begin: figures -->\nold\n<!-- end -->\nafter")
+    figures.write_text('{"date": "2026-01-01", "a bz2 dump decoded: bzip2": 3.68}\n')
+    monkeypatch.setattr(pages, "PAGES", (page, readme))
+    monkeypatch.setattr(pages, "HISTORY", figures)
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    with pytest.raises(SystemExit, match=rf"left as they were:\n{other}: .* returned non-zero exit status 3"):
+        pages.main()
+    new = page.read_text()
+    assert "| bertdata | 8.0 |" in new
+    assert "old" not in new
+    assert kept in new
+    assert f"Python {platform.python_version()}, numba" in new
+    assert "**3.6x** bzip2 (2 runs, up to 4x)" in readme.read_text()
+    assert readme.read_text().endswith("after")
+    assert json.loads(figures.read_text().splitlines()[1])["a bz2 dump decoded: bzip2"] == 4
+
+
+def test_each_figure_is_in_a_table_of_the_page_as_it_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    pages = importlib.import_module("update_pages")
+    page = "".join(path.read_text() for path in pages.PAGES)
+    places = pages.places(page)
+    held = {
+        one: "\n\n".join(text for name, text in places.items() if name.startswith(f"{one}; table"))
+        for one in pages.commands(page)
+    }
+    found = {name for command, text in held.items() for name in pages.figures_of(command, text)}
+    assert found == {figure.name for figure in pages.FIGURES}
+    assert {name for line in pages.history() for name in line} <= found | {"date", "revision", "machine"}
+    assert places["figures"].strip() == pages.figures_table(pages.history())
