@@ -7,7 +7,7 @@
 #     DOCS=docs/encoder.md runs/gpu.sh         # also puts the report between the two markers of a page
 #     DEVICE=cpu STEPS=3 runs/gpu.sh folder    # tries the same commands on a CPU, with tiny models, in a few minutes
 #
-# It needs an environment with ".[torch]" and no network. Sizes: STEPS (of each length), BATCH (rows of 128, 512),
+# It needs an environment with ".[beam,torch]" and no network. Sizes: STEPS (of each length), BATCH (rows of 128, 512),
 # PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), TEXT (files for `--documents`
 # in place of the sample corpus). Run again, it keeps builds and finished runs; delete gpu-run/runs to measure anew.
 set -euo pipefail
