@@ -51,3 +51,11 @@ def test_help_describes_every_format(capsys: pytest.CaptureFixture[str], monkeyp
     shown = capsys.readouterr().out
     for name in EXPORT_FORMATS:
         assert f"{name}: {EXPORT_FORMATS[name].help.replace('`', '')}" in shown
+
+
+def test_the_room_for_predictions_is_that_of_the_flag(
+    build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--to", "tfrecord", "--output", str(tmp_path / "out"), "--max-predictions-per-seq", "17"]
+    assert dispatch(["export", str(build), *flags]) == 0
+    assert "room for 17 in a row" in capsys.readouterr().out
