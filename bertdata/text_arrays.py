@@ -94,6 +94,8 @@ def _named_rows(texts: Sequence[Any]) -> Iterator[None]:
 def size_of(texts: Texts) -> int:
     """Return about how many bytes texts have, 0 where one is not a string; raises ConfigError as `as_strings`."""
     if isinstance(texts, pa.Array | pa.ChunkedArray):
+        if pa.types.is_string_view(texts.type):  # older Arrow does not count bytes of slices of these
+            return int(texts.get_total_buffer_size())
         return int(texts.nbytes)
     try:
         return sum(map(len, _checked(texts)))
